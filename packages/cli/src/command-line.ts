@@ -1,0 +1,61 @@
+import { parseArgs } from "node:util";
+import { HoldfastError } from "@holdfast/contract/errors";
+import { type Command, type Flag, type Flags, JSON_FLAG } from "./command.ts";
+
+export interface CommandLine {
+  args: string[];
+  rest: string[];
+  flags: Flags;
+}
+
+/** Every command has these. */
+export const COMMON_FLAGS: Readonly<Record<string, Flag>> = { json: JSON_FLAG, help: { short: "h", summary: "show this" } };
+
+export function parseCommandLine(command: Command, argv: readonly string[]): CommandLine {
+  const flags = { ...COMMON_FLAGS, ...command.flags };
+  const cut = command.passesOn ? firstArgument(argv, flags) : argv.indexOf("--");
+  const own = cut < 0 ? argv : argv.slice(0, cut);
+  const rest = cut < 0 ? [] : argv.slice(argv[cut] === "--" ? cut + 1 : cut);
+  const options = Object.fromEntries(
+    Object.entries(flags).map(([name, flag]) => [
+      name,
+      {
+        type: flag.value ? ("string" as const) : ("boolean" as const),
+        multiple: flag.multiple ?? false,
+        ...(flag.short ? { short: flag.short } : {}),
+      },
+    ]),
+  );
+  try {
+    const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true, strict: true });
+    return { args: positionals, rest, flags: flagsOf(values as Values) };
+  } catch (error) {
+    throw new HoldfastError("usage", firstSentence((error as Error).message), { hint: `see: holdfast ${command.name} --help` });
+  }
+}
+
+type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
+function flagsOf(values: Values): Flags {
+  return {
+    text: (name) => (typeof values[name] === "string" ? values[name] : undefined),
+    list: (name) => [values[name] ?? []].flat().flatMap((value) => (typeof value === "string" ? [value] : [])),
+    has: (name) => values[name] === true,
+  };
+}
+
+/** Index of the first argument that is neither a flag nor a flag's value, or of `--`. */
+function firstArgument(argv: readonly string[], flags: Readonly<Record<string, Flag>>): number {
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? "";
+    if (word === "--" || !word.startsWith("-")) return i;
+    const flag = word.startsWith("--") ? flags[word.slice(2)] : Object.values(flags).find(({ short }) => word === `-${short}`);
+    if (flag?.value) i++;
+  }
+  return -1;
+}
+
+/** Node adds advice about `--` that is about its own parser. */
+function firstSentence(message: string): string {
+  return (message.split(". ")[0] ?? message).replace(/\.$/, "");
+}

@@ -1,0 +1,61 @@
+/** What a command is: a declaration (which help and completion read) and what it does. */
+
+import type { Home } from "@holdfast/platform/home";
+import type { HoldfastClient } from "@holdfast/sdk/client";
+
+export interface Flag {
+  /** With a value (`--name NAME`): what to call it in help. Without: a switch. */
+  value?: string;
+  short?: string;
+  multiple?: boolean;
+  summary: string;
+  /** What completion offers for the value. */
+  complete?: Completion;
+}
+
+export type Completion = "sessions" | "agents" | "statuses" | "shells" | "directories" | "nothing";
+
+export interface Command {
+  name: string;
+  summary: string;
+  /** What follows the command's name: `NAME… [--grace 5s]`. */
+  usage: string;
+  description?: string;
+  flags: Readonly<Record<string, Flag>>;
+  examples: readonly (readonly [command: string, what: string])[];
+  /** What completion offers for arguments. */
+  arguments?: Completion;
+  /** Everything from the first argument on is passed on untouched (`run npm test --watch`). */
+  passesOn?: boolean;
+  /** Not in the list of commands. */
+  hidden?: boolean;
+  run(context: Context): Promise<number | undefined>;
+}
+
+export interface Context {
+  /** Arguments before `--`. */
+  args: readonly string[];
+  /** Arguments after `--`. */
+  rest: readonly string[];
+  flags: Flags;
+  json: boolean;
+  home: Home;
+  /** Starts the daemon when a request needs it. */
+  client: HoldfastClient;
+}
+
+/** Values of flags; a flag that the command did not declare cannot be asked for. */
+export interface Flags {
+  text(name: string): string | undefined;
+  list(name: string): string[];
+  has(name: string): boolean;
+}
+
+export const JSON_FLAG: Flag = { summary: "print JSON" };
+
+/** Flags of every verb that takes several sessions. */
+export const SELECTION_FLAGS = {
+  all: { summary: "all of them" },
+  status: { value: "STATUS", summary: "only those with this status (comma-separated)", multiple: true, complete: "statuses" },
+  agent: { value: "AGENT", summary: "only those of this agent (comma-separated)", multiple: true, complete: "agents" },
+} as const satisfies Record<string, Flag>;

@@ -1,0 +1,38 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../command.ts";
+import { oneName } from "../select.ts";
+
+export const command: Command = {
+  name: "attach",
+  summary: "put a session on this terminal; Ctrl+\\ leaves it running",
+  usage: "NAME [--read-only]",
+  description:
+    "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time. From inside a session, its terminal moves over to the other one.",
+  flags: { "read-only": { summary: "look only: nothing you type gets in, and your window does not resize the session", short: "r" } },
+  arguments: "sessions",
+  examples: [
+    ["holdfast attach demo", "look and type; Ctrl+\\ detaches"],
+    ["holdfast attach demo --read-only", "look only"],
+  ],
+  async run(context) {
+    const ref = oneName(context, "attach NAME");
+    const readOnly = context.flags.has("read-only");
+    const from = process.env.HOLDFAST_RUN ?? null;
+    const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
+    if (!hasTerminal && !context.json) {
+      throw new HoldfastError("not_a_terminal", "attach needs a terminal", { hint: `to read what it printed: holdfast logs ${ref}` });
+    }
+    const plan = await context.client.call("attachSession", { params: { ref }, body: { readOnly, from: context.json ? null : from } });
+    if (context.json) {
+      process.stdout.write(`${JSON.stringify(plan)}\n`);
+      return 0;
+    }
+    if (plan.command === null) return 0;
+    // Inside another tmux it nests: without this, tmux would refuse.
+    const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
+    const [file = "", ...args] = plan.command;
+    process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
+    process.execve?.(file, [file, ...args], env);
+    throw new HoldfastError("internal", "cannot become the session's client on this platform");
+  },
+};

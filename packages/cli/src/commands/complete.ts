@@ -1,0 +1,57 @@
+/** What the completion scripts ask: the words so far, the last one unfinished; prints what fits, one per line. */
+import { STATUSES } from "@holdfast/contract/status";
+import type { Command, Completion, Context } from "../command.ts";
+import { COMMON_FLAGS } from "../command-line.ts";
+import { connectRunning } from "../connect.ts";
+import { COMMANDS } from "../registry.ts";
+
+/** A key press must not hang on a daemon that does not answer. */
+const PATIENCE_MS = 1000;
+
+export const command: Command = {
+  name: "__complete",
+  summary: "for the shells' completion",
+  usage: "WORDS…",
+  flags: {},
+  hidden: true,
+  passesOn: true,
+  examples: [["holdfast __complete stop b", "names that begin with b"]],
+  async run(context) {
+    const found = await candidates(context, context.rest);
+    if (found.length > 0) process.stdout.write(`${found.join("\n")}\n`);
+    return 0;
+  },
+};
+
+async function candidates(context: Context, words: readonly string[]): Promise<string[]> {
+  const [name = "", ...args] = words;
+  const names = Object.keys(COMMANDS).filter((known) => !known.startsWith("__"));
+  if (args.length === 0) return names.filter((known) => known.startsWith(name));
+  const load = COMMANDS[name];
+  if (!load || args.slice(0, -1).includes("--")) return [];
+  const { command } = await load();
+  const flags = { ...COMMON_FLAGS, ...command.flags };
+  const current = args.at(-1) ?? "";
+  const before = flags[args.at(-2)?.replace(/^--/, "") ?? ""];
+  const all =
+    before?.value && args.at(-2)?.startsWith("--")
+      ? await values(context, before.complete ?? "nothing")
+      : current.startsWith("-")
+        ? Object.keys(flags).map((flag) => `--${flag}`)
+        : await values(context, command.arguments ?? "nothing");
+  return all.filter((word) => word.startsWith(current));
+}
+
+async function values(context: Context, what: Completion): Promise<string[]> {
+  if (what === "statuses") return [...STATUSES];
+  if (what === "agents") return ["demo", "shell"];
+  if (what === "shells") return ["bash", "zsh", "fish"];
+  if (what !== "sessions") return [];
+  using client = connectRunning(context.home);
+  try {
+    const { sessions } = await client.call("listSessions", { query: { all: true } }, AbortSignal.timeout(PATIENCE_MS));
+    return sessions.map((session) => session.name);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,26 @@
+import { type Command, SELECTION_FLAGS } from "../command.ts";
+import { plain } from "../plain.ts";
+import { selected } from "../select.ts";
+
+export const command: Command = {
+  name: "detach",
+  summary: "send every terminal on a session away; the session goes on",
+  usage: "NAME… [--all] [--status S] [--agent A]",
+  flags: SELECTION_FLAGS,
+  arguments: "sessions",
+  examples: [
+    ["holdfast detach demo", "from anywhere"],
+    ["holdfast detach --all", "everywhere"],
+  ],
+  async run(context) {
+    // --all means all that run: an ended session has no terminals.
+    const sessions = await selected(context, "detach");
+    const running = context.args.length > 0 ? sessions : sessions.filter(({ endedAt }) => endedAt === null);
+    const replies = await Promise.all(running.map(({ id }) => context.client.call("detachSession", { params: { ref: id }, body: {} })));
+    if (context.json) process.stdout.write(`${JSON.stringify(replies.map(({ session, detached }) => ({ ...session, detached })))}\n`);
+    else
+      for (const { session, detached } of replies)
+        process.stdout.write(`${plain(session.name)}: ${detached === 1 ? "1 terminal" : `${detached} terminals`} detached\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,36 @@
+import type { Command, Context } from "../command.ts";
+import { parseDuration } from "../duration.ts";
+import { endDaemon, gone, recordedDaemon } from "../end-daemon.ts";
+
+export const command: Command = {
+  name: "down",
+  summary: "end the daemon; sessions keep running",
+  usage: "[--all [--grace 5s]]",
+  description: "With --all every session is stopped and the keepers end too: no process of this home is left.",
+  flags: {
+    all: { summary: "stop all sessions and end their keepers first" },
+    grace: { value: "TIME", summary: "with --all: how long to wait before SIGKILL (default 5s)", complete: "nothing" },
+  },
+  examples: [
+    ["holdfast down", "agents go on working"],
+    ["holdfast down --all", "everything ends"],
+  ],
+  async run(context) {
+    if (context.flags.has("all")) return downAll(context);
+    const ended = await endDaemon(context.home, { why: "asked" });
+    if (context.json) process.stdout.write(`${JSON.stringify({ pid: ended?.pid ?? null, stopped: [] })}\n`);
+    else process.stdout.write(ended ? "The daemon has ended. Sessions keep running.\n" : "The daemon was not running.\n");
+    return 0;
+  },
+};
+
+/** A daemon is started if need be: what it keeps can only be ended in order through it. */
+async function downAll(context: Context): Promise<number> {
+  const grace = context.flags.text("grace");
+  const graceMs = grace === undefined ? 5000 : parseDuration(grace, "--grace");
+  const { pid, stopped } = await context.client.call("shutdown", { body: { all: true, graceMs } });
+  await gone(recordedDaemon(context.home) ?? { pid, start: undefined });
+  if (context.json) process.stdout.write(`${JSON.stringify({ pid, stopped })}\n`);
+  else process.stdout.write(`${stopped.length === 1 ? "1 session" : `${stopped.length} sessions`} stopped. The daemon has ended.\n`);
+  return 0;
+}

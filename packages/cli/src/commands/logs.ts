@@ -1,0 +1,45 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../command.ts";
+import { parseDuration } from "../duration.ts";
+import { oneName } from "../select.ts";
+
+export const command: Command = {
+  name: "logs",
+  summary: "what a session printed",
+  usage: "NAME [-f] [--tail N] [--since 10m] [--raw] [--run N]",
+  description:
+    "As a person would have read it at the end: progress bars and spinners collapse to their last state, colours and other\nescape sequences are left out. --raw gives every byte as the program wrote it.",
+  flags: {
+    follow: { summary: "stay, and print what comes until the session ends", short: "f" },
+    tail: { value: "N", summary: "only the last N lines", short: "n", complete: "nothing" },
+    since: { value: "TIME", summary: "only what came in the last 10m, 2h, …", complete: "nothing" },
+    raw: { summary: "every byte, with escape sequences" },
+    run: { value: "N", summary: "of this run of the session (default: the last)", complete: "nothing" },
+  },
+  arguments: "sessions",
+  examples: [
+    ["holdfast logs build", "all of it"],
+    ["holdfast logs build -f --tail 20", "the end, and what comes"],
+    ["holdfast logs build --raw > build.bytes", "byte for byte"],
+  ],
+  async run(context) {
+    const { flags } = context;
+    const ref = oneName(context, "logs NAME");
+    const since = flags.text("since");
+    const { printLogs } = await import("../logs.ts");
+    await printLogs(context, {
+      ref,
+      follow: flags.has("follow"),
+      raw: flags.has("raw"),
+      tail: wholeNumber(flags.text("tail"), "--tail"),
+      run: wholeNumber(flags.text("run"), "--run"),
+      since: since === undefined ? undefined : Math.round(Date.now() - parseDuration(since, "--since")),
+    });
+    return 0;
+  },
+};
+
+function wholeNumber(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined || /^\d{1,9}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new HoldfastError("usage", `${flag} takes a whole number, not ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,35 @@
+import { type Command, type Context, SELECTION_FLAGS } from "../command.ts";
+import { selectionOf } from "../select.ts";
+import { sessionTable } from "../table.ts";
+
+export const command: Command = {
+  name: "ls",
+  summary: "list sessions",
+  usage: "[NAME…] [--all] [--status S] [--agent A] [--watch]",
+  description: "Sessions that run; with --all also those that have ended.",
+  flags: {
+    ...SELECTION_FLAGS,
+    all: { summary: "also those that have ended", short: "a" },
+    watch: { summary: "stay, and show changes as they happen", short: "w" },
+  },
+  arguments: "sessions",
+  examples: [
+    ["holdfast ls", "what runs"],
+    ["holdfast ls --all --json", "everything, for a script"],
+    ["holdfast ls --status failed,lost", "what needs a look"],
+  ],
+  async run(context) {
+    const query = selectionOf(context);
+    if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
+    const { sessions } = await context.client.call("listSessions", { query });
+    process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context)}\n`);
+    return 0;
+  },
+};
+
+function render(sessions: Parameters<typeof sessionTable>[0], context: Context): string {
+  if (sessions.length > 0) return sessionTable(sessions, { now: Date.now(), width: process.stdout.columns });
+  return context.flags.has("all")
+    ? "No sessions yet. Start one: holdfast spawn demo"
+    : "Nothing runs. Start something: holdfast spawn demo. Ended ones: holdfast ls --all";
+}

@@ -1,0 +1,28 @@
+import { actOnEach } from "../act.ts";
+import { type Command, SELECTION_FLAGS } from "../command.ts";
+import { plain } from "../plain.ts";
+import { selected } from "../select.ts";
+
+export const command: Command = {
+  name: "rm",
+  summary: "remove ended sessions with what they printed",
+  usage: "NAME… [--all] [--status S] [--agent A]",
+  description: "A running session is refused: stop it first. What is removed cannot be brought back.",
+  flags: { ...SELECTION_FLAGS, all: { summary: "all that have ended" } },
+  arguments: "sessions",
+  examples: [
+    ["holdfast rm build", "one"],
+    ["holdfast rm --status done", "all that ended well"],
+  ],
+  async run(context) {
+    const sessions = await selected(context, "rm");
+    const chosen = context.args.length > 0 ? sessions : sessions.filter(({ endedAt }) => endedAt !== null);
+    if (chosen.length === 0 && !context.json) process.stdout.write("Nothing to remove.\n");
+    return actOnEach(chosen, {
+      json: context.json,
+      act: ({ id }) => context.client.call("removeSession", { params: { ref: id } }),
+      line: ({ name }) => `${plain(name)} removed`,
+      toJson: (session) => session,
+    });
+  },
+};

@@ -1,0 +1,53 @@
+import type { Session } from "@holdfast/contract/session";
+import { color } from "../color.ts";
+import type { Command } from "../command.ts";
+import { formatDuration } from "../duration.ts";
+import { plain } from "../plain.ts";
+import { oneName } from "../select.ts";
+
+export const command: Command = {
+  name: "show",
+  summary: "everything about one session",
+  usage: "NAME",
+  flags: {},
+  arguments: "sessions",
+  examples: [
+    ["holdfast show demo", "by name"],
+    ["holdfast show k7f --json", "by the beginning of its id, for a script"],
+  ],
+  async run(context) {
+    const session = await context.client.call("getSession", { params: { ref: oneName(context, "show NAME") } });
+    process.stdout.write(`${context.json ? JSON.stringify(session) : render(session)}\n`);
+    return 0;
+  },
+};
+
+function render(session: Session): string {
+  const rows: [string, string | null][] = [
+    ["name", session.name],
+    ["id", session.id],
+    ["status", session.status],
+    ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
+    ["kind", session.kind],
+    ["agent", session.agent],
+    ["role", session.role],
+    ["objective", session.objective],
+    ["command", session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")],
+    ["directory", session.cwd],
+    ["host", session.host],
+    ["owner", session.owner],
+    ["pid", session.pid === null ? null : String(session.pid)],
+    ["created", local(session.createdAt)],
+    ["started", local(session.startedAt)],
+    ["ended", local(session.endedAt)],
+    ["duration", session.durationMs === null ? null : formatDuration(session.durationMs)],
+    ["last output", local(session.lastActivityAt)],
+    ["output", session.outputPath],
+    ["runs", String(session.runs)],
+  ];
+  return rows.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
+}
+
+function local(time: string | null): string | null {
+  return time === null ? null : new Date(time).toLocaleString("sv-SE");
+}

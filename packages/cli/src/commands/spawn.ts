@@ -1,0 +1,27 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../command.ts";
+import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
+
+export const command: Command = {
+  name: "spawn",
+  summary: "start an agent in a session of its own",
+  usage: "AGENT [--name NAME] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [-- ARGS…]",
+  description: "Agents: demo (a scripted stand-in, to try things out), shell (your login shell).",
+  flags: START_FLAGS,
+  arguments: "agents",
+  examples: [
+    ["holdfast spawn demo --name demo", "the demo agent, waiting for a prompt"],
+    ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
+    ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
+  ],
+  async run(context) {
+    const [agent, ...more] = context.args;
+    if (agent === undefined) throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast spawn demo" });
+    if (more.length > 0)
+      throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
+        hint: "arguments for the agent go after --",
+      });
+    printStarted(await startSession(context, { agent, args: [...context.rest] }), context.json);
+    return 0;
+  },
+};

@@ -1,0 +1,36 @@
+import { color } from "../color.ts";
+import type { Command } from "../command.ts";
+import { formatDuration } from "../duration.ts";
+import { plain } from "../plain.ts";
+
+export const command: Command = {
+  name: "status",
+  summary: "the daemon: its version, home and counts",
+  usage: "",
+  flags: {},
+  examples: [
+    ["holdfast status", "starts the daemon if it does not run"],
+    ["holdfast status --json", "for a script"],
+  ],
+  async run(context) {
+    const status = await context.client.call("status", {});
+    if (context.json) process.stdout.write(`${JSON.stringify(status)}\n`);
+    else {
+      const rows = [
+        ["daemon", `version ${status.version}, pid ${status.pid}, up ${formatDuration(Date.now() - Date.parse(status.startedAt))}`],
+        ["sessions", `${status.sessions.running} running, ${status.sessions.ended} ended`],
+        ["home", status.home],
+        ["node", `${status.nodeVersion} (${status.node})`],
+        [
+          "tmux",
+          status.tmux
+            ? `${status.tmux.version} (${status.tmux.path}), ${status.tmux.pid === null ? "no server yet" : `server pid ${status.tmux.pid}`}`
+            : "not found",
+        ],
+        ["journal", `epoch ${status.epoch}, ${status.seq} events`],
+      ];
+      process.stdout.write(`${rows.map(([name = "", value = ""]) => `${color("dim", name.padEnd(9))} ${plain(value)}`).join("\n")}\n`);
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,14 @@
+import { VERSION } from "@holdfast/contract/version";
+import type { Command } from "../command.ts";
+
+export const command: Command = {
+  name: "version",
+  summary: "the version of this program",
+  usage: "",
+  flags: {},
+  examples: [["holdfast version --json", "with the Node it runs on"]],
+  async run(context) {
+    process.stdout.write(context.json ? `${JSON.stringify({ version: VERSION, node: process.versions.node })}\n` : `${VERSION}\n`);
+    return 0;
+  },
+};

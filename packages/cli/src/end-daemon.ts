@@ -1,0 +1,55 @@
+import { readJsonFile } from "@holdfast/platform/files";
+import type { Home } from "@holdfast/platform/home";
+import { isSameProcess, signalProcess } from "@holdfast/platform/process";
+import { connectRunning, isNotListening } from "./connect.ts";
+
+/** A daemon that does not answer a request to end within this time is ended by signal. */
+const ANSWER_MS = 5000;
+const EXIT_MS = 10_000;
+
+/** Ends the daemon that runs, if one does; returns when its process is gone. Sessions keep running. */
+export async function endDaemon(home: Home, options: { why: "asked" | "replaced" }): Promise<{ pid: number } | undefined> {
+  const recorded = recordedDaemon(home);
+  using client = connectRunning(home);
+  try {
+    const { pid } = await client.call("shutdown", { body: { why: options.why } }, AbortSignal.timeout(ANSWER_MS));
+    await gone(recorded?.pid === pid ? recorded : { pid, start: undefined });
+    return { pid };
+  } catch (error) {
+    if (!recorded) {
+      if (isNotListening(error)) return undefined;
+      throw error;
+    }
+  }
+  // It holds the home but does not answer: it is still that very process, so it can be told by signal.
+  signalProcess(recorded.pid, recorded.start, "SIGTERM");
+  if (!(await gone(recorded, ANSWER_MS))) signalProcess(recorded.pid, recorded.start, "SIGKILL");
+  await gone(recorded);
+  return { pid: recorded.pid };
+}
+
+/** Waits for a process that said it would end; false when it is still there. */
+export async function gone(daemon: { pid: number; start: string | undefined }, patienceMs = EXIT_MS): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
+  while (alive(daemon)) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return true;
+}
+
+function alive({ pid, start }: { pid: number; start: string | undefined }): boolean {
+  if (start !== undefined) return isSameProcess(pid, start);
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function recordedDaemon(home: Home): { pid: number; start: string } | undefined {
+  const file = readJsonFile(home.daemonFile) as { pid?: unknown; start?: unknown } | undefined;
+  if (typeof file?.pid !== "number" || typeof file.start !== "string" || !isSameProcess(file.pid, file.start)) return undefined;
+  return { pid: file.pid, start: file.start };
+}

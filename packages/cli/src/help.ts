@@ -1,0 +1,57 @@
+import { VERSION } from "@holdfast/contract/version";
+import { color } from "./color.ts";
+import type { Command } from "./command.ts";
+import { COMMON_FLAGS } from "./command-line.ts";
+import { COMMANDS } from "./registry.ts";
+
+export async function printHelp(name?: string): Promise<number> {
+  const load = name === undefined ? undefined : COMMANDS[name];
+  if (load) return printCommandHelp((await load()).command);
+  const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
+  const visible = commands.filter(({ hidden }) => !hidden);
+  const width = Math.max(...visible.map(({ name }) => name.length));
+  print([
+    `holdfast ${VERSION} keeps AI coding agents running: close the terminal, they go on.`,
+    "",
+    color("bold", "Usage"),
+    "  holdfast COMMAND [ARGUMENTS] [FLAGS]",
+    "",
+    color("bold", "Commands"),
+    ...visible.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    "",
+    color("bold", "Try"),
+    "  holdfast spawn demo --name demo    start the demo agent",
+    "  holdfast attach demo               look at it; Ctrl+\\ leaves it running",
+    "  holdfast run -- npm test           run a command in the background",
+    "",
+    "holdfast COMMAND --help tells more. A session is named by its name, its id, or the beginning of its id.",
+  ]);
+  return 0;
+}
+
+export function printCommandHelp(command: Command): number {
+  const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS }).map(([name, flag]) => {
+    const short = flag.short ? `-${flag.short}, ` : "    ";
+    return [`${short}--${name}${flag.value ? ` ${flag.value}` : ""}`, flag.summary] as const;
+  });
+  const width = Math.max(...flags.map(([left]) => left.length));
+  const exampleWidth = Math.max(...command.examples.map(([left]) => left.length));
+  print([
+    `holdfast ${command.name}: ${command.summary}`,
+    ...(command.description ? ["", command.description] : []),
+    "",
+    color("bold", "Usage"),
+    `  holdfast ${command.name} ${command.usage}`.trimEnd(),
+    "",
+    color("bold", "Flags"),
+    ...flags.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`),
+    "",
+    color("bold", "Examples"),
+    ...command.examples.map(([left, right]) => `  ${left.padEnd(exampleWidth)}  ${color("dim", `# ${right}`)}`),
+  ]);
+  return 0;
+}
+
+function print(lines: string[]): void {
+  process.stdout.write(`${lines.join("\n")}\n`);
+}

@@ -1,0 +1,48 @@
+/**
+ * The CLI. One catch: whatever fails becomes one line on standard error, a hint, and the exit code of its error class.
+ * Start-up time is a feature: nothing is imported here that `holdfast ls` does not need.
+ */
+import { HoldfastError } from "@holdfast/contract/errors";
+import { openHome } from "@holdfast/platform/home";
+import { parseCommandLine } from "./command-line.ts";
+import { connect } from "./connect.ts";
+import { COMMANDS } from "./registry.ts";
+
+// A reader that has seen enough (`holdfast logs x | head`) is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  async (thrown: unknown) => {
+    const { printError } = await import("./print-error.ts");
+    process.exitCode = printError(HoldfastError.from(thrown), { json: process.argv.includes("--json") });
+  },
+);
+
+async function main(argv: string[]): Promise<number> {
+  const [name, ...args] = argv;
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    const { printHelp } = await import("./help.ts");
+    return printHelp(args[0]);
+  }
+  const load = COMMANDS[name === "--version" || name === "-V" ? "version" : name];
+  if (!load) throw await unknownCommand(name);
+  const { command } = await load();
+  const line = parseCommandLine(command, args);
+  if (line.flags.has("help")) {
+    const { printCommandHelp } = await import("./help.ts");
+    return printCommandHelp(command);
+  }
+  const home = openHome();
+  using client = connect(home);
+  return (await command.run({ ...line, json: line.flags.has("json"), home, client })) ?? 0;
+}
+
+async function unknownCommand(name: string): Promise<HoldfastError> {
+  const candidates = Object.keys(COMMANDS).filter(
+    (known) => !known.startsWith("__") && (known.startsWith(name.slice(0, 2)) || known.includes(name)),
+  );
+  return new HoldfastError("usage", `there is no command ${JSON.stringify(name)}`, { hint: "holdfast --help lists them", candidates });
+}

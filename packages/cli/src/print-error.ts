@@ -1,0 +1,17 @@
+import type { HoldfastError } from "@holdfast/contract/errors";
+import { color } from "./color.ts";
+import { plain } from "./plain.ts";
+
+/** What happened, what to do, what may have been meant; returns the exit code. */
+export function printError(error: HoldfastError, options: { json: boolean }): number {
+  if (options.json) {
+    process.stderr.write(`${JSON.stringify({ error: error.toBody() })}\n`);
+    return error.exitCode;
+  }
+  const lines = [`${color("red", "holdfast:", process.stderr)} ${plain(error.message)}`];
+  if (error.candidates?.length) lines.push(`  did you mean: ${error.candidates.map(plain).join(", ")}`);
+  if (error.hint) lines.push(`  ${color("dim", plain(error.hint), process.stderr)}`);
+  if (error.code === "internal" && process.env.HOLDFAST_DEBUG) lines.push(String((error.cause as Error | undefined)?.stack ?? error.stack));
+  process.stderr.write(`${lines.join("\n")}\n`);
+  return error.exitCode;
+}

@@ -1,0 +1,22 @@
+import type { Command } from "./command.ts";
+
+/** In the order of help. Each is loaded only when it is needed. */
+export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+  run: () => import("./commands/run.ts"),
+  spawn: () => import("./commands/spawn.ts"),
+  ls: () => import("./commands/ls.ts"),
+  show: () => import("./commands/show.ts"),
+  attach: () => import("./commands/attach.ts"),
+  detach: () => import("./commands/detach.ts"),
+  logs: () => import("./commands/logs.ts"),
+  stop: () => import("./commands/stop.ts"),
+  rm: () => import("./commands/rm.ts"),
+  rename: () => import("./commands/rename.ts"),
+  events: () => import("./commands/events.ts"),
+  up: () => import("./commands/up.ts"),
+  down: () => import("./commands/down.ts"),
+  status: () => import("./commands/status.ts"),
+  version: () => import("./commands/version.ts"),
+  completion: () => import("./commands/completion.ts"),
+  __complete: () => import("./commands/complete.ts"),
+};

@@ -1,0 +1,45 @@
+import headless, { type Terminal } from "@xterm/headless";
+import { characterWidths } from "./character-width.ts";
+
+// A headless terminal for reading recordings: it answers nothing, remembers no title or clipboard, and no single sequence of a
+// recording can hang it, exhaust memory, crash it or take scrolled lines away.
+export function openEmulator({ columns, rows, scrollback }: { columns: number; rows: number; scrollback: number }): Terminal {
+  const terminal = new headless.Terminal({
+    cols: columns,
+    rows,
+    scrollback,
+    allowProposedApi: true,
+    logLevel: "off",
+    // The one documented way to have no reflow: a resize then never moves a row that has scrolled off back onto the screen, which
+    // would give it out twice. Wrapped rows are joined when they are read, so the text is the same without it.
+    windowsPty: { backend: "winpty", buildNumber: 1 },
+  });
+  terminal.unicode.register(characterWidths);
+  terminal.unicode.activeVersion = characterWidths.version;
+  limitRepetition(terminal);
+  guardErasing(terminal);
+  return terminal;
+}
+
+// xterm loops as often as the parameter says, up to 2^31 times.
+const MOST_LINES = 1000;
+
+function limitRepetition(terminal: Terminal): void {
+  for (const final of ["I", "L", "M", "S", "T", "Z"]) {
+    terminal.parser.registerCsiHandler({ final }, ([count]) => Number(count) > MOST_LINES);
+  }
+  // Repeating the last character must not scroll more lines than the sequence has bytes, or the scrollback overflows unread.
+  terminal.parser.registerCsiHandler({ final: "b" }, ([count]) => Number(count) > terminal.cols);
+}
+
+function guardErasing(terminal: Terminal): void {
+  const ignored = ([extent]: (number | number[])[]): boolean => {
+    if (extent === 3) return true; // the scrollback: what has been read stays read
+    if (extent !== 1) return false;
+    // xterm 6.0.0 throws on erasing up to the cursor when that is the last cell of a buffer without scrollback.
+    const { cursorX, cursorY, length } = terminal.buffer.active;
+    return cursorX >= terminal.cols - 1 && cursorY + 1 >= length;
+  };
+  terminal.parser.registerCsiHandler({ final: "J" }, ignored);
+  terminal.parser.registerCsiHandler({ prefix: "?", final: "J" }, ignored);
+}

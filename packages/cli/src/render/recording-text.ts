@@ -1,0 +1,213 @@
+// The recording of a terminal → the lines a person would have read, without any escape sequence or control character.
+//
+// The bytes go through a terminal emulator. A line is final once it has scrolled off the top: it is taken then, so that memory stays
+// flat however long the recording is, as long as the caller takes what is there (`scrolled` or `settled`) between writes. Rows that
+// the terminal wrapped are joined: the text does not depend on the width.
+//
+// - Redraws (carriage return, cursor up, erase) collapse to what stood there at the end. So does clearing the screen: a program that
+//   wipes the screen is redrawing it, and keeping every wiped frame would bury the log. Lines that had scrolled off before stay, even
+//   when the program asks to erase the scrollback: somebody has read them.
+// - The alternate screen (editors, pagers, full-screen agents) vanishes when it is left, as it does for a person. Its last frame comes
+//   after all other lines when the recording ends inside it, or when nothing more was said after it was left.
+//
+// `logs` uses `scrolled` and `finish`: together they are the same lines however the bytes were cut. `logs -f` uses `settled`, which
+// does not wait for lines to scroll off: it also gives those the cursor has moved below. Should the program then redraw such a line,
+// nothing further of the screen is given until the caller says that the terminal is at rest; then the lines with a text not yet given
+// are. What only ever appends is given exactly once, in order.
+
+import type { IBuffer, IMarker, Terminal } from "@xterm/headless";
+import { openEmulator } from "./emulator.ts";
+
+// A slice scrolls at most one line per character, so this scrollback holds all of it until it is read.
+const SLICE = 4096;
+const SCROLLBACK = SLICE + 64;
+// The emulator refuses more than 50 MB in its queue.
+const BATCH = 1 << 20;
+// Output without any newline is broken into lines of this length, or it would be held in memory as one.
+const LONGEST_LINE = 1 << 20;
+
+export class RecordingText implements Disposable {
+  readonly #terminal: Terminal;
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #ready: string[] = [];
+  #blanks = 0;
+  #lastScrolled: IMarker | undefined;
+  #unfinished: string | undefined;
+  #given: string[] = [];
+  #alternate: { frame: string[]; before: Said } | undefined;
+  #scrolledOff: Said = { lines: 0, last: "" };
+
+  constructor({ columns, rows }: { columns: number; rows: number }) {
+    this.#terminal = openEmulator({ columns, rows, scrollback: SCROLLBACK });
+    this.#watchScreens();
+  }
+
+  /** Resolves when the bytes have been read. One write at a time. */
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += BATCH) {
+      await this.#parse(this.#decoder.decode(bytes.subarray(at, at + BATCH), { stream: true }));
+    }
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#takeScrolled();
+    this.#terminal.resize(columns, rows);
+    this.#takeScrolled();
+  }
+
+  /** The lines that scrolled off since the last call. They can never change. */
+  scrolled(): string[] {
+    const lines = this.#ready;
+    this.#ready = [];
+    return lines;
+  }
+
+  /** For a follower: `scrolled`, and the lines the cursor has moved below. `atRest`: nothing was written for a while. */
+  settled({ atRest = false } = {}): string[] {
+    this.#takeScrolled();
+    const { lines, cursor } = this.#screen();
+    const firstOther = lines.findIndex((line, index) => line !== this.#given[index]);
+    const redrawn = firstOther !== -1 && firstOther < this.#given.length;
+    if (redrawn && !atRest) return this.scrolled();
+    const fresh = redrawn ? lines.slice(0, cursor).filter((line) => !this.#given.includes(line)) : lines.slice(this.#given.length, cursor);
+    for (const line of fresh) this.#put(line);
+    this.#given = lines.slice(0, Math.max(cursor, redrawn ? firstOther : this.#given.length));
+    return this.scrolled();
+  }
+
+  /** The lines that remain. Nothing may be written afterwards. */
+  async finish(): Promise<string[]> {
+    await this.#parse(this.#decoder.decode());
+    this.#takeScrolled();
+    const frame = this.#lastAlternate();
+    for (const line of this.#screen().lines) this.#give(line);
+    for (const line of frame) this.#put(line);
+    return this.scrolled();
+  }
+
+  [Symbol.dispose](): void {
+    this.#terminal.dispose();
+  }
+
+  #parse(text: string): Promise<void> {
+    for (let at = 0; at < text.length; at += SLICE) {
+      this.#terminal.write(text.slice(at, at + SLICE), () => this.#takeScrolled());
+    }
+    return new Promise((resolve) => this.#terminal.write("", resolve));
+  }
+
+  #takeScrolled(): void {
+    const { active, normal } = this.#terminal.buffer;
+    // While the alternate screen is up nothing scrolls off the normal one; what had was taken on the way in.
+    if (active.type === "alternate") return;
+    const first = this.#firstUntaken();
+    if (first >= normal.baseY) return;
+    for (const { text, wrapped } of rows(normal, first, normal.baseY)) {
+      if (!wrapped && this.#unfinished !== undefined) this.#scrollOff(this.#unfinished);
+      this.#unfinished = wrapped ? (this.#unfinished ?? "") + text : text;
+      if (this.#unfinished.length < LONGEST_LINE) continue;
+      this.#scrollOff(this.#unfinished.slice(0, LONGEST_LINE));
+      this.#unfinished = this.#unfinished.slice(LONGEST_LINE);
+    }
+    this.#lastScrolled?.dispose();
+    this.#lastScrolled = this.#terminal.registerMarker(-normal.cursorY - 1);
+  }
+
+  // A marker moves with its row; once the row is trimmed away it is disposed and its line is -1.
+  #firstUntaken(): number {
+    return this.#lastScrolled ? this.#lastScrolled.line + 1 : 0;
+  }
+
+  #scrollOff(line: string): void {
+    const text = line.trimEnd();
+    if (text !== "") this.#scrolledOff = { lines: this.#scrolledOff.lines + 1, last: text };
+    this.#give(text);
+  }
+
+  // The lines of the screen, the first with what of it has scrolled off, and which of them the cursor is in.
+  #screen(): { lines: string[]; cursor: number } {
+    const { normal } = this.#terminal.buffer;
+    const lines = this.#unfinished === undefined ? [] : [this.#unfinished];
+    let row = normal.baseY;
+    let cursor = 0;
+    for (const { text, wrapped } of rows(normal, row, normal.length)) {
+      if (wrapped && lines.length > 0) lines.push(lines.pop() + text);
+      else lines.push(text);
+      if (row++ === normal.baseY + normal.cursorY) cursor = lines.length - 1;
+    }
+    return { lines: lines.map((line) => line.trimEnd()), cursor };
+  }
+
+  // A line that a follower has already been given is not given again when it scrolls off or at the end.
+  #give(line: string): void {
+    const index = this.#given.indexOf(line);
+    if (index === -1) this.#put(line);
+    else this.#given.splice(0, index + 1);
+  }
+
+  // Empty lines wait for one that is not: so there are none at the end, whoever took what when.
+  #put(line: string): void {
+    if (line === "") {
+      this.#blanks++;
+      return;
+    }
+    for (; this.#blanks > 0; this.#blanks--) this.#ready.push("");
+    this.#ready.push(line);
+  }
+
+  #watchScreens(): void {
+    const { parser, buffer } = this.#terminal;
+    parser.registerCsiHandler({ prefix: "?", final: "h" }, (modes) => {
+      if (namesAlternate(modes)) this.#takeScrolled();
+      return false;
+    });
+    parser.registerCsiHandler({ prefix: "?", final: "l" }, (modes) => {
+      if (namesAlternate(modes) && buffer.active.type === "alternate") {
+        this.#alternate = { frame: frameOf(buffer.alternate), before: this.#said() };
+      }
+      return false;
+    });
+    // A full reset replaces the buffers, and the scrollback with them.
+    parser.registerEscHandler({ final: "c" }, () => {
+      this.#takeScrolled();
+      this.#lastScrolled = undefined;
+      return false;
+    });
+  }
+
+  #lastAlternate(): string[] {
+    const { active } = this.#terminal.buffer;
+    if (active.type === "alternate") return frameOf(active);
+    if (!this.#alternate) return [];
+    const { frame, before } = this.#alternate;
+    const now = this.#said();
+    return now.lines === before.lines && now.last === before.last ? frame : [];
+  }
+
+  #said(): Said {
+    const written = this.#screen().lines.filter((line) => line !== "");
+    return { lines: this.#scrolledOff.lines + written.length, last: written.at(-1) ?? this.#scrolledOff.last };
+  }
+}
+
+/** How much has been said outside the alternate screen: equal before and after means nothing was added. */
+type Said = { lines: number; last: string };
+
+const namesAlternate = (modes: (number | number[])[]): boolean => modes.some((mode) => mode === 47 || mode === 1047 || mode === 1049);
+
+// Cells that were never written are left out, so a row that a wide character did not fit into joins without a hole.
+function* rows(buffer: IBuffer, from: number, to: number): Generator<{ text: string; wrapped: boolean }> {
+  for (let index = from; index < to; index++) {
+    const row = buffer.getLine(index);
+    if (row) yield { text: row.translateToString(true), wrapped: row.isWrapped };
+  }
+}
+
+function frameOf(buffer: IBuffer): string[] {
+  const lines: string[] = [];
+  for (const { text, wrapped } of rows(buffer, 0, buffer.length)) {
+    if (wrapped && lines.length > 0) lines.push(lines.pop() + text);
+    else lines.push(text);
+  }
+  return lines.map((line) => line.trimEnd());
+}

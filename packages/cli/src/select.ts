@@ -1,0 +1,38 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import { type SessionStatus, STATUSES } from "@holdfast/contract/status";
+import type { Context } from "./command.ts";
+
+/** What names and filters on the command line mean to the API. */
+export function selectionOf({ args, flags }: Pick<Context, "args" | "flags">) {
+  const split = (name: string) => flags.list(name).flatMap((value) => value.split(","));
+  const status = split("status");
+  const wrong = status.find((word) => !(STATUSES as readonly string[]).includes(word));
+  if (wrong !== undefined) throw new HoldfastError("usage", `${JSON.stringify(wrong)} is not a status`, { candidates: [...STATUSES] });
+  return {
+    names: args.length > 0 ? [...args] : undefined,
+    all: flags.has("all"),
+    status: status.length > 0 ? (status as SessionStatus[]) : undefined,
+    agent: split("agent").length > 0 ? split("agent") : undefined,
+  };
+}
+
+/** The sessions a verb is to act on; it must have been said which. */
+export async function selected(context: Context, verb: string): Promise<Session[]> {
+  const selection = selectionOf(context);
+  if (!selection.names && !selection.all && !selection.status && !selection.agent) {
+    throw new HoldfastError("usage", `say which sessions to ${verb}`, {
+      hint: `holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls`,
+    });
+  }
+  return (await context.client.call("listSessions", { query: selection })).sessions;
+}
+
+/** The one session that a verb names. */
+export function oneName(context: Context, usage: string): string {
+  const [name, ...more] = context.args;
+  if (name === undefined || more.length > 0) {
+    throw new HoldfastError("usage", name === undefined ? "name a session" : "name one session only", { hint: `usage: holdfast ${usage}` });
+  }
+  return name;
+}

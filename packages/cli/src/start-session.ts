@@ -1,0 +1,49 @@
+/** What `run` and `spawn` share: the caller's directory and environment, and how the new session is told. */
+import { resolve } from "node:path";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import type { Context, Flag } from "./command.ts";
+import { plain } from "./plain.ts";
+
+export const START_FLAGS = {
+  name: { value: "NAME", summary: "what to call it (default: two readable words)", complete: "nothing" },
+  cwd: { value: "DIR", summary: "where it works (default: here)", complete: "directories" },
+  env: { value: "K=V", summary: "set a variable of its environment, on top of yours", multiple: true, complete: "nothing" },
+  role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },
+  objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
+} as const satisfies Record<string, Flag>;
+
+export async function startSession(context: Context, what: { agent: string; command?: string[]; args?: string[] }): Promise<Session> {
+  const { flags, client } = context;
+  return client.call("spawn", {
+    body: {
+      ...what,
+      name: flags.text("name"),
+      cwd: resolve(flags.text("cwd") ?? "."),
+      env: { ...callerEnvironment(), ...Object.fromEntries(flags.list("env").map(assignment)) },
+      umask: process.umask(),
+      role: flags.text("role"),
+      objective: flags.text("objective"),
+    },
+  });
+}
+
+/** The id on standard output, for scripts; the rest is for people, on standard error and only for a terminal. */
+export function printStarted(session: Session, json: boolean): void {
+  process.stdout.write(json ? `${JSON.stringify(session)}\n` : `${session.id}\n`);
+  if (json || !process.stderr.isTTY) return;
+  process.stderr.write(`${plain(session.name)} is running. Look: holdfast attach ${session.name}   Read: holdfast logs ${session.name}\n`);
+}
+
+function callerEnvironment(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+function assignment(text: string): [string, string] {
+  const equals = text.indexOf("=");
+  const name = text.slice(0, equals);
+  if (equals < 1 || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+    throw new HoldfastError("usage", `--env takes NAME=VALUE, not ${JSON.stringify(text)}`, { hint: "for example: --env PORT=3000" });
+  }
+  return [name, text.slice(equals + 1)];
+}

@@ -1,0 +1,43 @@
+import type * as z from "zod/mini";
+import type { ErrorCode } from "./errors.ts";
+
+export type Scope = "owner" | "driver" | "observer" | "approver";
+
+/**
+ * One endpoint as data. The server binds it, the SDK calls it, openapi.json describes it; none of them repeats it.
+ * `params` are the `:names` of the path. `reply` is JSON, or a stream: "events" is SSE of journal events, "bytes" raw output.
+ */
+export interface Endpoint {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  path: `/${string}`;
+  summary: string;
+  scope: Scope;
+  query?: z.ZodMiniObject;
+  body?: z.ZodMiniObject;
+  reply: z.ZodMiniType | "events" | "bytes";
+  errors: readonly ErrorCode[];
+}
+
+type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | PathParams<Rest>
+  : P extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+type Input<E extends Endpoint> = ([PathParams<E["path"]>] extends [never] ? unknown : { params: Record<PathParams<E["path"]>, string> }) &
+  (E["query"] extends z.ZodMiniObject ? { query?: Query<E["query"]> } : unknown) &
+  (E["body"] extends z.ZodMiniObject ? { body: z.input<E["body"]> } : unknown);
+
+/** A caller may give what the wire carries (`"a,b"`, `"true"`) or what it means (`["a", "b"]`, `true`). */
+type Query<S extends z.ZodMiniObject> = { [K in keyof z.input<S>]: z.input<S>[K] | (K extends keyof z.output<S> ? z.output<S>[K] : never) };
+
+/** What a caller passes. */
+export type CallOf<E extends Endpoint> = Input<E>;
+/** What a JSON endpoint answers. */
+export type ReplyOf<E extends Endpoint> = E["reply"] extends z.ZodMiniType ? z.infer<E["reply"]> : never;
+/** What a handler gets after validation. */
+export interface RequestOf<E extends Endpoint> {
+  params: Record<PathParams<E["path"]>, string>;
+  query: E["query"] extends z.ZodMiniObject ? z.infer<E["query"]> : Record<never, never>;
+  body: E["body"] extends z.ZodMiniObject ? z.infer<E["body"]> : undefined;
+}

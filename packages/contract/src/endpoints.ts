@@ -1,0 +1,203 @@
+import * as z from "zod/mini";
+import type { Endpoint } from "./endpoint.ts";
+import { AnyEvent } from "./events.ts";
+import { type EndpointName, ROUTES } from "./routes.ts";
+import { HostSchema, Session, StatusSchema, Time } from "./session.ts";
+
+const text = z.string().check(z.maxLength(10_000));
+const flag = z._default(z.stringbool(), false);
+const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
+
+/** Lists in a query are comma-separated: names, ids and statuses cannot contain a comma. */
+const list = z.pipe(
+  z.string(),
+  z.transform((value) => value.split(",").filter((part) => part !== "")),
+);
+
+/** Which sessions a verb means. Names win over filters; without either it is what the verb says. */
+export const Selection = z.object({
+  names: z.optional(list),
+  all: flag,
+  status: z.optional(z.pipe(list, z.array(StatusSchema))),
+  agent: z.optional(list),
+});
+export type Selection = z.infer<typeof Selection>;
+
+export const SpawnRequest = z.object({
+  agent: text,
+  name: z.optional(text),
+  cwd: z.string().check(z.maxLength(4096)),
+  /** The caller's whole environment. */
+  env: z.record(z.string(), z.string()),
+  /** The caller's file mode mask: what the session creates has the permissions the caller would expect. */
+  umask: z._default(z.int().check(z.minimum(0), z.maximum(0o777)), 0o022),
+  /** The program and its arguments, for an agent that runs what it is given (`shell`); else the profile says. */
+  command: z.optional(z.array(z.string()).check(z.minLength(1))),
+  /** Added to the profile's command. */
+  args: z._default(z.array(z.string()), []),
+  role: z.optional(text),
+  objective: z.optional(text),
+  host: z.optional(HostSchema),
+});
+export type SpawnRequest = z.infer<typeof SpawnRequest>;
+
+export const DaemonStatus = z.object({
+  pid: z.int(),
+  version: z.string(),
+  node: z.string(),
+  nodeVersion: z.string(),
+  home: z.string(),
+  socket: z.string(),
+  startedAt: Time,
+  machine: z.string(),
+  epoch: z.string(),
+  seq: z.int(),
+  sessions: z.object({ running: z.int(), ended: z.int() }),
+  tmux: z.nullable(z.object({ path: z.string(), version: z.string(), socket: z.string(), pid: z.nullable(z.int()) })),
+});
+export type DaemonStatus = z.infer<typeof DaemonStatus>;
+
+export const SessionList = z.object({ cursor: z.string(), sessions: z.array(Session) });
+export type SessionList = z.infer<typeof SessionList>;
+
+/** How to become a client of a session: replace yourself by this program, or, when `switched`, do nothing more. */
+export const AttachPlan = z.object({
+  session: Session,
+  switched: z.boolean(),
+  command: z.nullable(z.array(z.string())),
+  detachKey: z.string(),
+});
+export type AttachPlan = z.infer<typeof AttachPlan>;
+
+export const StopReply = z.object({ session: Session, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) });
+export type StopReply = z.infer<typeof StopReply>;
+
+const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
+
+export const ENDPOINTS = {
+  status: {
+    ...ROUTES.status,
+    summary: "The daemon: its pid, version, Node, home and counts.",
+    scope: "observer",
+    reply: DaemonStatus,
+    errors: [],
+  },
+  shutdown: {
+    ...ROUTES.shutdown,
+    summary: "Ends the daemon; with `all` every session and keeper first.",
+    scope: "owner",
+    body: z.object({
+      all: z._default(z.boolean(), false),
+      graceMs: z._default(z.number().check(z.minimum(0)), 5000),
+      why: z._default(z.enum(["asked", "replaced"]), "asked"),
+    }),
+    reply: z.object({ pid: z.int(), stopped: z.array(Session) }),
+    errors: ["stop_incomplete"],
+  },
+  listSessions: {
+    ...ROUTES.listSessions,
+    summary: "Sessions with the cursor of this snapshot; running ones unless `all`, `status` or `names` says otherwise.",
+    scope: "observer",
+    query: Selection,
+    reply: SessionList,
+    errors: SESSION_ERRORS,
+  },
+  spawn: {
+    ...ROUTES.spawn,
+    summary: "Starts a session and answers once its program runs.",
+    scope: "driver",
+    body: SpawnRequest,
+    reply: Session,
+    errors: ["invalid_name", "name_taken", "agent_unknown", "program_not_found", "cwd_unusable", "host_missing", "host_failed"],
+  },
+  getSession: {
+    ...ROUTES.getSession,
+    summary: "One session by name, id or unique id prefix.",
+    scope: "observer",
+    reply: Session,
+    errors: SESSION_ERRORS,
+  },
+  renameSession: {
+    ...ROUTES.renameSession,
+    summary: "Gives a session another name.",
+    scope: "driver",
+    body: z.object({ name: text }),
+    reply: Session,
+    errors: [...SESSION_ERRORS, "invalid_name", "name_taken"],
+  },
+  removeSession: {
+    ...ROUTES.removeSession,
+    summary: "Removes the record and the files of an ended session.",
+    scope: "owner",
+    reply: Session,
+    errors: [...SESSION_ERRORS, "session_running"],
+  },
+  stopSession: {
+    ...ROUTES.stopSession,
+    summary: "SIGTERM to every process of the run, SIGKILL after the grace period; answers when all are gone.",
+    scope: "driver",
+    body: z.object({ graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000) }),
+    reply: StopReply,
+    errors: [...SESSION_ERRORS, "session_ended", "stop_incomplete"],
+  },
+  attachSession: {
+    ...ROUTES.attachSession,
+    summary: "What the caller's terminal must become to attach; moves a client that is on our server already.",
+    scope: "driver",
+    body: z.object({ readOnly: z._default(z.boolean(), false), from: z.nullable(z.string()) }),
+    reply: AttachPlan,
+    errors: [...SESSION_ERRORS, "session_ended", "host_missing"],
+  },
+  detachSession: {
+    ...ROUTES.detachSession,
+    summary: "Sends every client of a session away; the session goes on.",
+    scope: "driver",
+    body: z.object({}),
+    reply: z.object({ session: Session, detached: z.int() }),
+    errors: [...SESSION_ERRORS, "session_ended"],
+  },
+  readOutput: {
+    ...ROUTES.readOutput,
+    summary: "The recording of a run as raw bytes from an offset; with `follow` until the run has ended.",
+    scope: "observer",
+    query: z.object({ run: z.optional(wholeNumber), from: z.optional(wholeNumber), since: z.optional(wholeNumber), follow: flag }),
+    reply: "bytes",
+    errors: [...SESSION_ERRORS, "usage"],
+  },
+  getRecording: {
+    ...ROUTES.getRecording,
+    summary: "What is recorded of a run: its size in bytes, the terminal's sizes, and the stretches of time that are known.",
+    scope: "observer",
+    query: z.object({ run: z.optional(wholeNumber), since: z.optional(wholeNumber) }),
+    reply: z.object({
+      run: z.int(),
+      bytes: z.int(),
+      /** The offset at which `since` (milliseconds since 1970) falls; 0 without it. */
+      from: z.int(),
+      sizes: z.array(z.object({ offset: z.int(), columns: z.int(), rows: z.int() })),
+      ended: z.boolean(),
+    }),
+    errors: SESSION_ERRORS,
+  },
+  listEvents: {
+    ...ROUTES.listEvents,
+    summary: "Events after a cursor, at most `limit`.",
+    scope: "observer",
+    query: z.object({
+      after: z.optional(z.string()),
+      session: z.optional(z.string()),
+      type: z.optional(list),
+      limit: z._default(wholeNumber, 1000),
+    }),
+    reply: z.object({ cursor: z.string(), events: z.array(AnyEvent), more: z.boolean() }),
+    errors: [...SESSION_ERRORS, "usage", "cursor_gone"],
+  },
+  followEvents: {
+    ...ROUTES.followEvents,
+    summary: "Events after a cursor and from then on, as SSE; `id` is the cursor to come back with.",
+    scope: "observer",
+    query: z.object({ after: z.optional(z.string()), session: z.optional(z.string()), type: z.optional(list) }),
+    reply: "events",
+    errors: [...SESSION_ERRORS, "usage", "cursor_gone"],
+  },
+} as const satisfies Record<EndpointName, Endpoint>;

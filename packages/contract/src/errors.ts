@@ -1,0 +1,87 @@
+/**
+ * Every way Holdfast can fail, as data: one code, one HTTP status, one CLI exit code.
+ * Exit codes are stable: scripts branch on them. docs/ERRORS.md is generated from this table.
+ * No schema library here: the CLI's hot path loads this file.
+ */
+export const ERRORS = {
+  internal: { http: 500, exit: 1, what: "A defect or an unexpected condition; the daemon's log has more." },
+  usage: { http: 400, exit: 2, what: "The command line or the request is malformed." },
+  invalid_name: { http: 400, exit: 2, what: "A session name that is not allowed." },
+  session_not_found: { http: 404, exit: 3, what: "No session has that name, id or id prefix." },
+  session_ambiguous: { http: 409, exit: 4, what: "An id prefix that fits several sessions." },
+  name_taken: { http: 409, exit: 5, what: "Another session has that name." },
+  session_running: { http: 409, exit: 6, what: "The action needs a session that has ended." },
+  session_ended: { http: 409, exit: 6, what: "The action needs a session that is running." },
+  agent_unknown: { http: 422, exit: 7, what: "No profile has that agent name." },
+  program_not_found: { http: 422, exit: 7, what: "The program is not on the session's PATH or cannot be executed." },
+  cwd_unusable: { http: 422, exit: 7, what: "The working directory does not exist or cannot be entered." },
+  host_missing: { http: 503, exit: 8, what: "The host that was asked for (tmux) is not on this machine." },
+  host_failed: { http: 500, exit: 8, what: "The keeper refused or failed; nothing was started." },
+  stop_incomplete: { http: 500, exit: 9, what: "Processes of the run were still there after SIGKILL." },
+  daemon_unreachable: { http: 503, exit: 10, what: "The daemon did not start or does not answer." },
+  client_outdated: { http: 426, exit: 11, what: "The daemon is newer than this CLI." },
+  daemon_outdated: { http: 426, exit: 11, what: "The daemon is older than this CLI, which replaces it." },
+  node_too_old: { http: 500, exit: 12, what: "Node is older than Holdfast needs." },
+  cursor_gone: { http: 410, exit: 13, what: "The cursor belongs to another epoch; take a new snapshot." },
+  home_unusable: { http: 500, exit: 14, what: "HOLDFAST_HOME or the socket directory cannot be used safely." },
+  not_a_terminal: { http: 400, exit: 15, what: "The command needs a terminal on standard input and output." },
+} as const satisfies Record<string, { http: number; exit: number; what: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** What a failed request carries over the wire and what `--json` prints on standard error. */
+export interface ErrorBody {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+  candidates?: string[];
+}
+
+export class HoldfastError extends Error {
+  override readonly name = "HoldfastError";
+  readonly code: ErrorCode;
+  /** What to do next, as a sentence or a command. */
+  readonly hint: string | undefined;
+  /** Names that were meant perhaps: for `session_not_found` and `session_ambiguous`. */
+  readonly candidates: string[] | undefined;
+
+  constructor(code: ErrorCode, message: string, more: { hint?: string; candidates?: string[]; cause?: unknown } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.code = code;
+    this.hint = more.hint;
+    this.candidates = more.candidates;
+  }
+
+  get httpStatus(): number {
+    return ERRORS[this.code].http;
+  }
+
+  get exitCode(): number {
+    return ERRORS[this.code].exit;
+  }
+
+  toBody(): ErrorBody {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.hint === undefined ? {} : { hint: this.hint }),
+      ...(this.candidates === undefined ? {} : { candidates: this.candidates }),
+    };
+  }
+
+  /** The error behind a failed reply; a body of a code we do not know (a newer daemon's) becomes `internal`. */
+  static fromBody(body: { code?: string; message?: string; hint?: string; candidates?: string[] }): HoldfastError {
+    const code = body.code !== undefined && Object.hasOwn(ERRORS, body.code) ? (body.code as ErrorCode) : "internal";
+    return new HoldfastError(code, body.message ?? "the daemon gave no reason", {
+      ...(body.hint === undefined ? {} : { hint: body.hint }),
+      ...(body.candidates === undefined ? {} : { candidates: body.candidates }),
+    });
+  }
+
+  /** Wraps whatever was thrown; a HoldfastError stays itself. */
+  static from(thrown: unknown): HoldfastError {
+    if (thrown instanceof HoldfastError) return thrown;
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return new HoldfastError("internal", message, { cause: thrown });
+  }
+}

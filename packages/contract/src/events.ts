@@ -1,0 +1,63 @@
+import * as z from "zod/mini";
+import { Principal, RunNumber, SessionId } from "./ids.ts";
+import { Exit, HostSchema, KindSchema, Time } from "./session.ts";
+
+/**
+ * Facts in the journal, in the past tense. A type's data only ever gains optional fields; what would break a reader
+ * gets a new `v`. Readers ignore types and fields they do not know. docs/EVENTS.md has a line for each.
+ */
+export const EVENTS = {
+  "daemon.started": z.object({ pid: z.int(), version: z.string(), node: z.string() }),
+  "daemon.stopped": z.object({ pid: z.int(), why: z.enum(["asked", "replaced", "signal"]) }),
+  "session.created": z.object({
+    name: z.string(),
+    kind: KindSchema,
+    agent: z.string(),
+    role: z.nullable(z.string()),
+    objective: z.nullable(z.string()),
+    host: HostSchema,
+    cwd: z.string(),
+    command: z.array(z.string()),
+  }),
+  "session.started": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
+  "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
+  /** `exit` is null when the run vanished with its keeper, or never began. `bytes`: size of the whole recording. */
+  "session.ended": z.object({
+    run: RunNumber,
+    exit: z.nullable(Exit),
+    cause: z.enum(["exited", "stopped", "lost", "not_started"]),
+    endedAt: Time,
+    lastActivityAt: z.nullable(Time),
+    bytes: z.nullable(z.int()),
+  }),
+  "session.renamed": z.object({ from: z.string(), name: z.string() }),
+  "session.removed": z.object({ name: z.string() }),
+  /** The recorder of a run died and was replaced; what the program wrote in between is not on disk. */
+  "recording.gap": z.object({ run: RunNumber, offset: z.int(), bytes: z.nullable(z.int()), why: z.string() }),
+} as const;
+
+export type EventType = keyof typeof EVENTS;
+export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]>;
+
+/** The version written today for each type; 1 unless listed. */
+export const EVENT_VERSION = 1;
+
+const envelope = {
+  epoch: z.string(),
+  seq: z.int().check(z.positive()),
+  id: z.string(),
+  type: z.string(),
+  v: z.int().check(z.positive()),
+  at: Time,
+  actor: Principal,
+  session: z.nullable(SessionId),
+  machine: z.string(),
+};
+
+/** An event as it comes over the wire: `data` belongs to `type`, which may be one this reader does not know. */
+export const AnyEvent = z.object({ ...envelope, data: z.record(z.string(), z.unknown()) });
+export type AnyEvent = z.infer<typeof AnyEvent>;
+
+export type HoldfastEvent = {
+  [T in EventType]: Omit<AnyEvent, "type" | "data"> & { type: T; data: EventData<T> };
+}[EventType];

@@ -1,0 +1,30 @@
+import * as z from "zod/mini";
+
+/**
+ * Session ids are ten lower-case letters and digits, the first a letter: safe as a file name, as a tmux session
+ * name and in a shell, and random from the first character so that short prefixes are unique.
+ */
+export const SessionId = z
+  .string()
+  .check(z.regex(/^[a-z][a-z2-7]{9}$/))
+  .brand<"SessionId">();
+export type SessionId = z.infer<typeof SessionId>;
+
+/** A run is counted from 1 within its session. */
+export const RunNumber = z.int().check(z.positive());
+
+/** Who acts: `user:NAME`, `token:NAME`, `session:ID`, or `daemon` for what Holdfast notices by itself. */
+export const Principal = z
+  .string()
+  .check(z.regex(/^(daemon|(user|token|session):[^\s]+)$/))
+  .brand<"Principal">();
+export type Principal = z.infer<typeof Principal>;
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+
+export function newSessionId(): SessionId {
+  const bytes = crypto.getRandomValues(new Uint8Array(10));
+  let id = "";
+  for (const [i, byte] of bytes.entries()) id += ALPHABET[i === 0 ? byte % 26 : byte & 31];
+  return id as SessionId;
+}

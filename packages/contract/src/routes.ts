@@ -1,0 +1,22 @@
+/**
+ * Method and path of every endpoint. Apart from endpoints.ts, which adds the schemas, so that a client can call an
+ * endpoint without loading a schema library (it would double the CPU time of `holdfast ls`).
+ */
+export const ROUTES = {
+  status: { method: "GET", path: "/status" },
+  shutdown: { method: "POST", path: "/shutdown" },
+  listSessions: { method: "GET", path: "/sessions" },
+  spawn: { method: "POST", path: "/sessions" },
+  getSession: { method: "GET", path: "/sessions/:ref" },
+  renameSession: { method: "PATCH", path: "/sessions/:ref" },
+  removeSession: { method: "DELETE", path: "/sessions/:ref" },
+  stopSession: { method: "POST", path: "/sessions/:ref/stop" },
+  attachSession: { method: "POST", path: "/sessions/:ref/attach" },
+  detachSession: { method: "POST", path: "/sessions/:ref/detach" },
+  readOutput: { method: "GET", path: "/sessions/:ref/output" },
+  getRecording: { method: "GET", path: "/sessions/:ref/recording" },
+  listEvents: { method: "GET", path: "/events" },
+  followEvents: { method: "GET", path: "/events/stream" },
+} as const;
+
+export type EndpointName = keyof typeof ROUTES;

@@ -1,0 +1,42 @@
+import * as z from "zod/mini";
+import { SessionId } from "./ids.ts";
+import { HOSTS, KINDS, STATUSES } from "./status.ts";
+
+export const KindSchema = z.enum(KINDS);
+export const StatusSchema = z.enum(STATUSES);
+export const HostSchema = z.enum(HOSTS);
+
+/** Both null when the keeper could not tell how the program ended. */
+export const Exit = z.object({ code: z.nullable(z.int()), signal: z.nullable(z.string()) });
+export type Exit = z.infer<typeof Exit>;
+
+/** A point in time as ISO 8601 in UTC with milliseconds. */
+export const Time = z.iso.datetime();
+
+/**
+ * A session as every client sees it: `ls --json`, `show --json`, the API and the SDK. Fields are only ever added.
+ * `pid` is the program's, never its keeper's. `durationMs` counts from the current run's start, to its end or to now.
+ */
+export const Session = z.object({
+  id: SessionId,
+  name: z.string(),
+  kind: KindSchema,
+  agent: z.string(),
+  role: z.nullable(z.string()),
+  objective: z.nullable(z.string()),
+  status: StatusSchema,
+  host: HostSchema,
+  cwd: z.string(),
+  command: z.array(z.string()),
+  owner: z.string(),
+  pid: z.nullable(z.int()),
+  createdAt: Time,
+  startedAt: z.nullable(Time),
+  endedAt: z.nullable(Time),
+  durationMs: z.nullable(z.number()),
+  lastActivityAt: z.nullable(Time),
+  outputPath: z.nullable(z.string()),
+  exit: z.nullable(Exit),
+  runs: z.int(),
+});
+export type Session = z.infer<typeof Session>;

@@ -1,0 +1,15 @@
+/** Words for people; no schema library here, the CLI's hot path loads this file. */
+export const KINDS = ["terminal", "conversation", "shell"] as const;
+export type SessionKind = (typeof KINDS)[number];
+
+export const STATUSES = ["starting", "working", "waiting", "idle", "done", "failed", "stopped", "lost", "unknown"] as const;
+export type SessionStatus = (typeof STATUSES)[number];
+
+export const HOSTS = ["tmux", "native"] as const;
+export type HostName = (typeof HOSTS)[number];
+
+const ENDED: ReadonlySet<SessionStatus> = new Set<SessionStatus>(["done", "failed", "stopped", "lost"]);
+
+export function hasEnded(status: SessionStatus): boolean {
+  return ENDED.has(status);
+}

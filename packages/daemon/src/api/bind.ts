@@ -1,0 +1,127 @@
+/**
+ * Binds the contract's endpoints to handlers: validation on the way in, JSON, SSE or bytes on the way out, one catch for all.
+ * A missing handler does not compile. The only room that knows the HTTP library.
+ */
+import {
+  type AnyEvent,
+  compareVersions,
+  ENDPOINTS,
+  type Endpoint,
+  type EndpointName,
+  formatCursor,
+  HoldfastError,
+  type Principal,
+  type ReplyOf,
+  type RequestOf,
+  VERSION,
+} from "@holdfast/contract";
+import { describe, log } from "@holdfast/platform";
+import { type Context, Hono } from "hono";
+
+export interface Caller {
+  actor: Principal;
+  /** Aborts when the client has gone. */
+  signal: AbortSignal;
+}
+
+type Reply<E extends Endpoint> = E["reply"] extends "events"
+  ? AsyncIterable<AnyEvent | undefined>
+  : E["reply"] extends "bytes"
+    ? AsyncIterable<Uint8Array>
+    : ReplyOf<E> | Promise<ReplyOf<E>>;
+
+export type Handlers = {
+  [N in EndpointName]: (request: RequestOf<(typeof ENDPOINTS)[N]>, caller: Caller) => Reply<(typeof ENDPOINTS)[N]>;
+};
+
+type AnyHandler = (request: { params: Record<string, string>; query: unknown; body: unknown }, caller: Caller) => unknown;
+
+export function bind(handlers: Handlers, actor: Principal): Hono {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    const error = versionConflict(c.req.header("holdfast-version"));
+    // Whatever its version, a client must be able to end this daemon.
+    return error && c.req.path !== ENDPOINTS.shutdown.path ? failure(error) : next();
+  });
+  for (const [name, endpoint] of Object.entries(ENDPOINTS) as [EndpointName, Endpoint][]) {
+    app.on(endpoint.method, [endpoint.path], (c) => answer(c, endpoint, { handler: handlers[name] as unknown as AnyHandler, actor }));
+  }
+  app.notFound((c) => failure(new HoldfastError("usage", `there is no endpoint ${c.req.method} ${c.req.path}`)));
+  app.onError((error) => failure(toError(error)));
+  return app;
+}
+
+async function answer(c: Context, endpoint: Endpoint, how: { handler: AnyHandler; actor: Principal }): Promise<Response> {
+  const request = {
+    params: c.req.param() as Record<string, string>,
+    query: endpoint.query ? parse(endpoint.query, c.req.query(), "query") : {},
+    body: endpoint.body ? parse(endpoint.body, await jsonBody(c), "body") : undefined,
+  };
+  const signal = c.req.raw.signal;
+  const reply = how.handler(request, { actor: how.actor, signal });
+  if (endpoint.reply === "events") return stream(sse(reply as AsyncIterable<AnyEvent | undefined>), "text/event-stream");
+  if (endpoint.reply === "bytes") return stream(reply as AsyncIterable<Uint8Array>, "application/octet-stream");
+  return json(200, await reply);
+}
+
+/** A newer CLI is told to replace this daemon; an older one, to get itself replaced. A caller that says nothing is served. */
+function versionConflict(theirs: string | undefined): HoldfastError | undefined {
+  const order = theirs === undefined ? 0 : compareVersions(theirs, VERSION);
+  if (order === 0) return undefined;
+  return order > 0
+    ? new HoldfastError("daemon_outdated", `the daemon is version ${VERSION}, older than ${theirs}`, {
+        hint: "holdfast down, then try again",
+      })
+    : new HoldfastError("client_outdated", `this is holdfast ${theirs}, but the running daemon is the newer ${VERSION}`, {
+        hint: `use holdfast ${VERSION}, or end its daemon with that version's: holdfast down (sessions keep running)`,
+      });
+}
+
+async function jsonBody(c: Context): Promise<unknown> {
+  const text = await c.req.text();
+  if (text === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new HoldfastError("usage", "the request's body is not JSON", { cause });
+  }
+}
+
+function parse(schema: NonNullable<Endpoint["body"]>, value: unknown, where: string): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new HoldfastError("usage", `the request's ${where} is wrong: ${issue?.path.join(".") || where}: ${issue?.message}`);
+}
+
+/** `id` is the cursor to come back with; a comment line now and then tells a client that we live. */
+async function* sse(events: AsyncIterable<AnyEvent | undefined>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const event of events) {
+    yield encoder.encode(event ? `id: ${formatCursor(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n` : ": alive\n\n");
+  }
+}
+
+function stream(chunks: AsyncIterable<Uint8Array>, type: string): Response {
+  return new Response(ReadableStream.from(chunks), {
+    headers: { "content-type": type, "cache-control": "no-store", "holdfast-version": VERSION },
+  });
+}
+
+function json(status: number, value: unknown): Response {
+  const body = JSON.stringify(value);
+  return new Response(body, {
+    status,
+    headers: { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)), "holdfast-version": VERSION },
+  });
+}
+
+function failure(error: HoldfastError): Response {
+  return json(error.httpStatus, { error: error.toBody() });
+}
+
+function toError(thrown: unknown): HoldfastError {
+  const error = HoldfastError.from(thrown);
+  if (error.code === "internal") log(`a request failed: ${describe(thrown)}`);
+  return error;
+}

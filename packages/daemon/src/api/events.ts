@@ -1,0 +1,35 @@
+import { type AnyEvent, HoldfastError, parseCursor } from "@holdfast/contract";
+import type { EventFilter, Journal } from "../journal/journal.ts";
+
+const BATCH = 500;
+
+/** A proxy or a client that waits for silence to end notices a dead stream by this. */
+const ALIVE_MS = 15_000;
+
+/** The place that `after` names; without it, before the first event. */
+export function startOf(journal: Journal, after: string | undefined): number {
+  if (after === undefined) return 0;
+  const cursor = parseCursor(after);
+  if (!cursor)
+    throw new HoldfastError("usage", `${JSON.stringify(after)} is not a cursor`, { hint: "a cursor is SEQ or EPOCH:SEQ, for example 42" });
+  return journal.resolveCursor(cursor).seq;
+}
+
+/** Everything after `seq`, then what comes; undefined stands for a sign of life. Reads only as fast as it is read from. */
+export async function* eventsFrom(
+  journal: Journal,
+  options: { seq: number; filter: EventFilter; signal: AbortSignal },
+): AsyncGenerator<AnyEvent | undefined> {
+  let { seq } = options;
+  while (!options.signal.aborted) {
+    const end = journal.cursor.seq;
+    const batch = journal.readAfter(seq, BATCH, options.filter);
+    yield* batch;
+    // A filter may leave out everything up to `end`: those need not be read again.
+    seq = batch.length === BATCH ? (batch.at(-1)?.seq ?? seq) : Math.max(end, batch.at(-1)?.seq ?? 0);
+    if (batch.length === BATCH || journal.cursor.seq > seq) continue;
+    const quiet = AbortSignal.timeout(ALIVE_MS);
+    await journal.changed(seq, AbortSignal.any([options.signal, quiet]));
+    if (quiet.aborted) yield undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { formatCursor, type SessionId } from "@holdfast/contract";
+import type { EventFilter, Journal } from "../journal/journal.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import type { Sessions } from "../session/sessions.ts";
+import type { Handlers } from "./bind.ts";
+import { eventsFrom, startOf } from "./events.ts";
+
+export interface Control {
+  status: Handlers["status"];
+  shutdown: Handlers["shutdown"];
+}
+
+export function handlers(rooms: { sessions: Sessions; journal: Journal; queries: SessionQueries; control: Control }): Handlers {
+  const { sessions, journal, queries, control } = rooms;
+  /** A removed session has no record, but its events can still be asked for by its id. */
+  const filterOf = (query: { session?: string | undefined; type?: string[] | undefined }): EventFilter => ({
+    session: query.session === undefined ? undefined : sessionId(query.session),
+    types: query.type,
+  });
+  const sessionId = (ref: string): SessionId => {
+    const known = journal.readAfter(0, 1, { session: ref as SessionId }).length > 0;
+    return known ? (ref as SessionId) : queries.resolve(ref).id;
+  };
+
+  return {
+    ...control,
+    listSessions: ({ query }) => sessions.list(query),
+    spawn: ({ body }, { actor }) => sessions.spawn(body, actor),
+    getSession: ({ params }) => sessions.get(params.ref),
+    renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
+    removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),
+    stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
+    attachSession: ({ params, body }) => sessions.attach(params.ref, body),
+    detachSession: ({ params }) => sessions.detach(params.ref),
+    getRecording: ({ params, query }) => sessions.recording(params.ref, query),
+    readOutput: ({ params, query }, { signal }) =>
+      sessions.output(params.ref, { run: query.run, from: query.from ?? 0, follow: query.follow, signal }),
+    listEvents: ({ query }) => {
+      const seq = startOf(journal, query.after);
+      const filter = filterOf(query);
+      const end = journal.cursor;
+      const events = journal.readAfter(seq, query.limit, filter);
+      const more = events.length === query.limit;
+      return { cursor: more ? formatCursor(events.at(-1) ?? end) : formatCursor(end), events, more };
+    },
+    followEvents: ({ query }, { signal }) => eventsFrom(journal, { seq: startOf(journal, query.after), filter: filterOf(query), signal }),
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * The port to what keeps a run's processes alive. A keeper outlives the daemon: everything here is a command to it or a
+ * question; what a program says and how it ends reaches the daemon through the files in the run's directory.
+ *
+ * Adapters keep these promises:
+ * - `start` returns once the program has a pid. Recording is complete from the first byte. When it throws, nothing runs.
+ * - The keeper writes `exit.json` (temp + rename) when the program has ended, whether or not a daemon is there.
+ * - `list` tells what really runs, or throws when it cannot know; it never guesses. A keeper that is not there keeps nothing.
+ * - `remove` takes away an ended run's keeper after the last byte is in the recording; a second call does nothing.
+ * - `onLost` is called when a keeper vanished without telling how its runs ended.
+ */
+import type { HostName, SessionId } from "@holdfast/contract";
+
+export interface RunId {
+  session: SessionId;
+  run: number;
+}
+
+export interface StartRequest extends RunId {
+  /** The run's directory; it exists and holds `launch`, the file that becomes the program. */
+  directory: string;
+  /** Shown to somebody who attaches. */
+  title: string;
+  columns: number;
+  rows: number;
+}
+
+export interface LiveRun extends RunId {
+  pid: number;
+  /** The program has ended and its keeper waits to be removed; `exit` is what the keeper knows of how. */
+  dead: boolean;
+  exit: { code: number | null; signal: string | null } | null;
+  recording: boolean;
+}
+
+export interface Host extends AsyncDisposable {
+  readonly name: HostName;
+  start(request: StartRequest): Promise<{ pid: number }>;
+  list(): Promise<LiveRun[]>;
+  remove(run: RunId): Promise<void>;
+  retitle(run: RunId, title: string): Promise<void>;
+  /** Argument vector that turns a terminal into a client of the run. */
+  attachCommand(run: RunId, options: { readOnly: boolean }): Promise<string[]>;
+  /** Moves a client that shows `from` over to `to`; false when there is none. */
+  switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean>;
+  /** How many clients were sent away. */
+  detach(run: RunId): Promise<number>;
+  /** A recorder that died is replaced by one that writes under a new prefix; false when it could not be. */
+  reopenRecording(run: RunId, prefix: string): Promise<boolean>;
+  /** Pids of keepers: never part of a run. */
+  keeperPids(): number[];
+  onLost(listener: () => void): void;
+  /** Ends the keepers themselves; every run must have ended. */
+  shutdown(): Promise<void>;
+}
+
+/** How a run is called where only one word fits: a tmux session name, the HOLDFAST_RUN marker. */
+export function runMarker(run: RunId): string {
+  return `${run.session}-${run.run}`;
+}
+
+export function parseRunMarker(marker: string): RunId | undefined {
+  const match = /^([a-z][a-z2-7]{9})-(\d+)$/.exec(marker);
+  return match ? { session: match[1] as SessionId, run: Number(match[2]) } : undefined;
+}

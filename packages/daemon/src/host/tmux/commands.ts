@@ -1,0 +1,65 @@
+/** Pure: tmux command lines and what tmux answers. Nothing here runs anything. */
+import { parseExit } from "../exit.ts";
+import { type LiveRun, parseRunMarker, type RunId, runMarker, type StartRequest } from "../host.ts";
+
+/** The session that the control client lives in; its pane is dead from the start, so it costs no process. */
+export const ANCHOR = "holdfast";
+
+/**
+ * One argument of a tmux command line. Control characters would end or split the line, so they are refused, not escaped;
+ * no text of a user reaches this function that has not been validated.
+ */
+export function quote(argument: string): string {
+  if (/\p{Cc}/u.test(argument)) throw new Error("a tmux argument cannot contain control characters");
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
+}
+
+/** `=` makes tmux take the name exactly; the colon makes it a session, where `a-1` could mean a window. */
+export function target(run: RunId): string {
+  return quote(`=${runMarker(run)}:`);
+}
+
+/**
+ * Start and recorder are one command sequence: tmux runs it in one go, so not a byte comes before the recorder. Paths go by
+ * the server's own HOLDFAST_HOME: whatever the home is called, no quoting has to survive three parsers.
+ */
+export function startCommands(request: StartRequest, recorder: string): string[] {
+  const directory = `$HOLDFAST_HOME/sessions/${request.session}/runs/${request.run}`;
+  return [
+    `new-session -d -s ${quote(runMarker(request))} -x ${request.columns} -y ${request.rows} -c / /bin/sh -c ${quote(`. "${directory}/launch"`)}`,
+    `set-option -t ${target(request)} @holdfast_title ${quote(request.title)}`,
+    pipeCommand(request, recorder),
+    `display-message -p -t ${target(request)} '#{pane_pid}'`,
+  ];
+}
+
+/** The recorder leaves its pid behind, so that the end of a run can wait for its last byte. */
+export function pipeCommand(run: RunId, recorder: string): string {
+  const directory = `$HOLDFAST_HOME/sessions/${run.session}/runs/${run.run}`;
+  return `pipe-pane -O -t ${target(run)} ${quote(`echo $$ > "${directory}/recorder"; exec ${recorder.replace("{}", directory)}`)}`;
+}
+
+export function splitRecorder(prefix: string): string {
+  return `split -b 1m -d -a 6 - "{}/${prefix}"`;
+}
+
+export const LIST_COMMAND =
+  "list-panes -a -F '#{session_name} #{pane_pid} #{pane_dead} #{pane_pipe} c=#{pane_dead_status} s=#{pane_dead_signal}'";
+
+export function parseList(lines: readonly string[]): LiveRun[] {
+  const runs: LiveRun[] = [];
+  for (const line of lines) {
+    const match = /^(\S+) (\d+) ([01]) ([01]) c=(\d*) s=(\w*)$/.exec(line);
+    const run = match?.[1] === undefined ? undefined : parseRunMarker(match[1]);
+    if (!match || !run) continue;
+    const dead = match[3] === "1";
+    runs.push({
+      ...run,
+      pid: Number(match[2]),
+      dead,
+      recording: match[4] === "1",
+      exit: dead ? parseExit(match[5] ?? "", match[6] ?? "") : null,
+    });
+  }
+  return runs;
+}

@@ -1,0 +1,62 @@
+/** The files our tmux server reads. Written anew at every start of the daemon and sourced by a running server. */
+
+/** No prefix key: every key but the one that detaches belongs to the agent (Ctrl+B is Claude Code's own). */
+export function tmuxConfiguration(options: { detachKey: string; terminal: string; resizeHook: boolean }): string {
+  const lines = [
+    "set -g prefix None",
+    "set -g prefix2 None",
+    "unbind -aq -T prefix",
+    `bind -n '${options.detachKey}' detach-client`,
+    "set -s exit-empty off",
+    "set -s exit-unattached off",
+    "set -g destroy-unattached off",
+    "set -g remain-on-exit on",
+    "set -s escape-time 0",
+    "set -s focus-events on",
+    "set -qs extended-keys on",
+    "set -qas terminal-features ',*:RGB:extkeys:clipboard:focus:title'",
+    `set -g default-terminal ${options.terminal}`,
+    "set -g default-shell /bin/sh",
+    "set -g update-environment ''",
+    "set -g history-limit 10000",
+    "set -g mouse on",
+    "set -g set-titles on",
+    "set -g set-titles-string '#{@holdfast_title}'",
+    "set -g automatic-rename off",
+    "set -g allow-rename off",
+    "set -g visual-bell off",
+    "set -g monitor-activity off",
+    "set -g window-size latest",
+    "set -g status-interval 0",
+    "set -g status-style 'reverse'",
+    "set -g status-format[0] ' #{@holdfast_title} #[align=right]#{?client_readonly,read only · ,}" +
+      `${keyForPeople(options.detachKey)} detaches '`,
+    // A hook that dies with its program must not depend on a daemon: the server itself writes how the run ended.
+    `set-hook -g pane-died 'run-shell -b '"'"'exec /bin/sh "$HOLDFAST_HOME/pane-died" "#{session_name}" "#{pane_dead_status}" "#{pane_dead_signal}"'"'"''`,
+  ];
+  if (options.resizeHook) {
+    lines.push(
+      `set-hook -g window-resized 'run-shell -b '"'"'exec /bin/sh "$HOLDFAST_HOME/pane-resized" "#{session_name}" "#{window_width}" "#{window_height}"'"'"''`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** `C-\` as people write it. */
+export function keyForPeople(key: string): string {
+  return key.replace(/^C-/, "Ctrl+").replace(/^M-/, "Alt+");
+}
+
+const RUN_OF_NAME = `case $1 in *-*) ;; *) exit 0 ;; esac
+d="$HOLDFAST_HOME/sessions/\${1%-*}/runs/\${1##*-}"
+[ -d "$d" ] || exit 0
+`;
+
+/** exit.json by temp + rename; a status or a signal number, whichever tmux gave. */
+export const PANE_DIED = `# Run by the tmux server when a program has ended: session name, exit status, signal.
+${RUN_OF_NAME}printf '{"status":"%s","signal":"%s"}\\n' "$2" "$3" > "$d/exit.json.$$" && mv "$d/exit.json.$$" "$d/exit.json"
+`;
+
+export const PANE_RESIZED = `# Run by the tmux server when a window has another size: session name, columns, rows.
+${RUN_OF_NAME}printf '%s %s\\n' "$2" "$3" > "$d/size.$$" && mv "$d/size.$$" "$d/size"
+`;

@@ -1,0 +1,100 @@
+/**
+ * One control-mode client of our tmux server: commands go in as lines, replies come back in the order of the commands.
+ *
+ * Ordering: a line may hold several commands separated by `;`. tmux answers each with a block (%begin … %end or %error) and
+ * drops the rest of the line after an error. Blocks that other clients or hooks caused carry flag 0 and are passed over.
+ * The client's end, for whatever reason, rejects everything that waits and calls `onEnd` once.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { HoldfastError } from "@holdfast/contract";
+
+interface Pending {
+  remaining: number;
+  replies: string[][];
+  resolve(replies: string[][]): void;
+  reject(error: Error): void;
+  text: string;
+}
+
+export class ControlClient implements AsyncDisposable {
+  readonly pid: number;
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #queue: Pending[] = [];
+  readonly #ended: Promise<void>;
+  #isEnded = false;
+  #rest = "";
+  #block: string[] | undefined;
+
+  constructor(options: { command: string[]; env: Record<string, string>; onEnd(): void }) {
+    const [file = "tmux", ...args] = options.command;
+    this.#child = spawn(file, args, { env: options.env, cwd: "/", stdio: "pipe" });
+    this.pid = this.#child.pid ?? 0;
+    this.#child.stdout.setEncoding("utf8").on("data", (chunk: string) => this.#read(chunk));
+    this.#child.stderr.resume();
+    // A broken pipe is the client's end, which `close` reports.
+    this.#child.stdin.on("error", () => {});
+    this.#ended = new Promise((resolve) => {
+      const end = () => {
+        if (this.#isEnded) return;
+        this.#isEnded = true;
+        const error = new HoldfastError("host_failed", "the tmux server ended or dropped our control client");
+        for (const pending of this.#queue.splice(0)) pending.reject(error);
+        resolve();
+        options.onEnd();
+      };
+      this.#child.on("error", end).on("close", end);
+    });
+  }
+
+  /** Runs the commands as one sequence; resolves with the lines each printed. */
+  run(...commands: string[]): Promise<string[][]> {
+    if (this.#isEnded) return Promise.reject(new HoldfastError("host_failed", "the tmux server has ended"));
+    return new Promise((resolve, reject) => {
+      const text = commands.join(" ; ");
+      this.#queue.push({ remaining: commands.length, replies: [], resolve, reject, text });
+      this.#child.stdin.write(`${text}\n`);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.stdin.end();
+    this.#child.kill("SIGTERM");
+    await this.#ended;
+  }
+
+  #read(chunk: string): void {
+    const lines = (this.#rest + chunk).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#line(line);
+  }
+
+  #line(line: string): void {
+    if (this.#block !== undefined) {
+      const end = /^%(end|error) \d+ \d+ \d+$/.exec(line);
+      if (!end) this.#block.push(line);
+      else this.#finish(end[1] === "error");
+      return;
+    }
+    const begin = /^%begin \d+ \d+ (\d+)$/.exec(line);
+    if (begin) this.#block = [];
+    this.#ours = begin?.[1] === "1";
+  }
+
+  #ours = false;
+
+  #finish(failed: boolean): void {
+    const block = this.#block ?? [];
+    this.#block = undefined;
+    const pending = this.#ours ? this.#queue[0] : undefined;
+    if (!pending) return;
+    if (failed) {
+      this.#queue.shift();
+      pending.reject(new HoldfastError("host_failed", `tmux refused: ${block.join(" ").trim()}`, { cause: new Error(pending.text) }));
+      return;
+    }
+    pending.replies.push(block);
+    if (--pending.remaining > 0) return;
+    this.#queue.shift();
+    pending.resolve(pending.replies);
+  }
+}

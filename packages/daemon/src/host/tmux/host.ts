@@ -1,0 +1,152 @@
+/**
+ * Runs in panes of our private tmux server, one tmux session per run. The daemon talks to it through one control client
+ * (0.2 ms a command, where a fork costs 8); the client comes and goes with the daemon, the server stays.
+ */
+import { HoldfastError } from "@holdfast/contract";
+import { type Home, runDirectory } from "@holdfast/platform";
+import { type Host, type LiveRun, type RunId, runMarker, type StartRequest } from "../host.ts";
+import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
+import type { ControlClient } from "./control.ts";
+import { drained, recorderGone, recorderOf } from "./drain.ts";
+import type { TmuxServer } from "./server.ts";
+
+export class TmuxHost implements Host {
+  readonly name = "tmux";
+  readonly server: TmuxServer;
+  readonly #home: Home;
+  readonly #listeners: (() => void)[] = [];
+  #client: Promise<ControlClient | undefined> | undefined;
+  #closed = false;
+
+  constructor(options: { home: Home; server: TmuxServer }) {
+    this.#home = options.home;
+    this.server = options.server;
+  }
+
+  async start(request: StartRequest): Promise<{ pid: number }> {
+    const client = await this.#opened();
+    try {
+      const replies = await client.run(...startCommands(request, splitRecorder("output.")));
+      return { pid: Number(replies.at(-1)?.[0]) };
+    } catch (error) {
+      // tmux drops the rest of a sequence after an error: whatever part of the session there is must not stay.
+      await client.run(`kill-session -t ${target(request)}`).catch(() => {});
+      throw error;
+    }
+  }
+
+  async list(): Promise<LiveRun[]> {
+    const client = await this.#found();
+    if (!client) return [];
+    const [lines = []] = await client.run(LIST_COMMAND);
+    return parseList(lines);
+  }
+
+  async remove(run: RunId): Promise<void> {
+    const client = await this.#found();
+    if (!client) return;
+    if (!(await this.#has(client, run))) return;
+    const directory = runDirectory(this.#home, run.session, run.run);
+    await drained(directory, () => client.run("display-message -p ''"));
+    const recorder = recorderOf(directory);
+    await client.run(`kill-session -t ${target(run)}`);
+    await recorderGone(recorder);
+  }
+
+  async retitle(run: RunId, title: string): Promise<void> {
+    const client = await this.#found();
+    await client?.run(`set-option -t ${target(run)} @holdfast_title ${quote(title)}`);
+  }
+
+  async attachCommand(run: RunId, options: { readOnly: boolean }): Promise<string[]> {
+    const flags = options.readOnly ? ["-f", "read-only,ignore-size"] : [];
+    return [this.server.program.path, "-u", "-S", this.#home.tmuxSocket, "attach-session", ...flags, "-t", `=${runMarker(run)}:`];
+  }
+
+  async switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean> {
+    const client = await this.#opened();
+    const [lines = []] = await client.run(`list-clients -t ${target(from)} -F '#{client_activity} #{client_readonly} #{client_name}'`);
+    // Of several terminals on the session, the one in which somebody just typed.
+    const latest = lines.sort().at(-1)?.split(" ");
+    if (!latest) return false;
+    const [, readOnly, ...name] = latest;
+    const toggle = (readOnly === "1") === options.readOnly ? "" : " -r";
+    await client.run(`switch-client -c ${quote(name.join(" "))} -t ${target(to)}${toggle}`);
+    return true;
+  }
+
+  async detach(run: RunId): Promise<number> {
+    const client = await this.#opened();
+    const [lines = []] = await client.run(`list-clients -t ${target(run)} -F '#{client_name}'`, `detach-client -s ${target(run)}`);
+    return lines.length;
+  }
+
+  async reopenRecording(run: RunId, prefix: string): Promise<boolean> {
+    const client = await this.#opened();
+    await client.run(pipeCommand(run, splitRecorder(prefix)));
+    const [lines = []] = await client.run(LIST_COMMAND);
+    return parseList(lines).some((live) => live.session === run.session && live.run === run.run && live.recording);
+  }
+
+  keeperPids(): number[] {
+    return this.server.pid === undefined ? [] : [this.server.pid];
+  }
+
+  onLost(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async shutdown(): Promise<void> {
+    const client = await this.#found();
+    this.#closed = true;
+    // The server's end is the reply.
+    await client?.run("kill-server").catch(() => {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    const client = await this.#client?.catch(() => undefined);
+    await client?.[Symbol.asyncDispose]();
+  }
+
+  async #has(client: ControlClient, run: RunId): Promise<boolean> {
+    const [lines = []] = await client.run(LIST_COMMAND);
+    return parseList(lines).some((live) => live.session === run.session && live.run === run.run);
+  }
+
+  /** One connection attempt at a time, shared by everybody who waits for it. */
+  #found(): Promise<ControlClient | undefined> {
+    this.#client ??= this.#keep(this.server.find(() => this.#onEnd()));
+    return this.#client;
+  }
+
+  async #opened(): Promise<ControlClient> {
+    const found = await this.#found();
+    if (found) return found;
+    this.#client ??= this.#keep(this.server.open(() => this.#onEnd()));
+    const opened = await this.#client;
+    if (!opened) throw new HoldfastError("host_failed", "the tmux server ended while it was being started");
+    return opened;
+  }
+
+  /** A failed attempt, or the finding that there is no server, is not kept: the next caller tries anew. */
+  #keep(attempt: Promise<ControlClient | undefined>): Promise<ControlClient | undefined> {
+    const kept = attempt.then(
+      (client) => {
+        if (!client && this.#client === kept) this.#client = undefined;
+        return client;
+      },
+      (error: unknown) => {
+        if (this.#client === kept) this.#client = undefined;
+        throw error;
+      },
+    );
+    return kept;
+  }
+
+  #onEnd(): void {
+    this.#client = undefined;
+    if (this.#closed) return;
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * The one append-only log. Appending and projecting are one transaction: a table never says what the log does not.
+ *
+ * Order: `seq` counts from 1 without gaps, in commit order, within an epoch. Readers hold a cursor and read forward; the
+ * journal keeps nothing per reader, so a slow one costs nothing and misses nothing. Listeners are only told that there is
+ * more to read, after the commit, once per turn of the event loop.
+ */
+import { randomUUID } from "node:crypto";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import {
+  type AnyEvent,
+  type Cursor,
+  EVENT_VERSION,
+  type EventData,
+  type EventType,
+  HoldfastError,
+  type HoldfastEvent,
+  type Principal,
+  type SessionId,
+} from "@holdfast/contract";
+import { transaction } from "./database.ts";
+
+/** A fact about to be written; the journal adds place, time and identity. */
+export type Draft = {
+  [T in EventType]: { type: T; actor: Principal; session: SessionId | null; data: EventData<T> };
+}[EventType];
+
+/** Derives tables from events. `apply` sees each event once, in order, inside the transaction that appends it. */
+export interface Projection {
+  readonly tables: readonly string[];
+  apply(db: DatabaseSync, event: HoldfastEvent): void;
+}
+
+export interface EventFilter {
+  session?: SessionId | undefined;
+  types?: readonly string[] | undefined;
+}
+
+export class Journal {
+  readonly epoch: string;
+  readonly machine: string;
+  readonly #db: DatabaseSync;
+  readonly #projections: readonly Projection[];
+  readonly #clock: () => number;
+  readonly #insert: StatementSync;
+  readonly #listeners = new Set<() => void>();
+  #seq: number;
+  #noticePending = false;
+
+  constructor(options: { db: DatabaseSync; projections: readonly Projection[]; machineName: string; clock?: () => number }) {
+    this.#db = options.db;
+    this.#projections = options.projections;
+    this.#clock = options.clock ?? Date.now;
+    this.epoch = this.#meta("epoch", () => randomUUID().slice(0, 8));
+    this.machine = this.#meta("machine", () => `${options.machineName}-${randomUUID().slice(0, 4)}`);
+    this.#seq = Number(this.#db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
+    this.#insert = this.#db.prepare(
+      "INSERT INTO events (seq, epoch, id, type, v, at, actor, session, machine, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    );
+  }
+
+  get cursor(): Cursor {
+    return { epoch: this.epoch, seq: this.#seq };
+  }
+
+  /** All or none. When it returns, the events are in the log and in every table. */
+  append(...drafts: Draft[]): HoldfastEvent[] {
+    let seq = this.#seq;
+    const events = transaction(this.#db, () => drafts.map((draft) => this.#write(draft, ++seq)));
+    this.#seq = seq;
+    this.#notice();
+    return events;
+  }
+
+  /** At most `limit` events after the cursor's `seq`, oldest first. */
+  readAfter(seq: number, limit: number, filter: EventFilter = {}): AnyEvent[] {
+    const where = ["seq > ?"];
+    const values: (string | number)[] = [seq];
+    if (filter.session !== undefined) {
+      where.push("session = ?");
+      values.push(filter.session);
+    }
+    if (filter.types !== undefined) {
+      where.push(`type IN (${filter.types.map(() => "?").join(", ")})`);
+      values.push(...filter.types);
+    }
+    const rows = this.#db.prepare(`SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY seq LIMIT ?`).all(...values, limit);
+    return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
+  }
+
+  /** Where a reader that names `after` goes on; refuses a place in another epoch or beyond the end. */
+  resolveCursor(after: { epoch: string | undefined; seq: number }): Cursor {
+    if (after.epoch !== undefined && after.epoch !== this.epoch) {
+      throw new HoldfastError("cursor_gone", `the cursor is of epoch ${after.epoch}; the journal is in epoch ${this.epoch}`, {
+        hint: "take a new snapshot (`holdfast ls`) and follow from its cursor",
+      });
+    }
+    if (after.seq > this.#seq) {
+      throw new HoldfastError("cursor_gone", `the cursor ${after.seq} is beyond the last event, ${this.#seq}`, {
+        hint: "leave out --after to begin with the first event",
+      });
+    }
+    return { epoch: this.epoch, seq: after.seq };
+  }
+
+  /** Resolves when something was appended after `seq`, or when the signal aborts. */
+  async changed(seq: number, signal: AbortSignal): Promise<void> {
+    if (this.#seq > seq || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        this.#listeners.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#listeners.add(done);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  /** Every projected table anew from the log, in one transaction. */
+  rebuild(): void {
+    transaction(this.#db, () => {
+      for (const projection of this.#projections) for (const table of projection.tables) this.#db.exec(`DELETE FROM ${table}`);
+      for (const row of this.#db.prepare("SELECT * FROM events ORDER BY seq").iterate()) {
+        const event = { ...row, data: JSON.parse(String(row.data)) } as unknown as HoldfastEvent;
+        for (const projection of this.#projections) projection.apply(this.#db, event);
+      }
+    });
+  }
+
+  #write(draft: Draft, seq: number): HoldfastEvent {
+    const event = {
+      epoch: this.epoch,
+      seq,
+      id: randomUUID(),
+      type: draft.type,
+      v: EVENT_VERSION,
+      at: new Date(this.#clock()).toISOString(),
+      actor: draft.actor,
+      session: draft.session,
+      machine: this.machine,
+      data: draft.data,
+    } as HoldfastEvent;
+    this.#insert.run(
+      seq,
+      event.epoch,
+      event.id,
+      event.type,
+      event.v,
+      event.at,
+      event.actor,
+      event.session,
+      event.machine,
+      JSON.stringify(event.data),
+    );
+    for (const projection of this.#projections) projection.apply(this.#db, event);
+    return event;
+  }
+
+  #notice(): void {
+    if (this.#noticePending) return;
+    this.#noticePending = true;
+    setImmediate(() => {
+      this.#noticePending = false;
+      for (const listener of [...this.#listeners]) listener();
+    });
+  }
+
+  #meta(key: string, create: () => string): string {
+    this.#db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING").run(key, create());
+    return String(this.#db.prepare("SELECT value FROM meta WHERE key = ?").get(key)?.value);
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The schema's history. Entry n brings a database from version n to n + 1 (`PRAGMA user_version`). An entry that has
+ * been released is never edited; a change is a new entry at the end.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE events (
+    seq INTEGER PRIMARY KEY,
+    epoch TEXT NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    v INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    session TEXT,
+    machine TEXT NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX events_by_session ON events (session, seq) WHERE session IS NOT NULL;
+
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    role TEXT,
+    objective TEXT,
+    host TEXT NOT NULL,
+    cwd TEXT NOT NULL,
+    command TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    created_seq INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    run INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_status ON sessions (status);
+
+  CREATE TABLE runs (
+    session TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    pid INTEGER,
+    pid_start TEXT,
+    output_path TEXT,
+    started_at TEXT,
+    stop_requested INTEGER NOT NULL DEFAULT 0,
+    ended_at TEXT,
+    exit_code INTEGER,
+    exit_signal TEXT,
+    cause TEXT,
+    last_activity_at TEXT,
+    bytes INTEGER,
+    PRIMARY KEY (session, run)
+  ) STRICT, WITHOUT ROWID;
+  `,
+];

@@ -1,0 +1,175 @@
+/**
+ * The daemon. Order of a start: lock, database, what happened meanwhile, socket, and only then `ready`: whoever connects
+ * sees the truth. It may die at any line; the keepers do not notice, and the next start finds everything on disk.
+ * The composition root: the only file that names concrete adapters.
+ */
+import { closeSync, mkdirSync, readdirSync, rmSync, writeSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import {
+  type DaemonStatus,
+  HoldfastError,
+  type HostName,
+  hasEnded,
+  type Principal,
+  type Session,
+  type SessionId,
+  VERSION,
+} from "@holdfast/contract";
+import { describe, EXIT_ALREADY_RUNNING, type Home, inspect, log, openHome, secureHome, writeFileAtomic } from "@holdfast/platform";
+import { DAEMON, osUser } from "./access/principal.ts";
+import { bind } from "./api/bind.ts";
+import { type Control, handlers } from "./api/handlers.ts";
+import { listen } from "./api/listen.ts";
+import { readConfiguration } from "./configuration.ts";
+import type { Host } from "./host/host.ts";
+import { keyForPeople } from "./host/tmux/configuration.ts";
+import { TmuxHost } from "./host/tmux/host.ts";
+import { findTmux, TMUX_HINT, TmuxServer } from "./host/tmux/server.ts";
+import { openDatabase } from "./journal/database.ts";
+import { Journal } from "./journal/journal.ts";
+import { takeLock } from "./lock.ts";
+import { SessionQueries } from "./projection/session-queries.ts";
+import { sessionsProjection } from "./projection/sessions.ts";
+import { Lifecycle } from "./session/lifecycle.ts";
+import { Sessions } from "./session/sessions.ts";
+
+const home = openHome();
+try {
+  await serve(home);
+} catch (error) {
+  log(`the daemon cannot run: ${describe(error)}`);
+  tellStarter(`${HoldfastError.from(error).message}\n`);
+  process.exit(1);
+}
+
+async function serve(home: Home): Promise<void> {
+  process.on("SIGHUP", () => {});
+  // For our own files and the recorders'; a session gets its caller's back in its launch file.
+  process.umask(0o077);
+  secureHome(home);
+  mkdirSync(home.sessions, { recursive: true, mode: 0o700 });
+  const lock = takeLock(home.lock);
+  if (!lock) process.exit(EXIT_ALREADY_RUNNING);
+
+  const startedAt = new Date().toISOString();
+  const configuration = readConfiguration();
+  const db = openDatabase(home.database);
+  const journal = new Journal({ db, projections: [sessionsProjection], machineName: hostname().split(".")[0] || "machine" });
+  const queries = new SessionQueries(db);
+  const tmux = openTmux(home, configuration.detachKey);
+  const hosts = new Map<HostName, Host>(tmux ? [["tmux", tmux]] : []);
+  const lifecycle = new Lifecycle({ home, journal, queries, hosts });
+  const sessions = new Sessions({
+    home,
+    journal,
+    queries,
+    hosts,
+    lifecycle,
+    programs: import.meta.dirname,
+    detachKey: keyForPeople(configuration.detachKey),
+    missingHost,
+  });
+
+  journal.append({
+    type: "daemon.started",
+    actor: DAEMON,
+    session: null,
+    data: { pid: process.pid, version: VERSION, node: process.execPath },
+  });
+  sweepRemoved(home, journal);
+  await lifecycle.begin();
+
+  let ending: Promise<void> | undefined;
+  const end = (why: "asked" | "replaced" | "signal") => {
+    ending ??= (async () => {
+      await door[Symbol.asyncDispose]();
+      lifecycle[Symbol.dispose]();
+      for (const host of hosts.values()) await host[Symbol.asyncDispose]();
+      journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
+      db.close();
+      rmSync(home.daemonFile, { force: true });
+      lock.close();
+      process.exit(0);
+    })();
+  };
+  const control: Control = {
+    status: () => statusOf(),
+    async shutdown({ body }, { actor }) {
+      const stopped = body.all ? await stopAll({ sessions, hosts, graceMs: body.graceMs, actor }) : [];
+      // The reply must be out before the door closes.
+      setTimeout(() => end(body.why), 20);
+      return { pid: process.pid, stopped };
+    },
+  };
+  const statusOf = (): DaemonStatus => ({
+    pid: process.pid,
+    version: VERSION,
+    node: process.execPath,
+    nodeVersion: process.versions.node,
+    home: home.path,
+    socket: home.daemonSocket,
+    startedAt,
+    machine: journal.machine,
+    ...journal.cursor,
+    sessions: queries.counts(),
+    tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
+  });
+
+  const door = await listen(bind(handlers({ sessions, journal, queries, control }), osUser()), home);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => end("signal"));
+  writeFileAtomic(home.daemonFile, `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, version: VERSION })}\n`);
+  log(`daemon ${VERSION} ready: pid ${process.pid}, home ${home.path}`);
+  tellStarter("ready\n");
+}
+
+function openTmux(home: Home, detachKey: string): TmuxHost | undefined {
+  const program = findTmux(home);
+  return program && new TmuxHost({ home, server: new TmuxServer({ home, program, detachKey }) });
+}
+
+function missingHost(host: HostName): HoldfastError {
+  if (host === "tmux") return new HoldfastError("host_missing", "tmux is not on this machine", { hint: TMUX_HINT });
+  return new HoldfastError("host_missing", `there is no host ${host}`);
+}
+
+/** All at once, then the keepers: what they kept is gone. */
+async function stopAll(options: {
+  sessions: Sessions;
+  hosts: ReadonlyMap<HostName, Host>;
+  graceMs: number;
+  actor: Principal;
+}): Promise<Session[]> {
+  const running = options.sessions.list({}).sessions;
+  const stopped = await Promise.all(
+    running.map(async ({ id }) => {
+      const stop = options.sessions.stop(id, options).then(({ session }) => session);
+      // It may end by itself in the meantime, which is as good.
+      return stop.catch((error: unknown) => {
+        const now = options.sessions.get(id);
+        if (hasEnded(now.status)) return now;
+        throw error;
+      });
+    }),
+  );
+  for (const host of options.hosts.values()) await host.shutdown();
+  return stopped;
+}
+
+/** Finishes removals that a crash cut short: the journal says the session was removed, so its files go too. */
+function sweepRemoved(home: Home, journal: Journal): void {
+  for (const id of readdirSync(home.sessions)) {
+    if (journal.readAfter(0, 1, { session: id as SessionId, types: ["session.removed"] }).length === 0) continue;
+    rmSync(join(home.sessions, id), { recursive: true, force: true });
+  }
+}
+
+/** Descriptor 3 is the starter's pipe, where there is one. */
+function tellStarter(text: string): void {
+  try {
+    writeSync(3, text);
+    closeSync(3);
+  } catch {
+    // Started by hand, or the starter has gone.
+  }
+}

@@ -1,0 +1,177 @@
+/** Reads of the sessions and runs tables, and the one place where a name, an id or an id prefix becomes a session. */
+import type { DatabaseSync } from "node:sqlite";
+import {
+  type Exit,
+  HoldfastError,
+  type HostName,
+  hasEnded,
+  type SessionId,
+  type SessionKind,
+  type SessionStatus,
+} from "@holdfast/contract";
+
+export interface SessionRecord {
+  id: SessionId;
+  name: string;
+  kind: SessionKind;
+  agent: string;
+  role: string | null;
+  objective: string | null;
+  status: SessionStatus;
+  host: HostName;
+  cwd: string;
+  command: string[];
+  owner: string;
+  createdAt: string;
+  /** The current run. */
+  run: number;
+  pid: number | null;
+  pidStart: string | null;
+  outputPath: string | null;
+  startedAt: string | null;
+  endedAt: string | null;
+  exit: Exit | null;
+  stopRequested: boolean;
+  lastActivityAt: string | null;
+}
+
+export interface SessionFilter {
+  names?: readonly string[] | undefined;
+  all?: boolean;
+  status?: readonly SessionStatus[] | undefined;
+  agent?: readonly string[] | undefined;
+}
+
+const SELECT = `
+  SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.last_activity_at
+  FROM sessions s JOIN runs r ON r.session = s.id AND r.run = s.run`;
+
+const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
+
+/** How many candidates an error lists. */
+const CANDIDATES = 10;
+
+export class SessionQueries {
+  readonly #db: DatabaseSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** Oldest first. Names are resolved or refused; filters then narrow. Without any, the sessions that have not ended. */
+  select(filter: SessionFilter): SessionRecord[] {
+    const chosen = filter.names?.length
+      ? filter.names.map((name) => this.resolve(name))
+      : this.#read(filter.all || filter.status?.length ? "" : `WHERE s.status IN ${LIVE}`);
+    const unique = [...new Map(chosen.map((record) => [record.id, record])).values()];
+    return unique.filter(
+      (record) =>
+        (!filter.status?.length || filter.status.includes(record.status)) && (!filter.agent?.length || filter.agent.includes(record.agent)),
+    );
+  }
+
+  live(): SessionRecord[] {
+    return this.#read(`WHERE s.status IN ${LIVE}`);
+  }
+
+  counts(): { running: number; ended: number } {
+    const counts = { running: 0, ended: 0 };
+    for (const row of this.#db.prepare("SELECT status, count(*) AS n FROM sessions GROUP BY status").all()) {
+      counts[hasEnded(row.status as SessionStatus) ? "ended" : "running"] += Number(row.n);
+    }
+    return counts;
+  }
+
+  get(id: SessionId): SessionRecord | undefined {
+    return this.#read("WHERE s.id = ?", id)[0];
+  }
+
+  byName(name: string): SessionRecord | undefined {
+    return this.#read("WHERE s.name = ?", name)[0];
+  }
+
+  /** The exact name, else the exact id, else the only id that begins so. */
+  resolve(ref: string): SessionRecord {
+    const exact = this.byName(ref.normalize("NFC")) ?? this.get(ref as SessionId);
+    if (exact) return exact;
+    const byPrefix = /^[a-z2-7]{1,9}$/.test(ref) ? this.#read("WHERE s.id >= ? AND s.id < ?", ref, `${ref}~`) : [];
+    if (byPrefix.length === 1 && byPrefix[0]) return byPrefix[0];
+    if (byPrefix.length > 1) {
+      const candidates = byPrefix.map((record) => `${record.id} (${record.name})`);
+      throw new HoldfastError("session_ambiguous", `${byPrefix.length} sessions have an id that begins with ${JSON.stringify(ref)}`, {
+        hint: "give more of the id, or the name",
+        candidates: candidates.slice(0, CANDIDATES),
+      });
+    }
+    throw this.#notFound(ref);
+  }
+
+  #notFound(ref: string): HoldfastError {
+    const names = this.#read("").map((record) => record.name);
+    const alike = names.filter((name) => isAlike(name, ref));
+    const candidates = (alike.length > 0 ? alike : names.slice(-CANDIDATES)).slice(0, CANDIDATES);
+    return new HoldfastError("session_not_found", `no session has the name, id or id prefix ${JSON.stringify(ref)}`, {
+      hint: names.length === 0 ? "there are no sessions yet; start one with: holdfast run -- COMMAND" : "list them with: holdfast ls --all",
+      candidates,
+    });
+  }
+
+  #read(where: string, ...values: string[]): SessionRecord[] {
+    return this.#db
+      .prepare(`${SELECT} ${where} ORDER BY s.created_seq`)
+      .all(...values)
+      .map(toRecord);
+  }
+}
+
+function toRecord(row: Record<string, unknown>): SessionRecord {
+  return {
+    id: row.id as SessionId,
+    name: row.name as string,
+    kind: row.kind as SessionKind,
+    agent: row.agent as string,
+    role: row.role as string | null,
+    objective: row.objective as string | null,
+    status: row.status as SessionStatus,
+    host: row.host as HostName,
+    cwd: row.cwd as string,
+    command: JSON.parse(row.command as string) as string[],
+    owner: row.owner as string,
+    createdAt: row.created_at as string,
+    run: row.run as number,
+    pid: row.pid as number | null,
+    pidStart: row.pid_start as string | null,
+    outputPath: row.output_path as string | null,
+    startedAt: row.started_at as string | null,
+    endedAt: row.ended_at as string | null,
+    exit: exitOf(row),
+    stopRequested: row.stop_requested === 1,
+    lastActivityAt: row.last_activity_at as string | null,
+  };
+}
+
+/** A program that exited has an exit even when its keeper could not say which (a signal, on tmux before 3.3). */
+function exitOf(row: Record<string, unknown>): Exit | null {
+  if (row.exit_code === null && row.exit_signal === null && row.cause !== "exited") return null;
+  return { code: row.exit_code as number | null, signal: row.exit_signal as string | null };
+}
+
+/** A slip of the keyboard away, or one contained in the other. */
+function isAlike(name: string, ref: string): boolean {
+  const a = name.toLowerCase();
+  const b = ref.toLowerCase();
+  return b.length > 1 && (a.includes(b) || b.includes(a) || distanceAtMost(a, b, 2));
+}
+
+function distanceAtMost(a: string, b: string, limit: number): boolean {
+  if (Math.abs(a.length - b.length) > limit) return false;
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      row.push(Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    previous = row;
+  }
+  return (previous[b.length] ?? limit + 1) <= limit;
+}

@@ -1,0 +1,103 @@
+/**
+ * Notices what a keeper writes into the directory of one live run, by the kernel's file notices: no timer per run. Samples
+ * the recording into times.idx at most every SAMPLE_MS while bytes come, and never while they do not.
+ *
+ * A notice says that there is something to read, never what: readers go by their own offset, so a notice that is merged with
+ * another, or missed while no daemon ran, loses nothing.
+ */
+import { existsSync, type FSWatcher, readFileSync, watch } from "node:fs";
+import { join } from "node:path";
+import { Recording } from "./recording.ts";
+import { type Size, Times } from "./times.ts";
+
+/** Coarser: replay jumps. Finer: a spinner costs a file write per frame. */
+const SAMPLE_MS = 250;
+
+export class RunWatch implements Disposable {
+  readonly recording: Recording;
+  readonly times: Times;
+  lastActivity: number | null;
+  readonly #watcher: FSWatcher;
+  readonly #onExit: () => void;
+  readonly #readers = new Set<() => void>();
+  #sampledAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: { directory: string; onExit(): void }) {
+    this.recording = new Recording(options.directory);
+    this.times = new Times(options.directory);
+    this.lastActivity = this.recording.lastActivity();
+    this.#onExit = options.onExit;
+    this.#watcher = watch(options.directory, { persistent: false }, (_event, name) => this.#noticed(name));
+    this.#catchUp();
+    // The program may have ended between the keeper's start and the watch.
+    if (existsSync(join(options.directory, "exit.json"))) queueMicrotask(() => this.#exited());
+  }
+
+  /** Resolves when there may be more to read, or the watch has ended, or the signal aborts. */
+  changed(signal: AbortSignal): Promise<void> {
+    if (this.#closed || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#readers.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#readers.add(done);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#watcher.close();
+    this.#sample();
+    for (const reader of [...this.#readers]) reader();
+  }
+
+  #noticed(name: string | null): void {
+    if (this.#closed) return;
+    if (name === "exit.json") return this.#exited();
+    if (name === "size") return this.#resized();
+    if (name !== null && !name.startsWith("output")) return;
+    this.lastActivity = Date.now();
+    for (const reader of [...this.#readers]) reader();
+    if (this.#timer) return;
+    const wait = this.#sampledAt + SAMPLE_MS - this.lastActivity;
+    if (wait <= 0 || wait > SAMPLE_MS) return this.#sample();
+    this.#timer = setTimeout(() => this.#sample(), wait).unref();
+  }
+
+  #exited(): void {
+    if (!this.#closed) this.#onExit();
+  }
+
+  #sample(size?: Size): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sampledAt = Date.now();
+    const offset = this.recording.size();
+    if (size === undefined && offset === this.#offset) return;
+    this.#offset = offset;
+    this.times.append(size ? { at: this.#sampledAt, offset, size } : { at: this.#sampledAt, offset });
+  }
+
+  #offset = -1;
+
+  #resized(): void {
+    const match = /^(\d+) (\d+)$/.exec(readFileSync(join(this.recording.directory, "size"), "utf8").trim());
+    if (match) this.#sample({ columns: Number(match[1]), rows: Number(match[2]) });
+  }
+
+  /** What came while no daemon ran is on disk, but nobody knows when it came. */
+  #catchUp(): void {
+    this.#offset = this.times.sampled();
+    const size = this.recording.size();
+    if (size <= this.#offset) return;
+    this.#offset = size;
+    this.times.append({ at: null, offset: size });
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The file that becomes a run's program: it sets the run's environment and `exec`s. An environment goes through a file, not
+ * through tmux or an argument vector: any size fits, other users cannot read it in a process list, and nothing of it stays in
+ * the server for later sessions.
+ */
+
+/** Of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. */
+const NOT_PASSED =
+  /^(TMUX.*|HOLDFAST_.*|TERM|TERMCAP|COLUMNS|LINES|STY|TERM_PROGRAM|TERM_PROGRAM_VERSION|TERM_SESSION_ID|_|PWD|OLDPWD|SHLVL|UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO|IFS|OPTIND|LINENO)$/;
+
+/** Exported shell functions and the like have names that no POSIX shell can set. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** The caller's environment as a run gets it. */
+export function runEnvironment(caller: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(caller).filter(([name, value]) => NAME.test(name) && !NOT_PASSED.test(name) && !value.includes("\0")),
+  );
+}
+
+export function launchFile(options: {
+  cwd: string;
+  umask: number;
+  env: Readonly<Record<string, string>>;
+  inherited: Iterable<string>;
+  command: readonly string[];
+}): string {
+  const unset = [...new Set([...options.inherited, "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"])].filter((name) =>
+    NAME.test(name),
+  );
+  const [program = "", ...args] = options.command;
+  return [
+    `cd -- ${shellQuote(options.cwd)} || exit 126`,
+    `umask ${options.umask.toString(8).padStart(4, "0")}`,
+    `unset ${unset.join(" ")}`,
+    ...Object.entries(options.env).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
+    "export PWD",
+    `exec ${[program, ...args].map(shellQuote).join(" ")}`,
+    "",
+  ].join("\n");
+}
+
+export function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

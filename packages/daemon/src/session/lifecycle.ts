@@ -1,0 +1,198 @@
+/**
+ * Live runs: each is watched through its directory, and brought to its end once. What the journal says and what the keepers
+ * really keep are compared at start, when a keeper vanishes, and every SWEEP_MS with one question per host, never per run.
+ *
+ * A run is called lost only when its host answered and does not have it. A host that cannot answer changes nothing.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { type HostName, hasEnded, type SessionId } from "@holdfast/contract";
+import { describe, type Home, inspect, log, runDirectory } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import { type Host, type LiveRun, type RunId, runMarker } from "../host/host.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { RunWatch } from "../record/run-watch.ts";
+import { type RecordedExit, readExitFile } from "./exit-file.ts";
+
+/** The safety net under the notices of the kernel and of the keepers: also finds a recorder that died. */
+const SWEEP_MS = 5000;
+
+export class Lifecycle implements Disposable {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #hosts: ReadonlyMap<HostName, Host>;
+  readonly #watches = new Map<string, RunWatch>();
+  readonly #ending = new Map<string, Promise<void>>();
+  readonly #starting = new Set<SessionId>();
+  #reconciling: Promise<void> | undefined;
+  #again = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: { home: Home; journal: Journal; queries: SessionQueries; hosts: ReadonlyMap<HostName, Host> }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#hosts = options.hosts;
+  }
+
+  /** Brings the record up to date with what happened while no daemon ran, and keeps it so. */
+  async begin(): Promise<void> {
+    for (const host of this.#hosts.values()) host.onLost(() => void this.reconcile());
+    await this.reconcile();
+    this.#timer = setInterval(() => void this.reconcile(), SWEEP_MS).unref();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    for (const watch of this.#watches.values()) watch[Symbol.dispose]();
+    this.#watches.clear();
+  }
+
+  watchOf(run: RunId): RunWatch | undefined {
+    return this.#watches.get(runMarker(run));
+  }
+
+  /** While `start` runs, the run is not compared with what its host keeps: it may or may not be there yet. */
+  async starting(run: RunId, start: () => Promise<{ pid: number }>): Promise<void> {
+    this.#starting.add(run.session);
+    try {
+      this.#started(run, (await start()).pid);
+    } finally {
+      this.#starting.delete(run.session);
+    }
+    this.#watch(run);
+  }
+
+  reconcile(): Promise<void> {
+    if (this.#reconciling) {
+      this.#again = true;
+      return this.#reconciling;
+    }
+    this.#reconciling = this.#reconcileUntilCalm().finally(() => {
+      this.#reconciling = undefined;
+    });
+    return this.#reconciling;
+  }
+
+  /** Resolves when the session has ended in the journal; false when the time was over first. */
+  async ended(session: SessionId, timeoutMs: number): Promise<boolean> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    for (;;) {
+      const { seq } = this.#journal.cursor;
+      const record = this.#queries.get(session);
+      if (!record || hasEnded(record.status)) return true;
+      if (signal.aborted) return false;
+      await this.#journal.changed(seq, signal);
+    }
+  }
+
+  async #reconcileUntilCalm(): Promise<void> {
+    do {
+      this.#again = false;
+      const busy = new Set(this.#starting);
+      const records = this.#queries.live().filter((record) => !busy.has(record.id));
+      for (const host of this.#hosts.values()) {
+        const own = records.filter((record) => record.host === host.name);
+        if (own.length > 0) await this.#compare(host, own);
+      }
+    } while (this.#again);
+  }
+
+  async #compare(host: Host, records: SessionRecord[]): Promise<void> {
+    let kept: Map<string, LiveRun>;
+    try {
+      kept = new Map((await host.list()).map((live) => [runMarker(live), live]));
+    } catch (error) {
+      log(`cannot ask ${host.name} what runs; ${records.length} sessions are left as they are: ${describe(error)}`);
+      return;
+    }
+    for (const record of records) {
+      const run = { session: record.id, run: record.run };
+      await this.#settle(host, record, kept.get(runMarker(run))).catch((error: unknown) => log(`session ${record.id}: ${describe(error)}`));
+    }
+  }
+
+  async #settle(host: Host, record: SessionRecord, live: LiveRun | undefined): Promise<void> {
+    const run = { session: record.id, run: record.run };
+    const exit = readExitFile(runDirectory(this.#home, run.session, run.run));
+    if (live && record.status === "starting") this.#started(run, live.pid);
+    if (exit) return this.#end(run, { exit });
+    if (live?.dead) return this.#end(run, { exit: { exit: live.exit ?? { code: null, signal: null }, endedAt: Date.now() } });
+    if (!live) return this.#end(run, { lost: true });
+    this.#watch(run);
+    if (!live.recording) await this.#repairRecording(host, run);
+  }
+
+  #started(run: RunId, pid: number): void {
+    const data = {
+      run: run.run,
+      pid,
+      pidStart: inspect(pid)?.start ?? "",
+      outputPath: join(runDirectory(this.#home, run.session, run.run), "output.000000"),
+    };
+    this.#journal.append({ type: "session.started", actor: DAEMON, session: run.session, data });
+  }
+
+  #watch(run: RunId): void {
+    const marker = runMarker(run);
+    if (this.#watches.has(marker)) return;
+    const directory = runDirectory(this.#home, run.session, run.run);
+    const onExit = () => {
+      const exit = readExitFile(directory);
+      if (exit) this.#end(run, { exit }).catch((error: unknown) => log(`session ${run.session}: ${describe(error)}`));
+    };
+    this.#watches.set(marker, new RunWatch({ directory, onExit }));
+  }
+
+  #end(run: RunId, how: { exit: RecordedExit } | { lost: true }): Promise<void> {
+    const marker = runMarker(run);
+    const already = this.#ending.get(marker);
+    if (already) return already;
+    const ending = this.#bringToEnd(run, how).finally(() => this.#ending.delete(marker));
+    this.#ending.set(marker, ending);
+    return ending;
+  }
+
+  /** The keeper is removed first, which completes the recording; then the fact is written. A crash between the two repeats it. */
+  async #bringToEnd(run: RunId, how: { exit: RecordedExit } | { lost: true }): Promise<void> {
+    const record = this.#queries.get(run.session);
+    if (!record || hasEnded(record.status) || record.run !== run.run) return;
+    if ("exit" in how) await this.#hosts.get(record.host)?.remove(run);
+    const directory = runDirectory(this.#home, run.session, run.run);
+    const watch = this.#watches.get(runMarker(run)) ?? new RunWatch({ directory, onExit: () => {} });
+    this.#watches.delete(runMarker(run));
+    watch[Symbol.dispose]();
+    const { stopRequested } = this.#queries.get(run.session) ?? record;
+    const activity = watch.recording.lastActivity();
+    this.#journal.append({
+      type: "session.ended",
+      actor: DAEMON,
+      session: run.session,
+      data: {
+        run: run.run,
+        exit: "exit" in how ? how.exit.exit : null,
+        cause: stopRequested ? "stopped" : "exit" in how ? "exited" : record.status === "starting" ? "not_started" : "lost",
+        endedAt: new Date("exit" in how ? how.exit.endedAt : Date.now()).toISOString(),
+        lastActivityAt: activity === null ? null : new Date(activity).toISOString(),
+        bytes: watch.recording.size(),
+      },
+    });
+    rmSync(join(directory, "launch"), { force: true });
+  }
+
+  async #repairRecording(host: Host, run: RunId): Promise<void> {
+    const { recording } = this.#watches.get(runMarker(run)) ?? {};
+    if (!recording) return;
+    const offset = recording.size();
+    if (!(await host.reopenRecording(run, recording.nextPrefix()))) return;
+    log(`session ${run.session}: the recorder had ended; recording goes on at ${offset}`);
+    this.#journal.append({
+      type: "recording.gap",
+      actor: DAEMON,
+      session: run.session,
+      data: { run: run.run, offset, bytes: null, why: "the recorder had ended" },
+    });
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * The verbs on sessions. A verb first says what is wrong with the request, then writes the fact, then acts, so that a daemon
+ * that dies in between finds in the journal what was meant (`session.stop_requested` before the first signal).
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type AttachPlan,
+  checkName,
+  formatCursor,
+  HoldfastError,
+  type HostName,
+  hasEnded,
+  type Principal,
+  type Session,
+  type SessionList,
+  type SpawnRequest,
+  type StopReply,
+} from "@holdfast/contract";
+import { type Home, runDirectory } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import { endProcesses } from "../host/ending.ts";
+import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { follow } from "../record/follow.ts";
+import { Recording } from "../record/recording.ts";
+import { Times } from "../record/times.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { nameTaken, prepare } from "./prepare.ts";
+import { viewOf } from "./view.ts";
+
+const DEFAULT_SIZE = { columns: 120, rows: 40 };
+
+/** How long after its last process a run may take to be recorded as ended. */
+const END_NOTICE_MS = 10_000;
+
+export class Sessions {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #hosts: ReadonlyMap<HostName, Host>;
+  readonly #lifecycle: Lifecycle;
+  readonly #programs: string;
+  readonly #detachKey: string;
+  readonly #missingHost: (host: HostName) => HoldfastError;
+
+  constructor(options: {
+    home: Home;
+    journal: Journal;
+    queries: SessionQueries;
+    hosts: ReadonlyMap<HostName, Host>;
+    lifecycle: Lifecycle;
+    programs: string;
+    detachKey: string;
+    missingHost(host: HostName): HoldfastError;
+  }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#hosts = options.hosts;
+    this.#lifecycle = options.lifecycle;
+    this.#programs = options.programs;
+    this.#detachKey = options.detachKey;
+    this.#missingHost = options.missingHost;
+  }
+
+  list(filter: SessionFilter): SessionList {
+    return { cursor: formatCursor(this.#journal.cursor), sessions: this.#queries.select(filter).map((record) => this.#view(record)) };
+  }
+
+  get(ref: string): Session {
+    return this.#view(this.#queries.resolve(ref));
+  }
+
+  async spawn(request: SpawnRequest, actor: Principal): Promise<Session> {
+    const host = this.#host(request.host ?? "tmux");
+    const isTaken = (name: string) => this.#queries.byName(name) !== undefined;
+    const prepared = prepare(request, { home: this.#home, programs: this.#programs, host: host.name, isTaken });
+    const { id, name, profile, command, cwd, directory } = prepared;
+    const run = { session: id, run: 1 };
+    this.#journal.append({
+      type: "session.created",
+      actor,
+      session: id,
+      data: {
+        name,
+        kind: profile.kind,
+        agent: profile.name,
+        role: request.role ?? null,
+        objective: request.objective ?? null,
+        host: host.name,
+        cwd,
+        command,
+      },
+    });
+    try {
+      new Times(directory).append({ at: Date.now(), offset: 0, size: DEFAULT_SIZE });
+      await this.#lifecycle.starting(run, () =>
+        host.start({ ...run, directory, title: titleOf({ name, agent: profile.name }), ...DEFAULT_SIZE }),
+      );
+    } catch (error) {
+      const endedAt = new Date().toISOString();
+      this.#journal.append({
+        type: "session.ended",
+        actor: DAEMON,
+        session: id,
+        data: { run: 1, exit: null, cause: "not_started", endedAt, lastActivityAt: null, bytes: null },
+      });
+      throw error;
+    }
+    return this.get(id);
+  }
+
+  async stop(ref: string, options: { graceMs: number; actor: Principal }): Promise<StopReply> {
+    const record = this.#running(ref);
+    const run = runOf(record);
+    this.#journal.append({
+      type: "session.stop_requested",
+      actor: options.actor,
+      session: record.id,
+      data: { run: record.run, graceMs: options.graceMs },
+    });
+    const { ended, left } = await endProcesses({
+      root: { pid: record.pid ?? 0, start: record.pidStart ?? "" },
+      marker: runMarker(run),
+      keepers: [...this.#hosts.values()].flatMap((host) => host.keeperPids()),
+      graceMs: options.graceMs,
+    });
+    if (left.length > 0) {
+      throw new HoldfastError(
+        "stop_incomplete",
+        `${left.length} processes of ${record.name} are still there after SIGKILL: ${left.map(({ pid, name }) => `${pid} (${name})`).join(", ")}`,
+        {
+          hint: "they may wait for a device or a network file system; try again later",
+        },
+      );
+    }
+    if (!(await this.#lifecycle.ended(record.id, END_NOTICE_MS))) {
+      await this.#lifecycle.reconcile();
+      if (!(await this.#lifecycle.ended(record.id, 0))) {
+        throw new HoldfastError("stop_incomplete", `the processes of ${record.name} are gone, but its keeper does not say so`, {
+          hint: `read ${this.#home.log}`,
+        });
+      }
+    }
+    return { session: this.get(record.id), killed: ended };
+  }
+
+  async rename(ref: string, options: { name: string; actor: Principal }): Promise<Session> {
+    const record = this.#queries.resolve(ref);
+    const name = checkName(options.name);
+    if (name === record.name) return this.#view(record);
+    if (this.#queries.byName(name)) throw nameTaken(name);
+    this.#journal.append({ type: "session.renamed", actor: options.actor, session: record.id, data: { from: record.name, name } });
+    // Only what somebody who is attached reads at the bottom of the screen: not worth failing a rename that has happened.
+    if (!hasEnded(record.status))
+      await this.#hosts
+        .get(record.host)
+        ?.retitle(runOf(record), titleOf({ name, agent: record.agent }))
+        .catch(() => {});
+    return this.get(record.id);
+  }
+
+  /** The fact first: files that outlive it are swept at the next start, a record without files would be a lie. */
+  remove(ref: string, actor: Principal): Session {
+    const record = this.#queries.resolve(ref);
+    if (!hasEnded(record.status)) {
+      throw new HoldfastError("session_running", `${record.name} is running`, { hint: `stop it first: holdfast stop ${record.name}` });
+    }
+    const view = this.#view(record);
+    this.#journal.append({ type: "session.removed", actor, session: record.id, data: { name: record.name } });
+    rmSync(join(this.#home.sessions, record.id), { recursive: true, force: true });
+    return view;
+  }
+
+  async attach(ref: string, options: { readOnly: boolean; from: string | null }): Promise<AttachPlan> {
+    const record = this.#running(ref);
+    const host = this.#host(record.host);
+    const here = options.from === null ? undefined : parseRunMarker(options.from);
+    const switched = here !== undefined && (await host.switchClient(here, runOf(record), options).catch(() => false));
+    const command = switched ? null : await host.attachCommand(runOf(record), options);
+    return { session: this.#view(record), switched, command, detachKey: this.#detachKey };
+  }
+
+  async detach(ref: string): Promise<{ session: Session; detached: number }> {
+    const record = this.#running(ref);
+    return { session: this.#view(record), detached: await this.#host(record.host).detach(runOf(record)) };
+  }
+
+  recording(ref: string, options: { run?: number | undefined; since?: number | undefined }) {
+    const { record, run, recording } = this.#recorded(ref, options.run);
+    const times = new Times(recording.directory);
+    return {
+      run: run.run,
+      bytes: recording.size(),
+      from: options.since === undefined ? 0 : times.offsetAt(options.since),
+      sizes: times.sizes(),
+      ended: hasEnded(record.status) || run.run < record.run,
+    };
+  }
+
+  /** Raw output from an offset; with `follow` until the run has ended. */
+  output(ref: string, options: { run?: number | undefined; from: number; follow: boolean; signal: AbortSignal }): AsyncGenerator<Buffer> {
+    const { run, recording } = this.#recorded(ref, options.run);
+    const watch = () => (options.follow ? this.#lifecycle.watchOf(run) : undefined);
+    return follow({ recording, offset: options.from, signal: options.signal, watch });
+  }
+
+  #recorded(ref: string, wanted: number | undefined): { record: SessionRecord; run: RunId; recording: Recording } {
+    const record = this.#queries.resolve(ref);
+    const number = wanted ?? record.run;
+    if (number < 1 || number > record.run) {
+      throw new HoldfastError("usage", `${record.name} has no run ${number}`, { hint: `it has runs 1 to ${record.run}` });
+    }
+    return { record, run: { session: record.id, run: number }, recording: new Recording(runDirectory(this.#home, record.id, number)) };
+  }
+
+  #running(ref: string): SessionRecord {
+    const record = this.#queries.resolve(ref);
+    if (!hasEnded(record.status)) return record;
+    throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
+      hint: `read what it said: holdfast logs ${record.name}`,
+    });
+  }
+
+  #host(name: HostName): Host {
+    const host = this.#hosts.get(name);
+    if (!host) throw this.#missingHost(name);
+    return host;
+  }
+
+  #view(record: SessionRecord): Session {
+    const activity = this.#lifecycle.watchOf(runOf(record))?.lastActivity ?? null;
+    return viewOf(record, { now: Date.now(), activity });
+  }
+}
+
+function runOf(record: SessionRecord): RunId {
+  return { session: record.id, run: record.run };
+}
+
+function titleOf(session: { name: string; agent: string }): string {
+  return `${session.name} · ${session.agent}`;
+}

@@ -1,0 +1,66 @@
+/**
+ * Starts a daemon that outlives its starter: own process session, cwd `/`, standard streams on the log, and a fixed minimal
+ * environment, so that nothing of the first caller (secrets, a virtualenv, a proxy) is in it or in the keepers it starts.
+ * However many start one at once, the lock lets one live; the others end with EXIT_ALREADY_RUNNING and their starters
+ * connect to the winner.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Home } from "./home.ts";
+import { STANDARD_PATH } from "./program.ts";
+
+export const EXIT_ALREADY_RUNNING = 75;
+
+const PASSED_ON = ["HOME", "USER", "LOGNAME", "TZ", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS"];
+
+export function minimalEnvironment(home: Home, env: Readonly<Record<string, string | undefined>> = process.env): Record<string, string> {
+  const minimal: Record<string, string> = {
+    PATH: STANDARD_PATH,
+    LANG: process.platform === "darwin" ? "en_US.UTF-8" : "C.UTF-8",
+    SHELL: "/bin/sh",
+    HOLDFAST_HOME: home.path,
+  };
+  for (const name of PASSED_ON) {
+    const value = env[name];
+    if (value !== undefined) minimal[name] = value;
+  }
+  return minimal;
+}
+
+/** Resolves when a daemon answers on the home's socket: the one started here, or the one that was faster. */
+export async function launchDaemon(home: Home, program: string): Promise<void> {
+  const log = openSync(home.log, "a", 0o600);
+  try {
+    const child = spawn(process.execPath, [program], {
+      cwd: "/",
+      detached: true,
+      env: minimalEnvironment(home),
+      stdio: ["ignore", log, log, "pipe"],
+    });
+    await ready(child, home);
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** On descriptor 3 the daemon writes `ready` when it listens, or why it cannot before it ends. */
+function ready(child: ReturnType<typeof spawn>, home: Home): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const pipe = child.stdio[3] as NodeJS.ReadableStream;
+    pipe.on("data", (chunk) => {
+      said += String(chunk);
+      if (said !== "ready\n") return;
+      child.unref();
+      (pipe as unknown as { destroy(): void }).destroy();
+      resolve();
+    });
+    child.on("error", (cause) => reject(new HoldfastError("daemon_unreachable", `cannot start the daemon: ${cause.message}`, { cause })));
+    child.on("exit", (code, signal) => {
+      if (code === EXIT_ALREADY_RUNNING) return resolve();
+      const why = said.trim() || `it ended with ${signal ?? `code ${code}`}`;
+      reject(new HoldfastError("daemon_unreachable", `the daemon did not start: ${why}`, { hint: `read ${home.log}` }));
+    });
+  });
+}

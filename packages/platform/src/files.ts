@@ -1,0 +1,32 @@
+import { readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+
+let counter = 0;
+
+/** Temp + rename: a reader sees the old content or the new, never half of it. */
+export function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o600): void {
+  const temporary = `${path}.${process.pid}.${++counter}.tmp`;
+  try {
+    writeFileSync(temporary, content, { mode });
+    renameSync(temporary, path);
+  } catch (error) {
+    try {
+      unlinkSync(temporary);
+    } catch {
+      // It was never created, or is gone with its directory: the first error is the one to tell.
+    }
+    throw error;
+  }
+}
+
+/** The parsed file, or undefined when it is missing or not JSON: the caller decides what a damaged file means. */
+export function readJsonFile(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
+}

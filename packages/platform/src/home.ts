@@ -1,0 +1,134 @@
+/**
+ * Where everything of one Holdfast home lives. Sockets are apart from the files: a Unix socket path ends at 107 bytes
+ * (103 on macOS), and a runtime directory goes away at logout, so they live under /tmp in a directory only we can enter.
+ * No imports but fs and path: the CLI's hot path loads this file.
+ */
+import { chmodSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { HoldfastError } from "@holdfast/contract/errors";
+
+export interface Home {
+  readonly path: string;
+  readonly socketDirectory: string;
+  readonly daemonSocket: string;
+  readonly tmuxSocket: string;
+  readonly database: string;
+  readonly lock: string;
+  readonly log: string;
+  readonly daemonFile: string;
+  readonly tmuxFile: string;
+  readonly sessions: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Creates the home when it is missing. The same directory reached by two spellings is one home. */
+export function openHome(env: Environment = process.env): Home {
+  const wanted = homePath(env);
+  if (/\p{Cc}/u.test(wanted)) throw new HoldfastError("home_unusable", "the path of the home contains control characters");
+  let path: string;
+  try {
+    path = realpathSync(wanted);
+  } catch {
+    path = createHome(wanted);
+  }
+  const socketDirectory = `/tmp/holdfast-${process.getuid?.() ?? 0}/${shortHash(path)}`;
+  return {
+    path,
+    socketDirectory,
+    daemonSocket: `${socketDirectory}/daemon.sock`,
+    tmuxSocket: `${socketDirectory}/tmux.sock`,
+    database: join(path, "holdfast.db"),
+    lock: join(path, "lock"),
+    log: join(path, "daemon.log"),
+    daemonFile: join(path, "daemon.json"),
+    tmuxFile: join(path, "tmux.json"),
+    sessions: join(path, "sessions"),
+  };
+}
+
+/** `sessions/<id>/runs/<n>` of a home. */
+export function runDirectory(home: Home, session: string, run: number): string {
+  return join(home.sessions, session, "runs", String(run));
+}
+
+function homePath(env: Environment): string {
+  if (env.HOLDFAST_HOME) return resolve(env.HOLDFAST_HOME);
+  if (env.XDG_STATE_HOME) return resolve(env.XDG_STATE_HOME, "holdfast");
+  if (!env.HOME)
+    throw new HoldfastError("home_unusable", "neither HOLDFAST_HOME nor HOME is set", {
+      hint: "set HOLDFAST_HOME to a directory of yours",
+    });
+  return resolve(env.HOME, ".local/state/holdfast");
+}
+
+function createHome(wanted: string): string {
+  try {
+    mkdirSync(wanted, { recursive: true, mode: 0o700 });
+    return realpathSync(wanted);
+  } catch (cause) {
+    throw new HoldfastError("home_unusable", `cannot create the home ${wanted}: ${(cause as Error).message}`, {
+      hint: "set HOLDFAST_HOME to a directory you can write to",
+      cause,
+    });
+  }
+}
+
+/** Refuses a home that others can enter or that belongs to somebody else. */
+export function secureHome(home: Home): void {
+  const uid = process.getuid?.() ?? 0;
+  const stat = lstatSync(home.path);
+  if (!stat.isDirectory()) throw new HoldfastError("home_unusable", `${home.path} is not a directory`);
+  if (stat.uid !== uid) {
+    throw new HoldfastError("home_unusable", `the home ${home.path} belongs to user id ${stat.uid}, not to you (${uid})`, {
+      hint: "set HOLDFAST_HOME to a directory of yours",
+    });
+  }
+  if ((stat.mode & 0o077) !== 0) chmodSync(home.path, 0o700);
+}
+
+/**
+ * Creates the socket directory, or checks the one that is there: anybody may create names in /tmp, so a directory that is a
+ * link, belongs to another user or can be entered by others is refused, never used and never repaired.
+ */
+export function secureSocketDirectory(home: Home): void {
+  const parent = home.socketDirectory.slice(0, home.socketDirectory.lastIndexOf("/"));
+  for (const directory of [parent, home.socketDirectory]) {
+    try {
+      mkdirSync(directory, { mode: 0o700 });
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") {
+        throw new HoldfastError("home_unusable", `cannot create ${directory}: ${(cause as Error).message}`, { cause });
+      }
+    }
+    checkPrivate(directory);
+  }
+}
+
+/** Whether the socket directory is there and safe; false when it does not exist yet. */
+export function socketDirectoryIsSafe(home: Home): boolean {
+  try {
+    checkPrivate(home.socketDirectory);
+    checkPrivate(home.socketDirectory.slice(0, home.socketDirectory.lastIndexOf("/")));
+    return true;
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    return false;
+  }
+}
+
+function checkPrivate(directory: string): void {
+  const stat = lstatSync(directory);
+  const uid = process.getuid?.() ?? 0;
+  if (stat.isDirectory() && stat.uid === uid && (stat.mode & 0o077) === 0) return;
+  throw new HoldfastError("home_unusable", `${directory} is not a private directory of yours`, {
+    hint: `look at it with: ls -ld ${directory}; remove it if nobody else needs it`,
+  });
+}
+
+/** 64-bit FNV-1a in hex: names a directory, protects nothing; importing node:crypto costs the CLI milliseconds. */
+function shortHash(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash.toString(16).padStart(16, "0");
+}

@@ -1,0 +1,73 @@
+/**
+ * A typed client of one daemon. Everything it can do is an endpoint of the contract; method and path come from there, types
+ * too, and no schema is loaded.
+ */
+import type { CallOf, ReplyOf } from "@holdfast/contract/endpoint";
+import type { ENDPOINTS } from "@holdfast/contract/endpoints";
+import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
+import type { AnyEvent } from "@holdfast/contract/events";
+import { type EndpointName, ROUTES } from "@holdfast/contract/routes";
+import { parseEventStream } from "./event-stream.ts";
+import type { Transport, WireRequest } from "./transport.ts";
+
+type Endpoints = typeof ENDPOINTS;
+type StreamName<R> = { [N in EndpointName]: Endpoints[N]["reply"] extends R ? N : never }[EndpointName];
+type JsonName = Exclude<EndpointName, StreamName<string>>;
+
+interface Call {
+  params?: Record<string, string>;
+  query?: Record<string, unknown>;
+  body?: unknown;
+}
+
+export class HoldfastClient implements Disposable {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Calls an endpoint that answers with JSON. */
+  async call<N extends JsonName>(name: N, call: CallOf<Endpoints[N]>, signal?: AbortSignal): Promise<ReplyOf<Endpoints[N]>> {
+    const reply = await this.#transport.request(wire(name, call as Call, signal));
+    const body = JSON.parse(reply.body) as unknown;
+    if (reply.status >= 400) throw HoldfastError.fromBody((body as { error: ErrorBody }).error ?? {});
+    return body as ReplyOf<Endpoints[N]>;
+  }
+
+  /** Raw bytes of a run's recording. */
+  async bytes(call: CallOf<Endpoints["readOutput"]>, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return this.#open("readOutput", call as Call, signal);
+  }
+
+  /** Journal events as they come, until the stream ends or the signal aborts; come back with the last event's cursor. */
+  async *events(call: CallOf<Endpoints["followEvents"]>, signal?: AbortSignal): AsyncGenerator<AnyEvent> {
+    yield* parseEventStream(await this.#open("followEvents", call as Call, signal));
+  }
+
+  [Symbol.dispose](): void {
+    this.#transport.close();
+  }
+
+  async #open(name: EndpointName, call: Call, signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>> {
+    const { status, chunks } = await this.#transport.stream(wire(name, call, signal));
+    if (status < 400) return chunks;
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of chunks) text += decoder.decode(chunk, { stream: true });
+    throw HoldfastError.fromBody((JSON.parse(text) as { error: ErrorBody }).error ?? {});
+  }
+}
+
+function wire(name: EndpointName, call: Call, signal: AbortSignal | undefined): WireRequest {
+  const { method, path } = ROUTES[name];
+  const filled = path.replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(call.params?.[param] ?? ""));
+  return { method, path: filled + queryOf(call.query), body: call.body === undefined ? undefined : JSON.stringify(call.body), signal };
+}
+
+/** Lists are joined with commas, as the contract says; what is undefined is left out. */
+function queryOf(query: Record<string, unknown> | undefined): string {
+  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  if (pairs.length === 0) return "";
+  return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(Array.isArray(value) ? value.join(",") : String(value))}`).join("&")}`;
+}

@@ -1,0 +1,15 @@
+import type { AnyEvent } from "@holdfast/contract/events";
+
+/** Server-sent events as the daemon sends them: one `data` line of JSON per event; comments are signs of life. */
+export async function* parseEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<AnyEvent> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunks) {
+    const blocks = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const data = block.split("\n").find((line) => line.startsWith("data: "));
+      if (data !== undefined) yield JSON.parse(data.slice("data: ".length)) as AnyEvent;
+    }
+  }
+}

@@ -1,0 +1,3 @@
+export { HoldfastClient } from "./client.ts";
+export { unixTransport } from "./transport/unix.ts";
+export type { Transport, WireReply, WireRequest, WireStream } from "./transport.ts";

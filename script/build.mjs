@@ -1,0 +1,149 @@
+/**
+ * Bundles what a user runs into dist/. Every file is written beside its place and renamed into it, so that programs
+ * that run meanwhile, and builds at the same time, never see half a file. `.built` comes last and carries the time the
+ * build began: a source saved during the build is newer than it, and the next run builds again.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { isMain, root, say } from "./root.mjs";
+
+const dist = path.join(root, "dist");
+const stamp = path.join(dist, ".built");
+
+/** Loaded on first use, from files of their own: as part of cli.cjs they would cost every command its reading. */
+const LAZY = { "@xterm/headless": "xterm.cjs" };
+
+/** File times come from a coarser clock than Date.now(); this much earlier, no edit can look older than the build. */
+const CLOCK_SLACK_MS = 20;
+
+export async function build() {
+  const startedAt = new Date(Date.now() - CLOCK_SLACK_MS);
+  const esbuild = await import("esbuild");
+  fs.mkdirSync(dist, { recursive: true });
+  const [cli, ...others] = await bundle(esbuild, [
+    commonjs("packages/cli/src/main.ts"),
+    module("packages/daemon/src/main.ts"),
+    module("agents/src/demo.ts"),
+    ...Object.keys(LAZY).map(commonjs),
+  ]);
+  const [daemon, demo, ...lazy] = others.map(textOf);
+  put("cli.cjs", withModuleUrl(textOf(cli)));
+  put("daemon.mjs", withRequire(daemon));
+  put("demo.mjs", withRequire(demo));
+  for (const [i, file] of Object.values(LAZY).entries()) put(file, lazy[i]);
+  put("holdfast.cjs", fs.readFileSync(path.join(root, "script/entry.cjs"), "utf8"));
+  put("meta.json", `${JSON.stringify(cli.metafile, null, 1)}\n`);
+  fs.writeFileSync(temporary(".built"), "");
+  fs.utimesSync(temporary(".built"), startedAt, startedAt);
+  fs.renameSync(temporary(".built"), stamp);
+}
+
+async function bundle(esbuild, entries) {
+  const results = await Promise.allSettled(entries.map((entry) => esbuild.build(entry)));
+  if (results.some(({ status }) => status === "rejected")) throw new Error("the build failed; the reason is above");
+  return results.map(({ value }) => value);
+}
+
+/** Whether a source is newer than the last build. bin/holdfast asks the same question in shell; keep them alike. */
+export function isStale() {
+  const built = fs.statSync(stamp, { throwIfNoEntry: false })?.mtimeMs;
+  if (built === undefined) return true;
+  return ["packages", "agents", "script/build.mjs", "script/entry.cjs", "package-lock.json"].some((name) =>
+    isNewer(path.join(root, name), built),
+  );
+}
+
+function isNewer(file, built) {
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  if (found.mtimeMs > built) return true;
+  return found.isDirectory() && fs.readdirSync(file).some((name) => isSource(name) && isNewer(path.join(file, name), built));
+}
+
+function isSource(name) {
+  return (
+    name !== "node_modules" && (!name.includes(".") || (name.endsWith(".ts") && !name.endsWith(".test.ts")) || name === "package.json")
+  );
+}
+
+function commonjs(entry) {
+  return {
+    ...shared(entry),
+    format: "cjs",
+    // import() of what is outside the bundle becomes a lazy require: the ESM loader alone costs milliseconds.
+    supported: { "dynamic-import": false },
+    define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename", "import.meta.url": "__moduleUrl" },
+    plugins: [lazyPackages],
+  };
+}
+
+function module(entry) {
+  return { ...shared(entry), format: "esm" };
+}
+
+function shared(entry) {
+  return {
+    entryPoints: [entry],
+    absWorkingDir: root,
+    outdir: dist,
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: "node",
+    target: "node24",
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: "none",
+    logLevel: "error",
+  };
+}
+
+const lazyPackages = {
+  name: "lazy-packages",
+  setup({ onResolve }) {
+    onResolve({ filter: /^@?[a-z]/ }, ({ path: name, kind }) => {
+      const file = kind === "entry-point" ? undefined : LAZY[name];
+      return file === undefined ? undefined : { path: `./${file}`, external: true };
+    });
+  },
+};
+
+function textOf(result) {
+  return result.outputFiles[0].text;
+}
+
+function withModuleUrl(text) {
+  return text.includes("__moduleUrl") ? afterShebang(text, 'var __moduleUrl=require("node:url").pathToFileURL(__filename).href;') : text;
+}
+
+/** CommonJS dependencies call require for Node's own modules, which an ES module does not have. */
+function withRequire(text) {
+  return text.includes("__require(")
+    ? afterShebang(text, 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);')
+    : text;
+}
+
+function afterShebang(text, line) {
+  const [shebang] = /^#!.*\n/.exec(text) ?? [""];
+  return `${shebang}${line}\n${text.slice(shebang.length)}`;
+}
+
+function put(name, text) {
+  fs.writeFileSync(temporary(name), text);
+  fs.renameSync(temporary(name), path.join(dist, name));
+}
+
+function temporary(name) {
+  return path.join(dist, `.${name}.${process.pid}`);
+}
+
+if (isMain(import.meta.url)) {
+  const began = performance.now();
+  try {
+    await build();
+    say(`built dist/ in ${Math.round(performance.now() - began)} ms`);
+  } catch (error) {
+    say(error.message);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,54 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { ERRORS } from "@holdfast/contract/errors";
+import { MINIMUM_NODE } from "@holdfast/contract/version";
+import { transform } from "esbuild";
+import { expect, onTestFinished, test } from "vitest";
+
+const entry = path.join(import.meta.dirname, "entry.cjs");
+
+test("the entry is in syntax that old Nodes can read", async () => {
+  // esbuild refuses what it would have to rewrite for ES5: const, arrow functions, template strings among them.
+  await expect(transform(fs.readFileSync(entry, "utf8"), { target: "es5" })).resolves.toHaveProperty("warnings", []);
+});
+
+test("an old Node gets one clear line and its own exit code", () => {
+  const { status, stdout, stderr } = startAs("20.20.2");
+  expect(status).toBe(ERRORS.node_too_old.exit);
+  expect(stdout).toBe("");
+  expect(stderr).toBe(
+    `holdfast: needs Node ${MINIMUM_NODE} or newer, this is 20.20.2 (${process.execPath}); ` +
+      "install a newer Node or run from a checkout, where set-up fetches one\n",
+  );
+});
+
+test("the oldest Node that is new enough gets the CLI", () => {
+  expect(startAs(`${MINIMUM_NODE}.0.0`)).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
+});
+
+test("the CLI starts where no compile cache can be kept", () => {
+  expect(startAs("26.0.0", { XDG_CACHE_HOME: "/dev/null" })).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
+});
+
+test("set-up with nothing missing says nothing", () => {
+  const setup = path.join(import.meta.dirname, "setup.mjs");
+  const code = `import { ensure } from ${JSON.stringify(setup)}; await ensure();`;
+  expect(
+    execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }),
+  ).toBe("");
+});
+
+/** Starts the entry beside a stand-in CLI, with a Node that says it has another version. */
+function startAs(version: string, env: Record<string, string> = {}) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-entry-"));
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }));
+  fs.copyFileSync(entry, path.join(folder, "holdfast.cjs"));
+  fs.writeFileSync(path.join(folder, "cli.cjs"), 'console.log("the CLI");');
+  fs.writeFileSync(path.join(folder, "pretend.cjs"), `Object.defineProperty(process, "versions", { value: { node: "${version}" } });`);
+  return spawnSync(process.execPath, ["-r", path.join(folder, "pretend.cjs"), path.join(folder, "holdfast.cjs")], {
+    encoding: "utf8",
+    env: { ...process.env, XDG_CACHE_HOME: folder, ...env },
+  });
+}

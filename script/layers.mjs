@@ -1,0 +1,83 @@
+/**
+ * Who may import whom, as in the two Layout tables of the design. A name not listed for a package or a room is forbidden to it.
+ * The rules are dependency-cruiser's; script/layering.mjs runs them on the source and on planted violations.
+ */
+const PACKAGES = {
+  contract: [],
+  platform: ["contract"],
+  holder: ["contract", "platform"],
+  daemon: ["contract", "platform", "mcp"],
+  mcp: ["contract", "sdk"],
+  sdk: ["contract"],
+  cli: ["sdk", "mcp", "platform", "contract"],
+  web: ["sdk", "contract"],
+  vscode: ["sdk", "contract"],
+};
+
+const SESSION = ["agent", "host", "record", "workspace", "access", "journal", "projection"];
+const ABOVE_SESSION = ["session", ...SESSION];
+
+const ROOMS = {
+  host: [],
+  agent: ["host"],
+  record: [],
+  journal: [],
+  projection: ["journal"],
+  access: ["journal", "projection"],
+  workspace: ["journal", "projection"],
+  session: SESSION,
+  approval: ABOVE_SESSION,
+  message: ABOVE_SESSION,
+  task: ABOVE_SESSION,
+  group: ABOVE_SESSION,
+  usage: ABOVE_SESSION,
+  notify: ABOVE_SESSION,
+  search: ABOVE_SESSION,
+  fleet: ["journal", "projection"],
+};
+ROOMS.api = Object.keys(ROOMS);
+
+const DAEMON = "packages/daemon/src";
+const TEST = "\\.test\\.ts$";
+const OURS = "^(packages|agents|tests|bench|examples|script)/";
+
+export const rules = [
+  ...Object.entries(PACKAGES).map(([name, allowed]) => packageRule(name, allowed)),
+  forbid("agents", { path: "^agents/" }, { path: OURS, pathNot: "^agents/" }),
+  forbid("unknown-package", { path: "^packages/", pathNot: `^packages/(${either(Object.keys(PACKAGES))})/` }, {}),
+
+  ...Object.entries(ROOMS).map(([name, allowed]) => roomRule(name, allowed)),
+  forbid("unknown-room", { path: `^${DAEMON}/[^/]+/`, pathNot: `^${DAEMON}/(${either(Object.keys(ROOMS))})/` }, {}),
+  forbid("composition-root", {}, { path: `^${DAEMON}/main\\.ts$` }),
+  forbid("host-adapter", { pathNot: `^${DAEMON}/(main\\.ts$|host/([^/]+)/)` }, { path: `^${DAEMON}/host/(tmux|native)/` }),
+  forbid(
+    "host-adapter-other",
+    { path: `^${DAEMON}/host/([^/]+)/` },
+    { path: `^${DAEMON}/host/(tmux|native)/`, pathNot: `^${DAEMON}/host/$1/` },
+  ),
+
+  forbid("http-library", { path: "^(packages|agents)/", pathNot: `^${DAEMON}/api/` }, { path: "(^|/)node_modules/(hono|@hono)/" }),
+  forbid("contract-browser-safe", { path: "^packages/contract/", pathNot: TEST }, { dependencyTypes: ["core"] }),
+  forbid("undeclared", { path: "^(packages|agents)/", pathNot: TEST }, { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"] }),
+  forbid("unresolved", {}, { couldNotResolve: true }),
+];
+
+function packageRule(name, allowed) {
+  return forbid(`package-${name}`, { path: `^packages/${name}/` }, { path: OURS, pathNot: `^packages/(${either([name, ...allowed])})/` });
+}
+
+function roomRule(name, allowed) {
+  return forbid(
+    `room-${name}`,
+    { path: `^${DAEMON}/${name}/` },
+    { path: `^${DAEMON}/`, pathNot: `^${DAEMON}/(${either([name, ...allowed])})/` },
+  );
+}
+
+function forbid(name, from, to) {
+  return { name, severity: "error", from, to };
+}
+
+function either(names) {
+  return names.join("|");
+}

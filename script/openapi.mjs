@@ -1,0 +1,53 @@
+/**
+ * Writes what is generated from the contract: openapi.json and docs/ERRORS.md. With --check it only compares, and fails
+ * when a committed file differs.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { root, say } from "./root.mjs";
+import { run } from "./run.mjs";
+import { ensure, node } from "./setup.mjs";
+
+await ensure();
+// The contract is TypeScript, which only a newer Node reads as it is.
+if (Number.parseInt(process.versions.node, 10) < 24)
+  process.exitCode = await run(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
+else await main(process.argv.includes("--check"));
+
+async function main(checking) {
+  const { openapi } = await import("../packages/contract/src/openapi.ts");
+  const { ERRORS } = await import("../packages/contract/src/errors.ts");
+  settle("openapi.json", `${JSON.stringify(openapi(), null, 2)}\n`, checking);
+  settle("docs/ERRORS.md", errorsPage(ERRORS), checking);
+}
+
+function settle(name, wanted, checking) {
+  const file = path.join(root, name);
+  const present = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : undefined;
+  if (present === wanted) return;
+  if (!checking) {
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, wanted);
+    say(`wrote ${name}`);
+    return;
+  }
+  say(`${name} differs from the contract; run: npm run openapi`);
+  process.exitCode = 1;
+}
+
+function errorsPage(errors) {
+  const rows = Object.entries(errors).map(([code, { http, exit, what }]) => `| \`${code}\` | ${exit} | ${http} | ${what} |`);
+  return `# Errors
+
+Generated from the contract by \`npm run openapi\`.
+
+Every failure has a code, a message that says what happened and, where there is one, a hint that says what to do next. Exit codes are
+stable: scripts may branch on them. With \`--json\` a command prints \`{"code", "message", "hint", "candidates"}\` on standard error; over HTTP
+the same object is the body of the reply.
+
+| code | exit code | HTTP status | when |
+|---|---|---|---|
+${rows.join("\n")}
+`;
+}

@@ -1,0 +1,18 @@
+/**
+ * npm test: everything. With arguments (file filters, vitest options) a part, without the check of the requirements.
+ */
+import path from "node:path";
+import { root, say } from "./root.mjs";
+import { cleanEnvironment, run } from "./run.mjs";
+import { ensureBuilt, node } from "./setup.mjs";
+
+const filters = process.argv.slice(2);
+const env = { ...cleanEnvironment(), ...(filters.length === 0 ? { TEST_PROOFS: "check" } : {}) };
+
+try {
+  await ensureBuilt();
+  process.exitCode = await run(node, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...filters], { env });
+} catch (error) {
+  say(error.message);
+  process.exitCode = 1;
+}

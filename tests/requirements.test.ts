@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { proofsIn, unproven } from "./proofs.ts";
+import { ISSUES, LANDED, REQUIREMENTS, type Requirement } from "./requirements.ts";
+
+test("each part of a requirement is listed once", () => {
+  const parts = REQUIREMENTS.map(({ id, issue }) => `${id} ${issue}`);
+  expect(parts.filter((part, i) => parts.indexOf(part) !== i)).toEqual([]);
+});
+
+test("requirements name known issues, have well-formed ids without gaps, and are sentences", () => {
+  const numbers = new Map<string, Set<number>>();
+  for (const { id, issue, text } of REQUIREMENTS) {
+    expect(ISSUES, id).toContain(issue);
+    expect(id).toMatch(/^(SYM|CAVE|GRP|BG|TURN|NEW)-\d\d$/);
+    expect(text, id).toMatch(/^\S.*\.$/);
+    const [area = "", number] = id.split("-");
+    numbers.set(area, (numbers.get(area) ?? new Set()).add(Number(number)));
+  }
+  for (const [area, seen] of numbers) expect([...seen], area).toEqual(Array.from(seen, (_, i) => i + 1));
+  expect(LANDED.every((issue) => ISSUES.includes(issue) && issue !== "later")).toBe(true);
+});
+
+test("a title names its proofs at its end", () => {
+  expect(proofsIn("detach leaves the agent running (SYM-02 spine)")).toEqual(["SYM-02 spine"]);
+  expect(proofsIn("one vocabulary (SYM-02 spine, BG-03 spine)")).toEqual(["SYM-02 spine", "BG-03 spine"]);
+  expect(proofsIn("(SYM-02 spine) comes first here")).toEqual([]);
+  expect(proofsIn("no proof (on tmux)")).toEqual([]);
+});
+
+test("a landed part that no passed test names is missing, and a name of no part is unknown", () => {
+  const requirements: Requirement[] = [
+    { id: "SYM-01", issue: "spine", text: "One." },
+    { id: "SYM-02", issue: "spine", text: "Two." },
+    { id: "SYM-02", issue: "hosts", text: "Two, more." },
+  ];
+  const found = unproven({ requirements, landed: ["spine"], passedTitles: ["it works (SYM-01 spine)", "a slip (SYM-01 hosts)"] });
+  expect(found.missing.map(({ id }) => id)).toEqual(["SYM-02"]);
+  expect(found.unknown).toEqual(["SYM-01 hosts"]);
+});
