@@ -10,9 +10,6 @@ import { isMain, root, say } from "./root.mjs";
 const dist = path.join(root, "dist");
 const stamp = path.join(dist, ".built");
 
-/** Loaded on first use, from files of their own: as part of cli.cjs they would cost every command its reading. */
-const LAZY = { "@xterm/headless": "xterm.cjs" };
-
 /** File times come from a coarser clock than Date.now(); this much earlier, no edit can look older than the build. */
 const CLOCK_SLACK_MS = 20;
 
@@ -20,17 +17,14 @@ export async function build() {
   const startedAt = new Date(Date.now() - CLOCK_SLACK_MS);
   const esbuild = await import("esbuild");
   fs.mkdirSync(dist, { recursive: true });
-  const [cli, ...others] = await bundle(esbuild, [
+  const [cli, daemon, demo] = await bundle(esbuild, [
     commonjs("packages/cli/src/main.ts"),
     module("packages/daemon/src/main.ts"),
     module("agents/src/demo.ts"),
-    ...Object.keys(LAZY).map(commonjs),
   ]);
-  const [daemon, demo, ...lazy] = others.map(textOf);
   put("cli.cjs", withModuleUrl(textOf(cli)));
-  put("daemon.mjs", withRequire(daemon));
-  put("demo.mjs", withRequire(demo));
-  for (const [i, file] of Object.values(LAZY).entries()) put(file, lazy[i]);
+  put("daemon.mjs", withRequire(textOf(daemon)));
+  put("demo.mjs", withRequire(textOf(demo)));
   put("holdfast.cjs", fs.readFileSync(path.join(root, "script/entry.cjs"), "utf8"));
   put("meta.json", `${JSON.stringify(cli.metafile, null, 1)}\n`);
   fs.writeFileSync(temporary(".built"), "");
@@ -70,10 +64,9 @@ function commonjs(entry) {
   return {
     ...shared(entry),
     format: "cjs",
-    // import() of what is outside the bundle becomes a lazy require: the ESM loader alone costs milliseconds.
+    // import() of Node's own modules becomes a require when it is reached: the ESM loader alone costs milliseconds.
     supported: { "dynamic-import": false },
     define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename", "import.meta.url": "__moduleUrl" },
-    plugins: [lazyPackages],
   };
 }
 
@@ -97,16 +90,6 @@ function shared(entry) {
     logLevel: "error",
   };
 }
-
-const lazyPackages = {
-  name: "lazy-packages",
-  setup({ onResolve }) {
-    onResolve({ filter: /^@?[a-z]/ }, ({ path: name, kind }) => {
-      const file = kind === "entry-point" ? undefined : LAZY[name];
-      return file === undefined ? undefined : { path: `./${file}`, external: true };
-    });
-  },
-};
 
 function textOf(result) {
   return result.outputFiles[0].text;

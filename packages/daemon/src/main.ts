@@ -80,25 +80,25 @@ async function serve(home: Home): Promise<void> {
   sweepRemoved(home, journal);
   await lifecycle.begin();
 
-  let ending: Promise<void> | undefined;
-  const end = (why: "asked" | "replaced" | "signal") => {
-    ending ??= (async () => {
-      await door[Symbol.asyncDispose]();
-      lifecycle[Symbol.dispose]();
-      for (const host of hosts.values()) await host[Symbol.asyncDispose]();
-      journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
-      db.close();
-      rmSync(home.daemonFile, { force: true });
-      lock.close();
-      process.exit(0);
-    })();
+  let ending = false;
+  const end = async (why: "asked" | "replaced" | "signal") => {
+    if (ending) return;
+    ending = true;
+    await door[Symbol.asyncDispose]();
+    lifecycle[Symbol.dispose]();
+    for (const host of hosts.values()) await host[Symbol.asyncDispose]();
+    journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
+    db.close();
+    rmSync(home.daemonFile, { force: true });
+    lock.close();
+    process.exit(0);
   };
   const control: Control = {
     status: () => statusOf(),
     async shutdown({ body }, { actor }) {
       const stopped = body.all ? await stopAll({ sessions, hosts, graceMs: body.graceMs, actor }) : [];
       // The reply must be out before the door closes.
-      setTimeout(() => end(body.why), 20);
+      setTimeout(() => void end(body.why), 20);
       return { pid: process.pid, stopped };
     },
   };
@@ -117,7 +117,7 @@ async function serve(home: Home): Promise<void> {
   });
 
   const door = await listen(bind(handlers({ sessions, journal, queries, control }), osUser()), home);
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => end("signal"));
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));
   writeFileAtomic(home.daemonFile, `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, version: VERSION })}\n`);
   log(`daemon ${VERSION} ready: pid ${process.pid}, home ${home.path}`);
   tellStarter("ready\n");

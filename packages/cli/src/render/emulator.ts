@@ -1,8 +1,8 @@
 import headless, { type Terminal } from "@xterm/headless";
 import { characterWidths } from "./character-width.ts";
 
-// A headless terminal for reading recordings: it answers nothing, remembers no title or clipboard, and no single sequence of a
-// recording can hang it, exhaust memory, crash it or take scrolled lines away.
+// A headless terminal for reading recordings: it answers nothing, remembers no title or clipboard, and no single sequence can make it
+// loop, exhaust memory or throw away what has scrolled off.
 export function openEmulator({ columns, rows, scrollback }: { columns: number; rows: number; scrollback: number }): Terminal {
   const terminal = new headless.Terminal({
     cols: columns,
@@ -19,6 +19,13 @@ export function openEmulator({ columns, rows, scrollback }: { columns: number; r
   limitRepetition(terminal);
   guardErasing(terminal);
   return terminal;
+}
+
+// Returns when the text is parsed: the first write after input of a user is not put off. On its timer a throw of xterm's, which a
+// resize at the wrong moment can cause, would end the process; here the caller catches it. The terminal is of no use afterwards.
+export function parseNow(terminal: Terminal, text: string): void {
+  terminal.input("", true);
+  terminal.write(text);
 }
 
 // xterm loops as often as the parameter says, up to 2^31 times.

@@ -16,19 +16,17 @@
 // are. What only ever appends is given exactly once, in order.
 
 import type { IBuffer, IMarker, Terminal } from "@xterm/headless";
-import { openEmulator } from "./emulator.ts";
+import { openEmulator, parseNow } from "./emulator.ts";
 
 // A slice scrolls at most one line per character, so this scrollback holds all of it until it is read.
 const SLICE = 4096;
 const SCROLLBACK = SLICE + 64;
-// The emulator refuses more than 50 MB in its queue.
-const BATCH = 1 << 20;
 // Output without any newline is broken into lines of this length, or it would be held in memory as one.
 const LONGEST_LINE = 1 << 20;
 
 export class RecordingText implements Disposable {
-  readonly #terminal: Terminal;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #terminal: Terminal;
   #ready: string[] = [];
   #blanks = 0;
   #lastScrolled: IMarker | undefined;
@@ -38,15 +36,11 @@ export class RecordingText implements Disposable {
   #scrolledOff: Said = { lines: 0, last: "" };
 
   constructor({ columns, rows }: { columns: number; rows: number }) {
-    this.#terminal = openEmulator({ columns, rows, scrollback: SCROLLBACK });
-    this.#watchScreens();
+    this.#terminal = this.#openTerminal(columns, rows);
   }
 
-  /** Resolves when the bytes have been read. One write at a time. */
-  async write(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length; at += BATCH) {
-      await this.#parse(this.#decoder.decode(bytes.subarray(at, at + BATCH), { stream: true }));
-    }
+  write(bytes: Uint8Array): void {
+    this.#parse(this.#decoder.decode(bytes, { stream: true }));
   }
 
   resize(columns: number, rows: number): void {
@@ -76,8 +70,8 @@ export class RecordingText implements Disposable {
   }
 
   /** The lines that remain. Nothing may be written afterwards. */
-  async finish(): Promise<string[]> {
-    await this.#parse(this.#decoder.decode());
+  finish(): string[] {
+    this.#parse(this.#decoder.decode());
     this.#takeScrolled();
     const frame = this.#lastAlternate();
     for (const line of this.#screen().lines) this.#give(line);
@@ -89,11 +83,29 @@ export class RecordingText implements Disposable {
     this.#terminal.dispose();
   }
 
-  #parse(text: string): Promise<void> {
+  #parse(text: string): void {
     for (let at = 0; at < text.length; at += SLICE) {
-      this.#terminal.write(text.slice(at, at + SLICE), () => this.#takeScrolled());
+      const slice = text.slice(at, at + SLICE);
+      try {
+        parseNow(this.#terminal, slice);
+      } catch {
+        // How far it came is unknown: a few lines twice rather than not at all.
+        this.#startAfresh();
+        parseNow(this.#terminal, slice);
+      }
+      this.#takeScrolled();
     }
-    return new Promise((resolve) => this.#terminal.write("", resolve));
+  }
+
+  #startAfresh(): void {
+    const { cols, rows } = this.#terminal;
+    this.#takeScrolled();
+    for (const line of this.#screen().lines) this.#scrollOff(line);
+    this.#terminal.dispose();
+    this.#terminal = this.#openTerminal(cols, rows);
+    this.#lastScrolled = undefined;
+    this.#unfinished = undefined;
+    this.#given = [];
   }
 
   #takeScrolled(): void {
@@ -155,15 +167,16 @@ export class RecordingText implements Disposable {
     this.#ready.push(line);
   }
 
-  #watchScreens(): void {
-    const { parser, buffer } = this.#terminal;
+  #openTerminal(columns: number, rows: number): Terminal {
+    const terminal = openEmulator({ columns, rows, scrollback: SCROLLBACK });
+    const { parser, buffer } = terminal;
     parser.registerCsiHandler({ prefix: "?", final: "h" }, (modes) => {
       if (namesAlternate(modes)) this.#takeScrolled();
       return false;
     });
     parser.registerCsiHandler({ prefix: "?", final: "l" }, (modes) => {
       if (namesAlternate(modes) && buffer.active.type === "alternate") {
-        this.#alternate = { frame: frameOf(buffer.alternate), before: this.#said() };
+        this.#alternate = { frame: screenLines(buffer.alternate), before: this.#said() };
       }
       return false;
     });
@@ -173,11 +186,12 @@ export class RecordingText implements Disposable {
       this.#lastScrolled = undefined;
       return false;
     });
+    return terminal;
   }
 
   #lastAlternate(): string[] {
     const { active } = this.#terminal.buffer;
-    if (active.type === "alternate") return frameOf(active);
+    if (active.type === "alternate") return screenLines(active);
     if (!this.#alternate) return [];
     const { frame, before } = this.#alternate;
     const now = this.#said();
@@ -203,9 +217,9 @@ function* rows(buffer: IBuffer, from: number, to: number): Generator<{ text: str
   }
 }
 
-function frameOf(buffer: IBuffer): string[] {
+function screenLines(buffer: IBuffer): string[] {
   const lines: string[] = [];
-  for (const { text, wrapped } of rows(buffer, 0, buffer.length)) {
+  for (const { text, wrapped } of rows(buffer, buffer.baseY, buffer.length)) {
     if (wrapped && lines.length > 0) lines.push(lines.pop() + text);
     else lines.push(text);
   }

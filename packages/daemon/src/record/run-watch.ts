@@ -60,15 +60,18 @@ export class RunWatch implements Disposable {
 
   #noticed(name: string | null): void {
     if (this.#closed) return;
-    if (name === "exit.json") return this.#exited();
-    if (name === "size") return this.#resized();
-    if (name !== null && !name.startsWith("output")) return;
+    if (name === "exit.json") this.#exited();
+    else if (name === "size") this.#resized();
+    else if (name === null || name.startsWith("output")) this.#grew();
+  }
+
+  #grew(): void {
     this.lastActivity = Date.now();
     for (const reader of [...this.#readers]) reader();
     if (this.#timer) return;
     const wait = this.#sampledAt + SAMPLE_MS - this.lastActivity;
-    if (wait <= 0 || wait > SAMPLE_MS) return this.#sample();
-    this.#timer = setTimeout(() => this.#sample(), wait).unref();
+    if (wait <= 0 || wait > SAMPLE_MS) this.#sample();
+    else this.#timer = setTimeout(() => this.#sample(), wait).unref();
   }
 
   #exited(): void {

@@ -1,0 +1,155 @@
+/**
+ * A throw-away home for one test: its own HOLDFAST_HOME, HOME and tmux server, a clean environment, and the CLI as a user has it.
+ * Closing it ends everything and fails the test if a process of this home is left.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { allProcesses, openHome, type ProcessInfo, signalProcess, withEnvironmentEntry } from "@holdfast/platform";
+import { HoldfastClient, unixTransport } from "@holdfast/sdk";
+
+export const ROOT = path.join(import.meta.dirname, "..");
+export const HOLDFAST = path.join(ROOT, "bin", "holdfast");
+
+export interface CliResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface CliOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  input?: string;
+}
+
+export class TestHome implements AsyncDisposable {
+  /** The directory that holds everything of the test. */
+  readonly root: string;
+  readonly path: string;
+  readonly env: Record<string, string>;
+
+  constructor(name = "home") {
+    this.root = mkdtempSync(path.join(tmpdir(), "hf-"));
+    this.path = path.join(this.root, name);
+    const user = path.join(this.root, "user");
+    mkdirSync(user, { recursive: true });
+    this.env = {
+      PATH: process.env.PATH ?? "/usr/bin:/bin",
+      HOME: user,
+      USER: "tester",
+      SHELL: "/bin/sh",
+      LANG: "C.UTF-8",
+      TERM: "xterm-256color",
+      HOLDFAST_HOME: this.path,
+    };
+  }
+
+  /** Starts a command and does not wait for it. */
+  start(args: readonly string[], options: CliOptions = {}): ChildProcessWithoutNullStreams {
+    const child = spawn(HOLDFAST, args, { cwd: options.cwd ?? this.root, env: { ...this.env, ...options.env }, stdio: "pipe" });
+    child.stdin.end(options.input ?? "");
+    return child;
+  }
+
+  async cli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+    const child = this.start(args, options);
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk) => {
+      stdout += chunk;
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk) => {
+      stderr += chunk;
+    });
+    const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+    return { code, stdout, stderr };
+  }
+
+  /** A command that must succeed; what it printed. */
+  async ok(args: readonly string[], options: CliOptions = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.cli(args, options);
+    if (code !== 0) throw new Error(`holdfast ${args.join(" ")} ended with ${code}: ${stderr}`);
+    return stdout;
+  }
+
+  /** A command that must succeed, with --json; what it printed, parsed. */
+  async json<T>(args: readonly string[], options: CliOptions = {}): Promise<T> {
+    const [command = "", ...rest] = args;
+    return JSON.parse(await this.ok([command, "--json", ...rest], options)) as T;
+  }
+
+  /** A background shell running this script. */
+  run(script: string, ...flags: string[]): Promise<Session> {
+    return this.json<Session>(["run", ...flags, "--", "sh", "-c", script]);
+  }
+
+  session(ref: string): Promise<Session> {
+    return this.json<Session>(["show", ref]);
+  }
+
+  /** Waits until the session is what the condition says. */
+  until(ref: string, condition: (session: Session) => boolean): Promise<Session> {
+    return eventually(async () => {
+      const session = await this.session(ref);
+      return condition(session) ? session : undefined;
+    });
+  }
+
+  ended(ref: string): Promise<Session> {
+    return this.until(ref, (session) => session.endedAt !== null);
+  }
+
+  /** A client on the daemon that runs. */
+  client(): HoldfastClient {
+    return new HoldfastClient(unixTransport(openHome(this.env).daemonSocket));
+  }
+
+  get socketDirectory(): string {
+    return openHome(this.env).socketDirectory;
+  }
+
+  async daemonPid(): Promise<number> {
+    return (await this.json<{ pid: number }>(["status"])).pid;
+  }
+
+  /** kill -9 of the daemon, and its end. */
+  async killDaemon(): Promise<void> {
+    const pid = await this.daemonPid();
+    process.kill(pid, "SIGKILL");
+    await eventually(() => !allProcesses().has(pid) || allProcesses().get(pid)?.zombie || undefined);
+  }
+
+  /** Every live process that was started with this home in its environment. */
+  processes(): ProcessInfo[] {
+    const table = allProcesses();
+    const pids = withEnvironmentEntry(`HOLDFAST_HOME=${this.path}`, table.keys());
+    return [...table.values()].filter((info) => pids.has(info.pid) && !info.zombie);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { code, stderr } = await this.cli(["down", "--all", "--grace", "1s"]);
+    const left = await eventually(() => (this.processes().length === 0 ? [] : undefined), 5000).catch(() => this.processes());
+    for (const { pid, start } of left) signalProcess(pid, start, "SIGKILL");
+    rmSync(this.socketDirectory, { recursive: true, force: true });
+    rmSync(this.root, { recursive: true, force: true });
+    if (left.length > 0) throw new Error(`processes of the home were left: ${left.map(({ pid, name }) => `${pid} ${name}`).join(", ")}`);
+    if (code !== 0) throw new Error(`holdfast down --all ended with ${code}: ${stderr}`);
+  }
+}
+
+/** What the question answers as soon as it is neither undefined nor false; fails when it never is. */
+export async function eventually<T>(
+  question: () => T | undefined | false | Promise<T | undefined | false>,
+  patienceMs = 20_000,
+): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const answer = await question();
+    if (answer !== undefined && answer !== false) return answer;
+    if (performance.now() > deadline) throw new Error(`it did not happen within ${patienceMs} ms: ${question}`);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+}
