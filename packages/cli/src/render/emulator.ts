@@ -42,10 +42,8 @@ function limitRepetition(terminal: Terminal): void {
 function guardErasing(terminal: Terminal): void {
   const ignored = ([extent]: (number | number[])[]): boolean => {
     if (extent === 3) return true; // the scrollback: what has been read stays read
-    if (extent !== 1) return false;
-    // xterm 6.0.0 throws on erasing up to the cursor when that is the last cell of a buffer without scrollback.
-    const { cursorX, cursorY, length } = terminal.buffer.active;
-    return cursorX >= terminal.cols - 1 && cursorY + 1 >= length;
+    // Erasing up to the cursor when that is in the last column: xterm 6.0.0 takes a wrong row, which may not exist or have scrolled off.
+    return extent === 1 && terminal.buffer.active.cursorX >= terminal.cols - 1;
   };
   terminal.parser.registerCsiHandler({ final: "J" }, ignored);
   terminal.parser.registerCsiHandler({ prefix: "?", final: "J" }, ignored);
