@@ -17,13 +17,16 @@ export async function build() {
   const startedAt = new Date(Date.now() - CLOCK_SLACK_MS);
   const esbuild = await import("esbuild");
   fs.mkdirSync(dist, { recursive: true });
-  const [cli, daemon, demo] = await bundle(esbuild, [
+  const [cli, daemon, holder, demo] = await bundle(esbuild, [
     commonjs("packages/cli/src/main.ts"),
     module("packages/daemon/src/main.ts"),
+    // node-pty loads a native file from beside itself: it stays a package.
+    { ...module("packages/holder/src/main.ts"), external: ["@lydell/node-pty"] },
     module("agents/src/demo.ts"),
   ]);
   put("cli.cjs", withModuleUrl(textOf(cli)));
   put("daemon.mjs", withRequire(textOf(daemon)));
+  put("holder.mjs", withRequire(textOf(holder)));
   put("demo.mjs", withRequire(textOf(demo)));
   put("holdfast.cjs", fs.readFileSync(path.join(root, "script/entry.cjs"), "utf8"));
   put("meta.json", `${JSON.stringify(cli.metafile, null, 1)}\n`);

@@ -2,13 +2,23 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { root } from "./root.mjs";
+import { node } from "./setup.mjs";
 
 const bin = path.join(root, "bin/holdfast");
 
-/** Runs a command and answers its standard output; its complaints go to the terminal. Detached, a Ctrl+C does not reach it. */
-export function holdfast(args, { home, stdout = "pipe", detached = false } = {}) {
+/** Runs a command and answers its standard output; its complaints go to the terminal. */
+export function holdfast(args, { home, stdout = "pipe" } = {}) {
+  return call(bin, args, { home, stdio: ["ignore", stdout, "inherit"] });
+}
+
+/** Ends everything of a home with the CLI as it was built last, also when sources are broken now; Ctrl+C does not reach it. */
+export function endAll(home) {
+  call(node, [path.join(root, "dist/holdfast.cjs"), "down", "--all"], { home, detached: true, stdio: ["ignore", "pipe", "inherit"] });
+}
+
+function call(program, args, { home, ...options }) {
   const env = { ...shellEnvironment(), ...(home === undefined ? {} : { HOLDFAST_HOME: home }) };
-  const done = spawnSync(bin, args, { cwd: whereTyped(), env, encoding: "utf8", detached, stdio: ["ignore", stdout, "inherit"] });
+  const done = spawnSync(program, args, { cwd: whereTyped(), env, encoding: "utf8", ...options });
   if (done.status !== 0) throw new Error(`holdfast ${args.join(" ")} failed with ${done.status ?? done.signal ?? done.error?.message}`);
   return done.stdout ?? "";
 }

@@ -28,9 +28,10 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
   );
   try {
     const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true, strict: true });
+    if (positionals.length > 0 && !command.arguments && !values.help) throw tooMany(command, positionals[0] ?? "");
     return { args: positionals, rest, flags: flagsOf(values as Values) };
   } catch (error) {
-    throw new HoldfastError("usage", firstSentence((error as Error).message), { hint: `see: holdfast ${command.name} --help` });
+    throw error instanceof HoldfastError ? error : refused(error as NodeJS.ErrnoException, { command, flags });
   }
 }
 
@@ -55,7 +56,28 @@ function firstArgument(argv: readonly string[], flags: Readonly<Record<string, F
   return -1;
 }
 
-/** Node adds advice about `--` that is about its own parser. */
-function firstSentence(message: string): string {
-  return (message.split(". ")[0] ?? message).replace(/\.$/, "");
+function tooMany(command: Command, argument: string): HoldfastError {
+  return new HoldfastError("usage", `${command.name} takes no argument, and got ${JSON.stringify(argument)}`, {
+    hint: `see: holdfast ${command.name} --help`,
+  });
+}
+
+/** Node's parser says what is wrong, with advice that is about itself. */
+function refused(error: NodeJS.ErrnoException, of: { command: Command; flags: Readonly<Record<string, Flag>> }): HoldfastError {
+  const written = (/--[^\s'<=]+/.exec(error.message) ?? /-[^\s',]/.exec(error.message))?.[0] ?? error.message;
+  const name = written.replace(/^--/, "");
+  const hint = `see: holdfast ${of.command.name} --help`;
+  if (error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
+    const candidates = Object.keys(of.flags).filter((flag) => flag[0] === name[0]);
+    return new HoldfastError("usage", `${of.command.name} has no flag ${written}`, {
+      hint,
+      candidates: candidates.map((flag) => `--${flag}`),
+    });
+  }
+  const value = of.flags[name]?.value;
+  if (value === undefined) return new HoldfastError("usage", `${written} takes no value`, { hint });
+  const ambiguous = error.message.includes("ambiguous");
+  return new HoldfastError("usage", `${written} needs a value: ${written} ${value}`, {
+    hint: ambiguous ? `for a value that begins with a dash: ${written}=-…` : hint,
+  });
 }

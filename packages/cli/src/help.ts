@@ -2,11 +2,13 @@ import { VERSION } from "@holdfast/contract/version";
 import { color } from "./color.ts";
 import type { Command } from "./command.ts";
 import { COMMON_FLAGS } from "./command-line.ts";
-import { COMMANDS } from "./registry.ts";
+import { COMMANDS, findCommand } from "./registry.ts";
+import { unknownCommand } from "./unknown-command.ts";
 
 export async function printHelp(name?: string): Promise<number> {
-  const load = name === undefined ? undefined : COMMANDS[name];
+  const load = name === undefined ? undefined : findCommand(name);
   if (load) return printCommandHelp((await load()).command);
+  if (name !== undefined && !name.startsWith("-")) throw unknownCommand(name);
   const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
   const visible = commands.filter(({ hidden }) => !hidden);
   const width = Math.max(...visible.map(({ name }) => name.length));

@@ -30,17 +30,20 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
   // What a follower shows at once is what is there now; the tail is taken of that.
   const source = bytesOf(context, { ...options, run: recording.run, from });
   const lines = options.raw ? new RawLines() : new RenderedLines(recording.sizes, from);
-  const printer = new Printer({ lines, tail: options.tail, until: recording.bytes, from });
+  const printer = new Printer({ lines, tail: options.tail, until: recording.bytes, from, write: context.json ? writeJson : writeOut });
   await printer.print(source, options.follow);
 }
 
 /** Every byte once, in order; a daemon that dies or is replaced is found again, and read on from where we were. */
-async function* bytesOf(context: Context, options: LogOptions & { from: number }): AsyncGenerator<Uint8Array> {
+export async function* bytesOf(
+  context: Context,
+  options: { ref: string; run: number | undefined; from: number; follow: boolean; signal?: AbortSignal },
+): AsyncGenerator<Uint8Array> {
   let { from } = options;
-  for (;;) {
+  while (!options.signal?.aborted) {
     try {
       const { ref, run, follow } = options;
-      for await (const chunk of await context.client.bytes({ params: { ref }, query: { run, from, follow } })) {
+      for await (const chunk of await context.client.bytes({ params: { ref }, query: { run, from, follow } }, options.signal)) {
         from += chunk.length;
         yield chunk;
       }
@@ -130,14 +133,22 @@ class Printer {
   readonly #lines: Lines;
   readonly #tail: number | undefined;
   readonly #until: number;
+  readonly #write: (piece: string | Uint8Array) => Promise<void>;
   #offset: number;
   #held: (string | Uint8Array)[] | undefined;
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(options: { lines: Lines; tail: number | undefined; until: number; from: number }) {
+  constructor(options: {
+    lines: Lines;
+    tail: number | undefined;
+    until: number;
+    from: number;
+    write(piece: string | Uint8Array): Promise<void>;
+  }) {
     this.#lines = options.lines;
     this.#tail = options.tail;
     this.#until = options.until;
+    this.#write = options.write;
     this.#offset = options.from;
     this.#held = options.tail === undefined ? undefined : [];
   }
@@ -170,7 +181,7 @@ class Printer {
 
   async #put(pieces: (string | Uint8Array)[]): Promise<void> {
     if (!this.#held) {
-      for (const piece of pieces) await writeOut(piece);
+      for (const piece of pieces) await this.#write(piece);
       return;
     }
     this.#held.push(...pieces);
@@ -181,6 +192,12 @@ class Printer {
   async #release(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
-    for (const piece of held ?? []) await writeOut(piece);
+    for (const piece of held ?? []) await this.#write(piece);
   }
+}
+
+/** A line of text as `{text}`; bytes, which JSON cannot carry, as `{base64}`. */
+function writeJson(piece: string | Uint8Array): Promise<void> {
+  const value = typeof piece === "string" ? { text: piece.replace(/\n$/, "") } : { base64: Buffer.from(piece).toString("base64") };
+  return writeOut(`${JSON.stringify(value)}\n`);
 }

@@ -6,7 +6,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { openHome } from "@holdfast/platform/home";
 import { parseCommandLine } from "./command-line.ts";
 import { connect } from "./connect.ts";
-import { COMMANDS } from "./registry.ts";
+import { findCommand } from "./registry.ts";
 
 // A reader that has seen enough (`holdfast logs x | head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
@@ -17,7 +17,7 @@ main(process.argv.slice(2)).then(
   },
   async (thrown: unknown) => {
     const { printError } = await import("./print-error.ts");
-    process.exitCode = printError(HoldfastError.from(thrown), { json: process.argv.includes("--json") });
+    process.exitCode = printError(HoldfastError.from(thrown), { json: asksForJson(process.argv.slice(2)) });
   },
 );
 
@@ -27,8 +27,8 @@ async function main(argv: string[]): Promise<number> {
     const { printHelp } = await import("./help.ts");
     return printHelp(args[0]);
   }
-  const load = COMMANDS[name === "--version" || name === "-V" ? "version" : name];
-  if (!load) throw await unknownCommand(name);
+  const load = findCommand(name === "--version" || name === "-V" ? "version" : name);
+  if (!load) throw (await import("./unknown-command.ts")).unknownCommand(name);
   const { command } = await load();
   const line = parseCommandLine(command, args);
   if (line.flags.has("help")) {
@@ -40,9 +40,8 @@ async function main(argv: string[]): Promise<number> {
   return (await command.run({ ...line, json: line.flags.has("json"), home, client })) ?? 0;
 }
 
-async function unknownCommand(name: string): Promise<HoldfastError> {
-  const candidates = Object.keys(COMMANDS).filter(
-    (known) => !known.startsWith("__") && (known.startsWith(name.slice(0, 2)) || known.includes(name)),
-  );
-  return new HoldfastError("usage", `there is no command ${JSON.stringify(name)}`, { hint: "holdfast --help lists them", candidates });
+/** Before the command line is parsed, or when it cannot be: what comes after `--` is the program's. */
+function asksForJson(argv: string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end < 0 ? argv : argv.slice(0, end)).includes("--json");
 }

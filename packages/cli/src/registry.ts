@@ -9,6 +9,10 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   attach: () => import("./commands/attach.ts"),
   detach: () => import("./commands/detach.ts"),
   logs: () => import("./commands/logs.ts"),
+  send: () => import("./commands/send.ts"),
+  keys: () => import("./commands/keys.ts"),
+  screen: () => import("./commands/screen.ts"),
+  wait: () => import("./commands/wait.ts"),
   stop: () => import("./commands/stop.ts"),
   rm: () => import("./commands/rm.ts"),
   rename: () => import("./commands/rename.ts"),
@@ -20,3 +24,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   completion: () => import("./commands/completion.ts"),
   __complete: () => import("./commands/complete.ts"),
 };
+
+/** Only what is listed: every object also has a `constructor`. */
+export function findCommand(name: string): (() => Promise<{ command: Command }>) | undefined {
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+}

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
+import { HOSTS, type HostName } from "@holdfast/contract/status";
 import type { Context, Flag } from "./command.ts";
 import { plain } from "./plain.ts";
 
@@ -9,6 +10,7 @@ export const START_FLAGS = {
   name: { value: "NAME", summary: "what to call it (default: two readable words)", complete: "nothing" },
   cwd: { value: "DIR", summary: "where it works (default: here)", complete: "directories" },
   env: { value: "K=V", summary: "set a variable of its environment, on top of yours", multiple: true, complete: "nothing" },
+  host: { value: "HOST", summary: "what keeps it: tmux (default where it is) or native", complete: "hosts" },
   role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },
   objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
@@ -22,6 +24,7 @@ export async function startSession(context: Context, what: { agent: string; comm
       cwd: resolve(flags.text("cwd") ?? "."),
       env: { ...callerEnvironment(), ...Object.fromEntries(flags.list("env").map(assignment)) },
       umask: process.umask(),
+      host: hostOf(flags.text("host")),
       role: flags.text("role"),
       objective: flags.text("objective"),
     },
@@ -33,6 +36,11 @@ export function printStarted(session: Session, json: boolean): void {
   process.stdout.write(json ? `${JSON.stringify(session)}\n` : `${session.id}\n`);
   if (json || !process.stderr.isTTY) return;
   process.stderr.write(`${plain(session.name)} is running. Look: holdfast attach ${session.name}   Read: holdfast logs ${session.name}\n`);
+}
+
+function hostOf(text: string | undefined): HostName | undefined {
+  if (text === undefined || (HOSTS as readonly string[]).includes(text)) return text as HostName | undefined;
+  throw new HoldfastError("usage", `there is no host ${JSON.stringify(text)}`, { candidates: [...HOSTS] });
 }
 
 function callerEnvironment(): Record<string, string> {

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
+import { Screen } from "./holder.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { HostSchema, Session, StatusSchema, Time } from "./session.ts";
 
@@ -8,10 +9,13 @@ const text = z.string().check(z.maxLength(10_000));
 const flag = z._default(z.stringbool(), false);
 const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
 
-/** Lists in a query are comma-separated: names, ids and statuses cannot contain a comma. */
+/**
+ * Lists in a query are comma-separated: names, ids and statuses cannot contain a comma. An empty part stays and fits nothing: were it
+ * left out, `stop "$UNSET"` would name no session and so mean all of them.
+ */
 const list = z.pipe(
   z.string(),
-  z.transform((value) => value.split(",").filter((part) => part !== "")),
+  z.transform((value) => value.split(",")),
 );
 
 /** Which sessions a verb means. Names win over filters; without either it is what the verb says. */
@@ -60,12 +64,17 @@ export type DaemonStatus = z.infer<typeof DaemonStatus>;
 export const SessionList = z.object({ cursor: z.string(), sessions: z.array(Session) });
 export type SessionList = z.infer<typeof SessionList>;
 
-/** How to become a client of a session: replace yourself by this program, or, when `switched`, do nothing more. */
+/**
+ * How to become a client of a session: replace yourself by `command` (tmux), or speak the holder protocol on `socket` (native), or,
+ * when `switched`, do nothing more. `detachBytes`: the forms in which a terminal may send the detach key.
+ */
 export const AttachPlan = z.object({
   session: Session,
   switched: z.boolean(),
   command: z.nullable(z.array(z.string())),
+  socket: z.nullable(z.string()),
   detachKey: z.string(),
+  detachBytes: z.array(z.string()),
 });
 export type AttachPlan = z.infer<typeof AttachPlan>;
 
@@ -154,6 +163,33 @@ export const ENDPOINTS = {
     scope: "driver",
     body: z.object({}),
     reply: z.object({ session: Session, detached: z.int() }),
+    errors: [...SESSION_ERRORS, "session_ended"],
+  },
+  sendText: {
+    ...ROUTES.sendText,
+    summary: "Types text into a session's program in one piece: as a paste where the program takes pastes, then Enter.",
+    scope: "driver",
+    body: z.object({
+      text: z.string().check(z.maxLength(16_000_000)),
+      enter: z._default(z.boolean(), true),
+      force: z._default(z.boolean(), false),
+    }),
+    reply: z.object({ session: Session, bytes: z.int(), pasted: z.boolean() }),
+    errors: [...SESSION_ERRORS, "session_ended", "paste_refused"],
+  },
+  pressKeys: {
+    ...ROUTES.pressKeys,
+    summary: "Presses keys by name, one after the other.",
+    scope: "driver",
+    body: z.object({ keys: z.array(z.string().check(z.maxLength(20))).check(z.minLength(1), z.maxLength(1000)) }),
+    reply: z.object({ session: Session, pressed: z.int() }),
+    errors: [...SESSION_ERRORS, "session_ended", "usage"],
+  },
+  getScreen: {
+    ...ROUTES.getScreen,
+    summary: "What a person would see now: the screen's lines, size, cursor and title.",
+    scope: "observer",
+    reply: Screen,
     errors: [...SESSION_ERRORS, "session_ended"],
   },
   readOutput: {

@@ -3,6 +3,8 @@ export * from "./endpoint.ts";
 export * from "./endpoints.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
+export * from "./frames.ts";
+export * from "./holder.ts";
 export * from "./ids.ts";
 export * from "./names.ts";
 export * from "./routes.ts";

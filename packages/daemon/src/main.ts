@@ -23,7 +23,8 @@ import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
 import { readConfiguration } from "./configuration.ts";
 import type { Host } from "./host/host.ts";
-import { keyForPeople } from "./host/tmux/configuration.ts";
+import { detachKeyOf } from "./host/keys.ts";
+import { NativeHost } from "./host/native/host.ts";
 import { TmuxHost } from "./host/tmux/host.ts";
 import { findTmux, TMUX_HINT, TmuxServer } from "./host/tmux/server.ts";
 import { openDatabase } from "./journal/database.ts";
@@ -58,7 +59,8 @@ async function serve(home: Home): Promise<void> {
   const journal = new Journal({ db, projections: [sessionsProjection], machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tmux = openTmux(home, configuration.detachKey);
-  const hosts = new Map<HostName, Host>(tmux ? [["tmux", tmux]] : []);
+  const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
+  const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
   const lifecycle = new Lifecycle({ home, journal, queries, hosts });
   const sessions = new Sessions({
     home,
@@ -67,7 +69,7 @@ async function serve(home: Home): Promise<void> {
     hosts,
     lifecycle,
     programs: import.meta.dirname,
-    detachKey: keyForPeople(configuration.detachKey),
+    detachKey: detachKeyOf(configuration.detachKey),
     missingHost,
   });
 

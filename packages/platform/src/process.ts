@@ -82,6 +82,16 @@ export function withEnvironmentEntry(entry: string, pids: Iterable<number>): Set
   return found;
 }
 
+/** The words a process was started with; none when they cannot be read. A program may have changed them since. */
+export function argumentsOf(pid: number): string[] {
+  if (!linux) return (spawnSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? "").trim().split(/\s+/);
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
 let bootId: string | undefined;
 
 function boot(): string {

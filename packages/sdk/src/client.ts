@@ -61,8 +61,16 @@ export class HoldfastClient implements Disposable {
 
 function wire(name: EndpointName, call: Call, signal: AbortSignal | undefined): WireRequest {
   const { method, path } = ROUTES[name];
-  const filled = path.replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(call.params?.[param] ?? ""));
+  const filled = path.replace(/:(\w+)/g, (_, param: string) => segment(call.params?.[param] ?? ""));
   return { method, path: filled + queryOf(call.query), body: call.body === undefined ? undefined : JSON.stringify(call.body), signal };
+}
+
+/** An empty segment, `.` and `..` cannot travel in a path, however they are written; no session is called so. */
+function segment(ref: string): string {
+  if (!/^\.{0,2}$/.test(ref)) return encodeURIComponent(ref);
+  throw new HoldfastError("session_not_found", `no session has the name, id or id prefix ${JSON.stringify(ref)}`, {
+    hint: "list them with: holdfast ls --all",
+  });
 }
 
 /** Lists are joined with commas, as the contract says; what is undefined is left out. */

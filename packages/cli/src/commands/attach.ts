@@ -1,3 +1,4 @@
+import type { AttachPlan } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
 import { oneName } from "../select.ts";
@@ -27,6 +28,7 @@ export const command: Command = {
       process.stdout.write(`${JSON.stringify(plan)}\n`);
       return 0;
     }
+    if (plan.socket !== null) return attachNative(plan, { socket: plan.socket, readOnly });
     if (plan.command === null) return 0;
     // Inside another tmux it nests: without this, tmux would refuse.
     const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
@@ -36,3 +38,11 @@ export const command: Command = {
     throw new HoldfastError("internal", "cannot become the session's client on this platform");
   },
 };
+
+async function attachNative(plan: AttachPlan, options: { socket: string; readOnly: boolean }): Promise<number> {
+  const { attachToHolder } = await import("../holder-attach.ts");
+  const end = await attachToHolder({ ...options, detachBytes: plan.detachBytes });
+  const how = { detached: "detached; it goes on", ended: "has ended", lost: "has lost its holder" }[end];
+  process.stdout.write(`${plan.session.name}: ${how}\n`);
+  return 0;
+}

@@ -1,9 +1,9 @@
 /** What the completion scripts ask: the words so far, the last one unfinished; prints what fits, one per line. */
-import { STATUSES } from "@holdfast/contract/status";
+import { HOSTS, STATUSES } from "@holdfast/contract/status";
 import type { Command, Completion, Context } from "../command.ts";
 import { COMMON_FLAGS } from "../command-line.ts";
 import { connectRunning } from "../connect.ts";
-import { COMMANDS } from "../registry.ts";
+import { COMMANDS, findCommand } from "../registry.ts";
 
 /** A key press must not hang on a daemon that does not answer. */
 const PATIENCE_MS = 1000;
@@ -27,7 +27,7 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
   const [name = "", ...args] = words;
   const names = Object.keys(COMMANDS).filter((known) => !known.startsWith("__"));
   if (args.length === 0) return names.filter((known) => known.startsWith(name));
-  const load = COMMANDS[name];
+  const load = findCommand(name);
   if (!load || args.slice(0, -1).includes("--")) return [];
   const { command } = await load();
   const flags = { ...COMMON_FLAGS, ...command.flags };
@@ -44,6 +44,7 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
 
 async function values(context: Context, what: Completion): Promise<string[]> {
   if (what === "statuses") return [...STATUSES];
+  if (what === "hosts") return [...HOSTS];
   if (what === "agents") return ["demo", "shell"];
   if (what === "shells") return ["bash", "zsh", "fish"];
   if (what !== "sessions") return [];

@@ -40,13 +40,14 @@ export const command: Command = {
     ["holdfast completion fish > ~/.config/fish/completions/holdfast.fish", "once"],
   ],
   async run(context) {
-    const script = SCRIPTS[context.args[0] ?? ""];
+    const shell = context.args[0] ?? "";
+    const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
     if (!script)
       throw new HoldfastError("usage", "say which shell", {
         candidates: Object.keys(SCRIPTS),
         hint: "for example: holdfast completion bash",
       });
-    process.stdout.write(context.json ? `${JSON.stringify({ shell: context.args[0], script })}\n` : script);
+    process.stdout.write(context.json ? `${JSON.stringify({ shell, script })}\n` : script);
     return 0;
   },
 };

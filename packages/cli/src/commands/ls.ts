@@ -6,7 +6,8 @@ export const command: Command = {
   name: "ls",
   summary: "list sessions",
   usage: "[NAME…] [--all] [--status S] [--agent A] [--watch]",
-  description: "Sessions that run; with --all also those that have ended.",
+  description:
+    "Sessions that run; with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).",
   flags: {
     ...SELECTION_FLAGS,
     all: { summary: "also those that have ended", short: "a" },
@@ -28,7 +29,8 @@ export const command: Command = {
 };
 
 function render(sessions: Parameters<typeof sessionTable>[0], context: Context): string {
-  if (sessions.length > 0) return sessionTable(sessions, { now: Date.now(), width: process.stdout.columns });
+  if (sessions.length > 0)
+    return sessionTable(sessions, { now: Date.now(), width: process.stdout.columns, outputs: context.flags.has("all") });
   return context.flags.has("all")
     ? "No sessions yet. Start one: holdfast spawn demo"
     : "Nothing runs. Start something: holdfast spawn demo. Ended ones: holdfast ls --all";

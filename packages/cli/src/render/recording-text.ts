@@ -45,8 +45,10 @@ export class RecordingText implements Disposable {
 
   resize(columns: number, rows: number): void {
     this.#takeScrolled();
+    this.#dropTaken();
     this.#terminal.resize(columns, rows);
     this.#takeScrolled();
+    this.#dropTaken();
   }
 
   /** The lines that scrolled off since the last call. They can never change. */
@@ -75,6 +77,7 @@ export class RecordingText implements Disposable {
     this.#takeScrolled();
     const frame = this.#lastAlternate();
     for (const line of this.#screen().lines) this.#give(line);
+    this.#blanks = 0;
     for (const line of frame) this.#put(line);
     return this.scrolled();
   }
@@ -109,9 +112,7 @@ export class RecordingText implements Disposable {
   }
 
   #takeScrolled(): void {
-    const { active, normal } = this.#terminal.buffer;
-    // While the alternate screen is up nothing scrolls off the normal one; what had was taken on the way in.
-    if (active.type === "alternate") return;
+    const { normal } = this.#terminal.buffer;
     const first = this.#firstUntaken();
     if (first >= normal.baseY) return;
     for (const { text, wrapped } of rows(normal, first, normal.baseY)) {
@@ -125,6 +126,13 @@ export class RecordingText implements Disposable {
     this.#lastScrolled = this.#terminal.registerMarker(-normal.cursorY - 1);
   }
 
+  // xterm resizes rows one by one, and on an idle timer afterwards complains on stderr when it takes long: leave it only the screen.
+  #dropTaken(): void {
+    this.#terminal.options.scrollback = 0;
+    this.#terminal.options.scrollback = SCROLLBACK;
+    this.#lastScrolled = undefined;
+  }
+
   // A marker moves with its row; once the row is trimmed away it is disposed and its line is -1.
   #firstUntaken(): number {
     return this.#lastScrolled ? this.#lastScrolled.line + 1 : 0;
@@ -136,18 +144,8 @@ export class RecordingText implements Disposable {
     this.#give(text);
   }
 
-  // The lines of the screen, the first with what of it has scrolled off, and which of them the cursor is in.
-  #screen(): { lines: string[]; cursor: number } {
-    const { normal } = this.#terminal.buffer;
-    const lines = this.#unfinished === undefined ? [] : [this.#unfinished];
-    let row = normal.baseY;
-    let cursor = 0;
-    for (const { text, wrapped } of rows(normal, row, normal.length)) {
-      if (wrapped && lines.length > 0) lines.push(lines.pop() + text);
-      else lines.push(text);
-      if (row++ === normal.baseY + normal.cursorY) cursor = lines.length - 1;
-    }
-    return { lines: lines.map((line) => line.trimEnd()), cursor };
+  #screen(): Screen {
+    return screenOf(this.#terminal.buffer.normal, this.#unfinished);
   }
 
   // A line that a follower has already been given is not given again when it scrolls off or at the end.
@@ -170,13 +168,14 @@ export class RecordingText implements Disposable {
   #openTerminal(columns: number, rows: number): Terminal {
     const terminal = openEmulator({ columns, rows, scrollback: SCROLLBACK });
     const { parser, buffer } = terminal;
+    // Nothing scrolls off while the alternate screen is up, and a row's place cannot be marked then.
     parser.registerCsiHandler({ prefix: "?", final: "h" }, (modes) => {
       if (namesAlternate(modes)) this.#takeScrolled();
       return false;
     });
     parser.registerCsiHandler({ prefix: "?", final: "l" }, (modes) => {
       if (namesAlternate(modes) && buffer.active.type === "alternate") {
-        this.#alternate = { frame: screenLines(buffer.alternate), before: this.#said() };
+        this.#alternate = { frame: screenOf(buffer.alternate).lines, before: this.#said() };
       }
       return false;
     });
@@ -191,7 +190,7 @@ export class RecordingText implements Disposable {
 
   #lastAlternate(): string[] {
     const { active } = this.#terminal.buffer;
-    if (active.type === "alternate") return screenLines(active);
+    if (active.type === "alternate") return screenOf(active).lines;
     if (!this.#alternate) return [];
     const { frame, before } = this.#alternate;
     const now = this.#said();
@@ -207,6 +206,8 @@ export class RecordingText implements Disposable {
 /** How much has been said outside the alternate screen: equal before and after means nothing was added. */
 type Said = { lines: number; last: string };
 
+type Screen = { lines: string[]; cursor: number };
+
 const namesAlternate = (modes: (number | number[])[]): boolean => modes.some((mode) => mode === 47 || mode === 1047 || mode === 1049);
 
 // Cells that were never written are left out, so a row that a wide character did not fit into joins without a hole.
@@ -217,11 +218,15 @@ function* rows(buffer: IBuffer, from: number, to: number): Generator<{ text: str
   }
 }
 
-function screenLines(buffer: IBuffer): string[] {
-  const lines: string[] = [];
+// The lines of a screen, the first of them with what of it has scrolled off already, and which of them the cursor is in.
+function screenOf(buffer: IBuffer, unfinished?: string): Screen {
+  const lines = unfinished === undefined ? [] : [unfinished];
+  let row = 0;
+  let cursor = 0;
   for (const { text, wrapped } of rows(buffer, buffer.baseY, buffer.length)) {
     if (wrapped && lines.length > 0) lines.push(lines.pop() + text);
     else lines.push(text);
+    if (row++ === buffer.cursorY) cursor = lines.length - 1;
   }
-  return lines.map((line) => line.trimEnd());
+  return { lines: lines.map((line) => line.trimEnd()), cursor };
 }

@@ -32,6 +32,9 @@ export function handlers(rooms: { sessions: Sessions; journal: Journal; queries:
     stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
     attachSession: ({ params, body }) => sessions.attach(params.ref, body),
     detachSession: ({ params }) => sessions.detach(params.ref),
+    sendText: ({ params, body }) => sessions.send(params.ref, body),
+    pressKeys: ({ params, body }) => sessions.press(params.ref, body.keys),
+    getScreen: ({ params }) => sessions.screen(params.ref),
     getRecording: ({ params, query }) => sessions.recording(params.ref, query),
     readOutput: ({ params, query }, { signal }) =>
       sessions.output(params.ref, { run: query.run, from: query.from ?? 0, follow: query.follow, signal }),

@@ -46,6 +46,8 @@ export async function endProcesses(options: {
   };
   for (const info of known.values()) ended.set(info.pid, { pid: info.pid, name: info.name, signal: "SIGTERM" });
   all("SIGTERM");
+  // An interactive shell ignores SIGTERM, but goes when its terminal hangs up.
+  signalProcess(options.root.pid, options.root.start, "SIGHUP");
   all("SIGCONT");
 
   await gone(known, options.graceMs);

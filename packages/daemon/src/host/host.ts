@@ -7,9 +7,11 @@
  * - The keeper writes `exit.json` (temp + rename) when the program has ended, whether or not a daemon is there.
  * - `list` tells what really runs, or throws when it cannot know; it never guesses. A keeper that is not there keeps nothing.
  * - `remove` takes away an ended run's keeper after the last byte is in the recording; a second call does nothing.
+ * - `write` and `press` resolve when the keeper has taken everything, in one piece: two calls never interleave.
  * - `onLost` is called when a keeper vanished without telling how its runs ended.
  */
-import type { HostName, SessionId } from "@holdfast/contract";
+import type { HostName, Screen, SessionId } from "@holdfast/contract";
+import type { Key } from "./keys.ts";
 
 export interface RunId {
   session: SessionId;
@@ -33,18 +35,25 @@ export interface LiveRun extends RunId {
   recording: boolean;
 }
 
+export type AttachWays = { command: string[]; socket: null } | { command: null; socket: string };
+
 export interface Host extends AsyncDisposable {
   readonly name: HostName;
   start(request: StartRequest): Promise<{ pid: number }>;
   list(): Promise<LiveRun[]>;
   remove(run: RunId): Promise<void>;
   retitle(run: RunId, title: string): Promise<void>;
-  /** Argument vector that turns a terminal into a client of the run. */
-  attachCommand(run: RunId, options: { readOnly: boolean }): Promise<string[]>;
+  /** How a terminal becomes a client of the run: the program to become, or the socket to talk to. */
+  attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays>;
   /** Moves a client that shows `from` over to `to`; false when there is none. */
   switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean>;
   /** How many clients were sent away. */
   detach(run: RunId): Promise<number>;
+  /** Bytes for the program to read. As a paste, between the paste marks if the program has asked for them. */
+  write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void>;
+  press(run: RunId, keys: readonly Key[]): Promise<void>;
+  resize(run: RunId, size: { columns: number; rows: number }): Promise<void>;
+  screen(run: RunId): Promise<Screen>;
   /** A recorder that died is replaced by one that writes under a new prefix; false when it could not be. */
   reopenRecording(run: RunId, prefix: string): Promise<boolean>;
   /** Pids of keepers: never part of a run. */

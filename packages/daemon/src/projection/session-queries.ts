@@ -58,16 +58,16 @@ export class SessionQueries {
     this.#db = db;
   }
 
-  /** Oldest first. Names are resolved or refused; filters then narrow. Without any, the sessions that have not ended. */
+  /**
+   * Oldest first. Names are resolved or refused; filters then narrow. Without any, the sessions that have not ended. An empty list
+   * selects nothing: what was meant to name a few must never come to mean all.
+   */
   select(filter: SessionFilter): SessionRecord[] {
-    const chosen = filter.names?.length
+    const chosen = filter.names
       ? filter.names.map((name) => this.resolve(name))
-      : this.#read(filter.all || filter.status?.length ? "" : `WHERE s.status IN ${LIVE}`);
+      : this.#read(filter.all || filter.status ? "" : `WHERE s.status IN ${LIVE}`);
     const unique = [...new Map(chosen.map((record) => [record.id, record])).values()];
-    return unique.filter(
-      (record) =>
-        (!filter.status?.length || filter.status.includes(record.status)) && (!filter.agent?.length || filter.agent.includes(record.agent)),
-    );
+    return unique.filter((record) => (filter.status?.includes(record.status) ?? true) && (filter.agent?.includes(record.agent) ?? true));
   }
 
   live(): SessionRecord[] {

@@ -46,12 +46,15 @@ export class Recording {
 
   /** At most `max` bytes from `offset`; fewer only at the end of what is written now. */
   read(offset: number, max: number): Buffer {
-    const buffer = Buffer.allocUnsafe(max);
+    const segments = this.#segments();
+    const last = segments.at(-1);
+    const length = Math.max(0, Math.min(max, last ? last.offset + last.size - offset : 0));
+    const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
-    for (const segment of this.#segments()) {
+    for (const segment of segments) {
       const from = offset + filled - segment.offset;
-      if (from < 0 || from >= segment.size || filled === max) continue;
-      filled += readAt(segment.path, { buffer, at: filled, length: Math.min(max - filled, segment.size - from), from });
+      if (from < 0 || from >= segment.size || filled === length) continue;
+      filled += readAt(segment.path, { buffer, at: filled, length: Math.min(length - filled, segment.size - from), from });
     }
     return buffer.subarray(0, filled);
   }

@@ -3,10 +3,12 @@
  * the recording into times.idx at most every SAMPLE_MS while bytes come, and never while they do not.
  *
  * A notice says that there is something to read, never what: readers go by their own offset, so a notice that is merged with
- * another, or missed while no daemon ran, loses nothing.
+ * another, or missed while no daemon ran, loses nothing. Times are a comfort: on a full disk, or when somebody takes the
+ * directory away, they stop, and the run and its readers go on.
  */
 import { existsSync, type FSWatcher, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
+import { describe, log } from "@holdfast/platform";
 import { Recording } from "./recording.ts";
 import { type Size, Times } from "./times.ts";
 
@@ -23,6 +25,7 @@ export class RunWatch implements Disposable {
   #sampledAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+  #failing = false;
 
   constructor(options: { directory: string; onExit(): void }) {
     this.recording = new Recording(options.directory);
@@ -30,7 +33,8 @@ export class RunWatch implements Disposable {
     this.lastActivity = this.recording.lastActivity();
     this.#onExit = options.onExit;
     this.#watcher = watch(options.directory, { persistent: false }, (_event, name) => this.#noticed(name));
-    this.#catchUp();
+    this.#watcher.on("error", (error) => log(`cannot watch ${options.directory}: ${describe(error)}`));
+    this.#carefully(() => this.#catchUp());
     // The program may have ended between the keeper's start and the watch.
     if (existsSync(join(options.directory, "exit.json"))) queueMicrotask(() => this.#exited());
   }
@@ -54,14 +58,14 @@ export class RunWatch implements Disposable {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#watcher.close();
-    this.#sample();
+    this.#carefully(() => this.#sample());
     for (const reader of [...this.#readers]) reader();
   }
 
   #noticed(name: string | null): void {
     if (this.#closed) return;
     if (name === "exit.json") this.#exited();
-    else if (name === "size") this.#resized();
+    else if (name === "size") this.#carefully(() => this.#resized());
     else if (name === null || name.startsWith("output")) this.#grew();
   }
 
@@ -70,12 +74,23 @@ export class RunWatch implements Disposable {
     for (const reader of [...this.#readers]) reader();
     if (this.#timer) return;
     const wait = this.#sampledAt + SAMPLE_MS - this.lastActivity;
-    if (wait <= 0 || wait > SAMPLE_MS) this.#sample();
-    else this.#timer = setTimeout(() => this.#sample(), wait).unref();
+    if (wait <= 0 || wait > SAMPLE_MS) this.#carefully(() => this.#sample());
+    else this.#timer = setTimeout(() => this.#carefully(() => this.#sample()), wait).unref();
   }
 
   #exited(): void {
     if (!this.#closed) this.#onExit();
+  }
+
+  /** Says once what goes wrong, and again only after it has gone well. */
+  #carefully(work: () => void): void {
+    try {
+      work();
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) log(`no times for ${this.recording.directory}: ${describe(error)}`);
+      this.#failing = true;
+    }
   }
 
   #sample(size?: Size): void {

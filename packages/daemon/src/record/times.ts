@@ -6,9 +6,9 @@
  *   `- 8192`                      the bytes up to 8192 came while nobody sampled: their times are not known
  *
  * The last line is also the remembered offset: what the recording has beyond it has not been sampled yet. A torn last line
- * (a crash in mid-write) is passed over.
+ * (a crash or a full disk in mid-write) is passed over, and cut off before the next one is written.
  */
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, readSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "@holdfast/platform";
 
@@ -21,8 +21,12 @@ export type Sample = { at: number | null; offset: number; size?: Size };
 
 const LINE = /^(-|\d+) (\d+)(?: (\d+)x(\d+))?$/;
 
+/** More than the longest line; an index of days has millions of lines, and only its end says where to go on. */
+const TAIL = 4096;
+
 export class Times {
   readonly #path: string;
+  #endsWhole = false;
 
   constructor(directory: string) {
     this.#path = join(directory, "times.idx");
@@ -30,29 +34,29 @@ export class Times {
 
   append(sample: Sample): void {
     const size = sample.size ? ` ${sample.size.columns}x${sample.size.rows}` : "";
+    if (!this.#endsWhole) this.#cutTornLine();
+    this.#endsWhole = false;
     appendFileSync(this.#path, `${sample.at ?? "-"} ${sample.offset}${size}\n`, { mode: 0o600 });
+    this.#endsWhole = true;
   }
 
   read(): Sample[] {
-    let text: string;
     try {
-      text = readFileSync(this.#path, "latin1");
+      return samplesIn(readFileSync(this.#path, "latin1"));
     } catch (error) {
       if (isMissing(error)) return [];
       throw error;
     }
-    return text
-      .slice(0, text.lastIndexOf("\n") + 1)
-      .split("\n")
-      .flatMap(parseSample);
   }
 
   /** The offset up to which samples were taken. */
   sampled(): number {
-    return this.read().at(-1)?.offset ?? 0;
+    const { start, text } = this.#tail();
+    const whole = start === 0 ? text : text.slice(text.indexOf("\n") + 1);
+    return (samplesIn(whole).at(-1) ?? this.read().at(-1))?.offset ?? 0;
   }
 
-  /** Where the bytes that came at `time` or later begin. Bytes of unknown time count as early as they may have come. */
+  /** Where the bytes that came at `time` or later begin. Bytes of unknown time count as late as they may have come. */
   offsetAt(time: number): number {
     let offset = 0;
     for (const sample of this.read()) {
@@ -66,6 +70,37 @@ export class Times {
   sizes(): (Size & { offset: number })[] {
     return this.read().flatMap(({ offset, size }) => (size ? [{ offset, ...size }] : []));
   }
+
+  #cutTornLine(): void {
+    const { start, text } = this.#tail();
+    if (text === "" || text.endsWith("\n")) return;
+    const end = text.lastIndexOf("\n");
+    truncateSync(this.#path, end < 0 && start > 0 ? readFileSync(this.#path, "latin1").lastIndexOf("\n") + 1 : start + end + 1);
+  }
+
+  #tail(): { start: number; text: string } {
+    let file: number;
+    try {
+      file = openSync(this.#path, "r");
+    } catch (error) {
+      if (isMissing(error)) return { start: 0, text: "" };
+      throw error;
+    }
+    try {
+      const start = Math.max(0, fstatSync(file).size - TAIL);
+      const buffer = Buffer.alloc(TAIL);
+      return { start, text: buffer.toString("latin1", 0, readSync(file, buffer, 0, TAIL, start)) };
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+function samplesIn(text: string): Sample[] {
+  return text
+    .slice(0, text.lastIndexOf("\n") + 1)
+    .split("\n")
+    .flatMap(parseSample);
 }
 
 function parseSample(line: string): Sample[] {

@@ -12,6 +12,7 @@ import {
   type HostName,
   hasEnded,
   type Principal,
+  type Screen,
   type Session,
   type SessionList,
   type SpawnRequest,
@@ -21,6 +22,7 @@ import { type Home, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
+import { type DetachKey, parseKey } from "../host/keys.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { follow } from "../record/follow.ts";
@@ -28,6 +30,7 @@ import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { nameTaken, prepare } from "./prepare.ts";
+import { sendText, Turns } from "./typing.ts";
 import { viewOf } from "./view.ts";
 
 const DEFAULT_SIZE = { columns: 120, rows: 40 };
@@ -41,8 +44,9 @@ export class Sessions {
   readonly #queries: SessionQueries;
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #lifecycle: Lifecycle;
+  readonly #typing = new Turns();
   readonly #programs: string;
-  readonly #detachKey: string;
+  readonly #detachKey: DetachKey;
   readonly #missingHost: (host: HostName) => HoldfastError;
 
   constructor(options: {
@@ -52,7 +56,7 @@ export class Sessions {
     hosts: ReadonlyMap<HostName, Host>;
     lifecycle: Lifecycle;
     programs: string;
-    detachKey: string;
+    detachKey: DetachKey;
     missingHost(host: HostName): HoldfastError;
   }) {
     this.#home = options.home;
@@ -74,7 +78,7 @@ export class Sessions {
   }
 
   async spawn(request: SpawnRequest, actor: Principal): Promise<Session> {
-    const host = this.#host(request.host ?? "tmux");
+    const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#queries.byName(name) !== undefined;
     const prepared = prepare(request, { home: this.#home, programs: this.#programs, host: host.name, isTaken });
     const { id, name, profile, command, cwd, directory } = prepared;
@@ -179,13 +183,40 @@ export class Sessions {
     const host = this.#host(record.host);
     const here = options.from === null ? undefined : parseRunMarker(options.from);
     const switched = here !== undefined && (await host.switchClient(here, runOf(record), options).catch(() => false));
-    const command = switched ? null : await host.attachCommand(runOf(record), options);
-    return { session: this.#view(record), switched, command, detachKey: this.#detachKey };
+    const ways = switched ? { command: null, socket: null } : await host.attachWays(runOf(record), options);
+    return { session: this.#view(record), switched, ...ways, ...this.#detachKey };
   }
 
   async detach(ref: string): Promise<{ session: Session; detached: number }> {
     const record = this.#running(ref);
     return { session: this.#view(record), detached: await this.#host(record.host).detach(runOf(record)) };
+  }
+
+  /** Text, then Enter: what one caller sends is never mixed with what another does at the same time. */
+  send(
+    ref: string,
+    options: { text: string; enter: boolean; force: boolean },
+  ): Promise<{ session: Session; bytes: number; pasted: boolean }> {
+    const record = this.#running(ref);
+    const host = this.#host(record.host);
+    return this.#typing.inTurn(record.id, async () => ({
+      session: this.#view(record),
+      ...(await sendText(host, { ...options, run: runOf(record), name: record.name })),
+    }));
+  }
+
+  press(ref: string, names: readonly string[]): Promise<{ session: Session; pressed: number }> {
+    const record = this.#running(ref);
+    const keys = names.map(parseKey);
+    return this.#typing.inTurn(record.id, async () => {
+      await this.#host(record.host).press(runOf(record), keys);
+      return { session: this.#view(record), pressed: keys.length };
+    });
+  }
+
+  screen(ref: string): Promise<Screen> {
+    const record = this.#running(ref);
+    return this.#host(record.host).screen(runOf(record));
   }
 
   recording(ref: string, options: { run?: number | undefined; since?: number | undefined }) {

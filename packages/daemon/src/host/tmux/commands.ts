@@ -29,6 +29,8 @@ export function startCommands(request: StartRequest, recorder: string): string[]
     `new-session -d -s ${quote(runMarker(request))} -x ${request.columns} -y ${request.rows} -c / /bin/sh -c ${quote(`. "${directory}/launch"`)}`,
     `set-option -t ${target(request)} @holdfast_title ${quote(request.title)}`,
     pipeCommand(request, recorder),
+    // tmux begins with the machine's name as every pane's title; a program that sets none has none.
+    `select-pane -t ${target(request)} -T ''`,
     `display-message -p -t ${target(request)} '#{pane_pid}'`,
   ];
 }

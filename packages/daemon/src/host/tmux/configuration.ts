@@ -1,3 +1,5 @@
+import { keyForPeople } from "../keys.ts";
+
 /** The files our tmux server reads. Written anew at every start of the daemon and sourced by a running server. */
 
 /** No prefix key: every key but the one that detaches belongs to the agent (Ctrl+B is Claude Code's own). */
@@ -40,11 +42,6 @@ export function tmuxConfiguration(options: { detachKey: string; terminal: string
     );
   }
   return `${lines.join("\n")}\n`;
-}
-
-/** `C-\` as people write it. */
-export function keyForPeople(key: string): string {
-  return key.replace(/^C-/, "Ctrl+").replace(/^M-/, "Alt+");
 }
 
 const RUN_OF_NAME = `case $1 in *-*) ;; *) exit 0 ;; esac

@@ -2,13 +2,18 @@
  * Runs in panes of our private tmux server, one tmux session per run. The daemon talks to it through one control client
  * (0.2 ms a command, where a fork costs 8); the client comes and goes with the daemon, the server stays.
  */
-import { HoldfastError } from "@holdfast/contract";
-import { type Home, runDirectory } from "@holdfast/platform";
-import { type Host, type LiveRun, type RunId, runMarker, type StartRequest } from "../host.ts";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError, type Screen } from "@holdfast/contract";
+import { type Home, runDirectory, writeFileAtomic } from "@holdfast/platform";
+import { type AttachWays, type Host, type LiveRun, type RunId, runMarker, type StartRequest } from "../host.ts";
+import type { Key } from "../keys.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient } from "./control.ts";
 import { drained, recorderGone, recorderOf } from "./drain.ts";
+import { asksForPasteMarks } from "./paste-marks.ts";
 import type { TmuxServer } from "./server.ts";
+import { parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
 
 export class TmuxHost implements Host {
   readonly name = "tmux";
@@ -17,6 +22,7 @@ export class TmuxHost implements Host {
   readonly #listeners: (() => void)[] = [];
   #client: Promise<ControlClient | undefined> | undefined;
   #closed = false;
+  #pastes = 0;
 
   constructor(options: { home: Home; server: TmuxServer }) {
     this.#home = options.home;
@@ -58,9 +64,39 @@ export class TmuxHost implements Host {
     await client?.run(`set-option -t ${target(run)} @holdfast_title ${quote(title)}`);
   }
 
-  async attachCommand(run: RunId, options: { readOnly: boolean }): Promise<string[]> {
+  async attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays> {
     const flags = options.readOnly ? ["-f", "read-only,ignore-size"] : [];
-    return [this.server.program.path, "-u", "-S", this.#home.tmuxSocket, "attach-session", ...flags, "-t", `=${runMarker(run)}:`];
+    const command = [this.server.program.path, "-u", "-S", this.#home.tmuxSocket, "attach-session", ...flags, "-t", `=${runMarker(run)}:`];
+    return { command, socket: null };
+  }
+
+  /** Through a file and a buffer: any size and any byte, in one piece. */
+  async write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void> {
+    const client = await this.#opened();
+    const name = `paste.${++this.#pastes}`;
+    const file = join(runDirectory(this.#home, run.session, run.run), name);
+    writeFileAtomic(file, bytes);
+    try {
+      await client.run(...writeCommands(run, { name, paste: options.paste }));
+    } finally {
+      rmSync(file, { force: true });
+    }
+  }
+
+  async press(run: RunId, keys: readonly Key[]): Promise<void> {
+    const client = await this.#opened();
+    await client.run(pressCommand(run, keys));
+  }
+
+  async resize(run: RunId, size: { columns: number; rows: number }): Promise<void> {
+    const client = await this.#opened();
+    await client.run(...resizeCommands(run, size));
+  }
+
+  async screen(run: RunId): Promise<Screen> {
+    const client = await this.#opened();
+    const replies = await client.run(...screenCommands(run));
+    return parseScreen(replies, { bracketedPaste: asksForPasteMarks(runDirectory(this.#home, run.session, run.run)) });
   }
 
   async switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean> {

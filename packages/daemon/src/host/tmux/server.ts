@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/contract";
 import {
   allProcesses,
+  argumentsOf,
   findProgram,
   type Home,
   inspect,
@@ -16,7 +17,6 @@ import {
   readJsonFile,
   STANDARD_PATH,
   signalProcess,
-  withEnvironmentEntry,
   writeFileAtomic,
 } from "@holdfast/platform";
 import { ANCHOR } from "./commands.ts";
@@ -160,14 +160,13 @@ export class TmuxServer {
     return isSameProcess(file.pid, file.start) ? { pid: file.pid, start: file.start } : undefined;
   }
 
-  /** A server of this home that no file names: the last daemon was killed before it could write it down. */
+  /**
+   * A server of this home that no file names: the last daemon was killed before it could write it down. By its socket, which is
+   * in its arguments: a person's own tmux may well have our HOLDFAST_HOME in its environment.
+   */
   #unrecorded(): { pid: number; start: string } | undefined {
-    const servers = [...allProcesses().values()].filter((info) => info.name === "tmux: server");
-    const [pid] = withEnvironmentEntry(
-      `HOLDFAST_HOME=${this.#home.path}`,
-      servers.map((info) => info.pid),
-    );
-    return servers.find((info) => info.pid === pid);
+    const servers = [...allProcesses().values()].filter((info) => info.name === "tmux: server" && !info.zombie);
+    return servers.find((info) => argumentsOf(info.pid).includes(this.#home.tmuxSocket));
   }
 
   async #answers(): Promise<boolean> {

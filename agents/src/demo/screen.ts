@@ -1,0 +1,81 @@
+const BRACKETED_PASTE = "?2004";
+const ALTERNATE_SCREEN = "?1049";
+
+/** Everything the demo agent writes. One line at the bottom, the status, is redrawn in place; on a pipe there is none. */
+export class Screen {
+  readonly #out = process.stdout;
+  #status = "";
+  #alternate = false;
+  #reportsSize = false;
+
+  open(): void {
+    // The reader may be gone while we still write; the end of the input or a signal ends us.
+    this.#out.on("error", () => {});
+    if (this.#out.isTTY) this.#out.write(`\x1b[${BRACKETED_PASTE}h`);
+  }
+
+  close(): void {
+    if (!this.#out.isTTY) return;
+    this.clearStatus();
+    if (this.#alternate) this.leaveAlternate();
+    this.#out.write(`\x1b[${BRACKETED_PASTE}l`);
+  }
+
+  print(line: string): void {
+    const status = this.#status;
+    this.clearStatus();
+    this.#out.write(`${line}\n`);
+    if (status !== "") this.status(status);
+  }
+
+  status(text: string): void {
+    if (!this.#out.isTTY) return;
+    this.#status = text;
+    this.#out.write(`\r\x1b[K${text}`);
+  }
+
+  clearStatus(): void {
+    if (this.#status !== "") this.#out.write("\r\x1b[K");
+    this.#status = "";
+  }
+
+  /** Leaves what is there as a line of its own. */
+  keepStatus(): void {
+    if (this.#status !== "") this.#out.write("\n");
+    this.#status = "";
+  }
+
+  async flood(count: number, signal: AbortSignal): Promise<void> {
+    const perWrite = 1000;
+    for (let first = 1; first <= count && !signal.aborted; first += perWrite) {
+      const lines = Array.from({ length: Math.min(perWrite, count - first + 1) }, (_, index) => `line ${first + index}\n`);
+      await new Promise<void>((resolve) => this.#out.write(lines.join(""), () => resolve()));
+    }
+  }
+
+  title(text: string): void {
+    if (this.#out.isTTY) this.#out.write(`\x1b]2;${text}\x07`);
+  }
+
+  enterAlternate(): void {
+    this.#alternate = true;
+    this.#out.write(`\x1b[${ALTERNATE_SCREEN}h\x1b[2J\x1b[H`);
+  }
+
+  leaveAlternate(): void {
+    this.#alternate = false;
+    this.#out.write(`\x1b[${ALTERNATE_SCREEN}l`);
+  }
+
+  get width(): number {
+    return this.#out.columns ?? 80;
+  }
+
+  /** Prints columns×rows, now and whenever they change. */
+  reportSize(): void {
+    this.print(this.#out.isTTY ? `${this.#out.columns}×${this.#out.rows}` : "no terminal");
+    if (this.#reportsSize) return;
+    this.#reportsSize = true;
+    this.#out.on("resize", () => this.reportSize());
+  }
+}

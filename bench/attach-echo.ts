@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { findProgram } from "@holdfast/platform";
+import { eventually } from "../tests/home.ts";
+import { type Benchmark, compared, quantile, type Row } from "./harness.ts";
+import { BenchHome } from "./rig/home.ts";
+import { PlainTmux } from "./rig/plain-tmux.ts";
+import { python } from "./rig/python.ts";
+
+type Clients = Record<string, { argv: string[]; env: Record<string, string> }>;
+
+export const attachEcho: Benchmark = {
+  name: "attach-echo",
+  measures:
+    "A keystroke written to the terminal of `holdfast attach` until its echo (of `cat`) can be read there. All clients are attached at once and typed to in turns.",
+  baseline: "`tmux attach` to a server of its own with tmux's default configuration; for orientation also dtach, where it is installed",
+  budget: "1.0× plain tmux, to one decimal",
+  async run(scale) {
+    await using home = new BenchHome();
+    await home.ok(["run", "--name", "echo", "--", "cat"]);
+    await using plain = new PlainTmux();
+    const pane = await plain.start(["cat"]);
+    using dtach = await startDtach(plain);
+    const clients: Clients = {
+      holdfast: { argv: [home.program, "attach", "echo"], env: home.env },
+      tmux: { argv: plain.attachCommand(pane), env: plain.env },
+      ...(dtach && { dtach: { argv: [dtach.program, "-a", dtach.socket, "-E", "-z"], env: plain.env } }),
+    };
+    const request = { clients, rounds: scale.rounds(10), keystrokes: scale.samples(100), pauseMs: 3 };
+    const times = await python<Record<string, number[][]>>("pty_echo.py", request);
+    return rows(times);
+  },
+};
+
+function rows({ holdfast = [], ...others }: Record<string, number[][]>): Row[] {
+  const at = (rounds: number[][], q: number) => rounds.map((round) => quantile(round, q));
+  return Object.entries(others).flatMap(([name, rounds]) => {
+    const limit = name === "tmux" ? ({ of: "ratio", atMost: 1.05 } as const) : undefined;
+    return [
+      compared({ what: "median of a round", unit: "ms", ...(limit && { limit }) }, at(holdfast, 0.5), { name, values: at(rounds, 0.5) }),
+      compared({ what: "p99 of a round", unit: "ms" }, at(holdfast, 0.99), { name, values: at(rounds, 0.99) }),
+    ];
+  });
+}
+
+async function startDtach(plain: PlainTmux): Promise<({ program: string; socket: string } & Disposable) | undefined> {
+  const program = findProgram("dtach", plain.env.PATH, "/");
+  if (!program) return undefined;
+  const socket = path.join(plain.directory, "dtach");
+  const child = spawn(program, ["-N", socket, "-E", "-z", "cat"], { env: plain.env, stdio: "ignore" });
+  await eventually(() => existsSync(socket));
+  return {
+    program,
+    socket,
+    [Symbol.dispose]() {
+      child.kill("SIGTERM");
+      void once(child, "exit");
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** The machine a result belongs to: what matters for the numbers, nothing that says whose it is. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import os from "node:os";
+
+export interface Machine {
+  cpu: string;
+  cores: number;
+  memoryGb: number;
+  kernel: string;
+  node: string;
+  tmux: string;
+  dtach: string | null;
+}
+
+export function describeMachine(): Machine {
+  return {
+    cpu: os.cpus()[0]?.model.trim() ?? "unknown",
+    cores: os.availableParallelism(),
+    memoryGb: Math.round(os.totalmem() / 2 ** 30),
+    kernel: `${os.type()} ${os.release()}`,
+    node: process.versions.node,
+    tmux: firstLine("tmux", "-V").replace(/^tmux /, ""),
+    dtach: /version (\S+)/.exec(firstLine("dtach", "--version"))?.[1] ?? null,
+  };
+}
+
+/** How many processes wanted a core, on average over the last minute. */
+export function load(): number {
+  return Number(readFileSync("/proc/loadavg", "utf8").split(" ")[0]);
+}
+
+function firstLine(program: string, flag: string): string {
+  return spawnSync(program, [flag], { encoding: "utf8" }).stdout?.split("\n")[0] ?? "";
+}

@@ -1,0 +1,76 @@
+/** A throw-away home with the product as an installed package has it: a copy, so that a build in the checkout changes nothing half-way. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { allProcesses, openHome, runDirectory } from "@holdfast/platform";
+import type { HoldfastClient } from "@holdfast/sdk";
+import { type CliOptions, ROOT, TestHome } from "../../tests/home.ts";
+
+export class BenchHome extends TestHome {
+  readonly program = installed();
+
+  constructor() {
+    super();
+    this.env.PATH = `${path.dirname(process.execPath)}:${this.env.PATH}`;
+  }
+
+  override start(args: readonly string[], options: CliOptions = {}): ChildProcessWithoutNullStreams {
+    const child = spawn(this.program, args, { cwd: options.cwd ?? this.root, env: { ...this.env, ...options.env }, stdio: "pipe" });
+    child.stdin.end(options.input ?? "");
+    return child;
+  }
+
+  /** As the SDK does it: one request after the other on one connection. */
+  async spawnMany(client: HoldfastClient, count: number, command: string[]): Promise<Session[]> {
+    const sessions: Session[] = [];
+    while (sessions.length < count) sessions.push(await client.call("spawn", { body: spawnBody(this.env, command) }));
+    return sessions;
+  }
+
+  runDirectory(session: Session): string {
+    return runDirectory(openHome(this.env), session.id, 1);
+  }
+
+  /** Pids of everything that is Holdfast's own, by part. */
+  async parts(sessions: readonly Session[]): Promise<Record<"daemon" | "client" | "server" | "recorders", number[]>> {
+    const { pid, tmux } = await this.json<{ pid: number; tmux: { pid: number } }>(["status"]);
+    const children = [...allProcesses().values()].filter((info) => info.parent === pid && !info.zombie);
+    return {
+      daemon: [pid],
+      client: children.map((info) => info.pid),
+      server: [tmux.pid],
+      recorders: sessions.map((session) => recorderOf(this.runDirectory(session))),
+    };
+  }
+}
+
+export function recorderOf(directory: string): number {
+  return Number(readFileSync(path.join(directory, "recorder"), "utf8"));
+}
+
+/** An environment of the usual size. */
+export function usualEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+  const { HOLDFAST_HOME: _home, ...rest } = env;
+  return {
+    ...rest,
+    ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`VARIABLE_${i}`, `the value of variable ${i}, as long as many are`])),
+  };
+}
+
+function spawnBody(env: Readonly<Record<string, string>>, command: string[]) {
+  return { agent: "shell", cwd: "/", env: usualEnvironment(env), command };
+}
+
+let copy: string | undefined;
+
+function installed(): string {
+  if (copy === undefined) {
+    const directory = mkdtempSync(path.join(tmpdir(), "hfb-"));
+    for (const name of ["bin", "dist"]) cpSync(path.join(ROOT, name), path.join(directory, name), { recursive: true });
+    process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
+    copy = path.join(directory, "bin", "holdfast");
+  }
+  return copy;
+}

@@ -1,0 +1,29 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../command.ts";
+import { plain } from "../plain.ts";
+
+export const command: Command = {
+  name: "keys",
+  summary: "press keys in a session: C-c, Up, Escape, …",
+  usage: "NAME KEY…",
+  description:
+    "A key is one character, or Enter Tab Escape Space BSpace Up Down Left Right Home End PageUp PageDown IC DC F1…F12; before it C-, M- or S-.",
+  flags: {},
+  arguments: "sessions",
+  examples: [
+    ["holdfast keys build C-c", "interrupt it"],
+    ["holdfast keys demo Up Enter", "the last prompt again"],
+  ],
+  async run(context) {
+    const [ref, ...keys] = context.args;
+    if (ref === undefined || keys.length === 0)
+      throw new HoldfastError("usage", "say which session and which keys", { hint: "for example: holdfast keys build C-c" });
+    const reply = await context.client.call("pressKeys", { params: { ref }, body: { keys } });
+    process.stdout.write(
+      context.json
+        ? `${JSON.stringify({ ...reply.session, pressed: reply.pressed })}\n`
+        : `${reply.pressed === 1 ? "1 key" : `${reply.pressed} keys`} pressed in ${plain(reply.session.name)}\n`,
+    );
+    return 0;
+  },
+};

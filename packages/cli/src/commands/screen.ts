@@ -1,0 +1,22 @@
+import type { Command } from "../command.ts";
+import { plain } from "../plain.ts";
+import { oneName } from "../select.ts";
+
+export const command: Command = {
+  name: "screen",
+  summary: "what is on a session's screen now",
+  usage: "NAME [--ansi]",
+  flags: { ansi: { summary: "with colours and attributes" } },
+  arguments: "sessions",
+  examples: [
+    ["holdfast screen demo", "as text"],
+    ["holdfast screen demo --json", "with size, cursor and title"],
+  ],
+  async run(context) {
+    const screen = await context.client.call("getScreen", { params: { ref: oneName(context, "screen NAME") } });
+    if (context.json) process.stdout.write(`${JSON.stringify(screen)}\n`);
+    else if (context.flags.has("ansi")) process.stdout.write(`${screen.ansi}\x1b[0m\n`);
+    else process.stdout.write(`${screen.lines.map(plain).join("\n").trimEnd()}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,93 @@
+/**
+ * Attach on the native host: this terminal becomes a viewer of the holder, straight through its socket. The daemon is not in the
+ * way and may die meanwhile. Everything is shown in the terminal's alternate screen, so that afterwards it is as it was found,
+ * whatever ended the session: a detach, the program's end, or the holder's death.
+ */
+import { connect, type Socket } from "node:net";
+import { HoldfastError } from "@holdfast/contract/errors";
+import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/frames";
+import type { FromHolder, ToHolder } from "@holdfast/contract/holder";
+
+const PROTOCOL = 1;
+
+const ENTER = "\x1b[?1049h\x1b[2J\x1b[H";
+/** All that a program may have switched on, off again; then the screen that was there before. */
+const LEAVE =
+  "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4;0m\x1b[<99u\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
+
+export type AttachEnd = "detached" | "ended" | "lost";
+
+export async function attachToHolder(options: { socket: string; readOnly: boolean; detachBytes: readonly string[] }): Promise<AttachEnd> {
+  const socket = await open(options.socket);
+  const { stdin, stdout } = process;
+  const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
+  const tell = (message: ToHolder) => socket.write(encodeMessage(message));
+  const leave = () => {
+    stdout.write(LEAVE);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
+  return new Promise((resolve) => {
+    let end: AttachEnd = "lost";
+    const finish = (how: AttachEnd) => {
+      end = how;
+      socket.destroy();
+    };
+    const onSignal = () => finish("detached");
+    const onKeys = (keys: Buffer) => {
+      const { before, detach } = untilDetach(keys, options.detachBytes);
+      if (before.length > 0 && !options.readOnly) socket.write(encodeFrame(BYTES, before));
+      if (detach) finish("detached");
+    };
+    const onResize = () => tell({ t: "resize", ...size() });
+    const reader = new FrameReader();
+    socket.on("data", (chunk: Buffer) => {
+      for (const { type, payload } of reader.push(chunk)) {
+        if (type === BYTES) {
+          if (stdout.write(payload)) continue;
+          socket.pause();
+          stdout.once("drain", () => socket.resume());
+          continue;
+        }
+        const message = decodeMessage(payload) as FromHolder;
+        if (message.t === "detached") finish("detached");
+        if (message.t === "exit") finish("ended");
+      }
+    });
+    socket.on("close", () => {
+      stdin.off("data", onKeys);
+      stdout.off("resize", onResize);
+      for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) process.off(signal, onSignal);
+      leave();
+      resolve(end);
+    });
+    for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) process.on(signal, onSignal);
+    stdout.write(ENTER);
+    stdin.setRawMode(true);
+    stdin.on("data", onKeys).resume();
+    stdout.on("resize", onResize);
+    tell({ t: "view", v: PROTOCOL, readOnly: options.readOnly, ...size() });
+  });
+}
+
+function open(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.removeAllListeners("error");
+      // A broken connection also closes, which is where it is handled.
+      socket.on("error", () => {});
+      resolve(socket);
+    });
+    socket.once("error", (cause) =>
+      reject(new HoldfastError("host_failed", `cannot reach the session's holder: ${cause.message}`, { cause })),
+    );
+  });
+}
+
+/** What was typed before the detach key, which terminals send in one of several forms. */
+function untilDetach(keys: Buffer, detachBytes: readonly string[]): { before: Buffer; detach: boolean } {
+  const places = detachBytes.map((sequence) => keys.indexOf(sequence, 0, "latin1")).filter((place) => place >= 0);
+  if (places.length === 0) return { before: keys, detach: false };
+  return { before: keys.subarray(0, Math.min(...places)), detach: true };
+}

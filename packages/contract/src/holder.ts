@@ -1,0 +1,44 @@
+/**
+ * What is said on a holder's socket. A holder outlives the daemon that started it, and may be older than the client that
+ * connects: the first message of each side names the protocol's version, unknown messages are passed over, and fields are only
+ * ever added.
+ *
+ * A frame is one byte of type, four of length (big endian), then that many bytes. Type 0 is a message in JSON, type 1 raw
+ * bytes: the terminal's output on the way to a viewer, keys on the way from one.
+ */
+import * as z from "zod/mini";
+
+export const HOLDER_PROTOCOL = 1;
+
+const size = { columns: z.int().check(z.minimum(1), z.maximum(10_000)), rows: z.int().check(z.minimum(1), z.maximum(10_000)) };
+
+/** What a client says; `control` or `view` comes first. `id` is answered by a `reply` with the same one. */
+export const ToHolder = z.discriminatedUnion("t", [
+  z.object({ t: z.literal("control"), v: z.int() }),
+  /** The answer is a screen as bytes, then everything the program prints. A read-only viewer's keys and size do not count. */
+  z.object({ t: z.literal("view"), v: z.int(), readOnly: z.boolean(), ...size }),
+  z.object({ t: z.literal("resize"), ...size }),
+  z.object({ t: z.literal("write"), id: z.int(), data: z.string() }),
+  z.object({ t: z.literal("screen"), id: z.int() }),
+  z.object({ t: z.literal("detach"), id: z.int() }),
+]);
+export type ToHolder = z.infer<typeof ToHolder>;
+
+/** The terminal as a person would see it now. `ansi` redraws it, with colours and modes, on an empty terminal. */
+export const Screen = z.object({
+  ...size,
+  cursor: z.object({ x: z.int(), y: z.int(), visible: z.boolean() }),
+  title: z.string(),
+  lines: z.array(z.string()),
+  ansi: z.string(),
+  alternate: z.boolean(),
+  bracketedPaste: z.boolean(),
+  applicationCursor: z.boolean(),
+});
+export type Screen = z.infer<typeof Screen>;
+
+export type FromHolder =
+  | { t: "welcome"; v: number; pid: number }
+  | { t: "reply"; id: number; screen?: Screen; detached?: number; error?: string }
+  | { t: "detached" }
+  | { t: "exit" };

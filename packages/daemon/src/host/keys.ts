@@ -1,0 +1,116 @@
+/** Keys by the names people know from tmux: `C-c`, `M-x`, `Up`, `F5`, `S-Tab`, or one character. */
+import { HoldfastError } from "@holdfast/contract";
+
+export interface Key {
+  /** In tmux's notation, checked: safe on a tmux command line after quoting. */
+  name: string;
+  control: boolean;
+  meta: boolean;
+  shift: boolean;
+  /** A named key, or the character itself. */
+  base: string;
+}
+
+/** What a terminal sends: the letter after `ESC [` (or `ESC O` in application mode), or the number before `~`. */
+const LETTERS: Readonly<Record<string, string>> = {
+  Up: "A",
+  Down: "B",
+  Right: "C",
+  Left: "D",
+  Home: "H",
+  End: "F",
+  F1: "P",
+  F2: "Q",
+  F3: "R",
+  F4: "S",
+};
+const NUMBERS: Readonly<Record<string, number>> = {
+  IC: 2,
+  DC: 3,
+  PageUp: 5,
+  PageDown: 6,
+  F5: 15,
+  F6: 17,
+  F7: 18,
+  F8: 19,
+  F9: 20,
+  F10: 21,
+  F11: 23,
+  F12: 24,
+};
+const PLAIN: Readonly<Record<string, string>> = { Enter: "\r", Tab: "\t", Escape: "\x1b", Space: " ", BSpace: "\x7f" };
+const ALIASES: Readonly<Record<string, string>> = {
+  PgUp: "PageUp",
+  PgDn: "PageDown",
+  Esc: "Escape",
+  Backspace: "BSpace",
+  Delete: "DC",
+  Insert: "IC",
+  Return: "Enter",
+  BTab: "S-Tab",
+};
+
+export function parseKey(text: string): Key {
+  const match = /^((?:[CMS]-)*)(.+)$/su.exec(ALIASES[text] ?? text);
+  const base = match?.[2] === undefined ? "" : (ALIASES[match[2]] ?? match[2]);
+  const modifiers = match?.[1] ?? "";
+  const known = base in LETTERS || base in NUMBERS || base in PLAIN || ([...base].length === 1 && !/\p{C}/u.test(base));
+  if (!known) {
+    throw new HoldfastError("usage", `${JSON.stringify(text)} is not a key`, {
+      hint: "a character, or Enter Tab Escape Space BSpace Up Down Left Right Home End PageUp PageDown IC DC F1…F12, after C- M- S-",
+    });
+  }
+  return {
+    name: modifiers + base,
+    base,
+    control: modifiers.includes("C-"),
+    meta: modifiers.includes("M-"),
+    shift: modifiers.includes("S-"),
+  };
+}
+
+/** The bytes a terminal sends for the key. */
+export function encodeKey(key: Key, modes: { applicationCursor: boolean }): string {
+  const modifier = 1 + (key.shift ? 1 : 0) + (key.meta ? 2 : 0) + (key.control ? 4 : 0);
+  const letter = LETTERS[key.base];
+  if (letter !== undefined) {
+    if (modifier > 1) return `\x1b[1;${modifier}${letter}`;
+    return modes.applicationCursor || key.base.startsWith("F") ? `\x1bO${letter}` : `\x1b[${letter}`;
+  }
+  const number = NUMBERS[key.base];
+  if (number !== undefined) return modifier > 1 ? `\x1b[${number};${modifier}~` : `\x1b[${number}~`;
+  if (key.base === "Tab" && key.shift) return "\x1b[Z";
+  const plain = PLAIN[key.base] ?? (key.shift ? key.base.toUpperCase() : key.base);
+  return (key.meta ? "\x1b" : "") + (key.control ? controlled(plain) : plain);
+}
+
+/** Ctrl with a letter or one of `@[\]^_?` is a control character; with anything else it is the key alone. */
+function controlled(character: string): string {
+  if (character === " ") return "\0";
+  if (character === "?") return "\x7f";
+  const code = character.toUpperCase().charCodeAt(0);
+  return character.length === 1 && code >= 0x40 && code <= 0x5f ? String.fromCharCode(code & 0x1f) : character;
+}
+
+/** The key that leaves a session: how people write it, and the forms in which a terminal may send it. */
+export interface DetachKey {
+  detachKey: string;
+  detachBytes: string[];
+}
+
+export function detachKeyOf(name: string): DetachKey {
+  const key = parseKey(name);
+  const forms = [encodeKey(key, { applicationCursor: false })];
+  if ([...key.base].length === 1) {
+    // A program may have switched the terminal to one of two encodings that tell more keys apart.
+    const modifier = 1 + (key.meta ? 2 : 0) + (key.control ? 4 : 0);
+    const code = key.base.codePointAt(0);
+    forms.push(`\x1b[${code};${modifier}u`, `\x1b[27;${modifier};${code}~`);
+  }
+  return { detachKey: keyForPeople(name), detachBytes: forms };
+}
+
+/** `C-\` as people write it. */
+export function keyForPeople(key: string): string {
+  return key.replace(/^C-/, "Ctrl+").replace(/^M-/, "Alt+");
+}

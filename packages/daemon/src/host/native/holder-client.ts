@@ -1,0 +1,75 @@
+/** The daemon's connection to one holder: requests with replies, and the notice that the holder has gone. */
+import { connect, type Socket } from "node:net";
+import {
+  decodeMessage,
+  encodeMessage,
+  FrameReader,
+  type FromHolder,
+  HOLDER_PROTOCOL,
+  HoldfastError,
+  MESSAGE,
+  type ToHolder,
+} from "@holdfast/contract";
+
+type Reply = Extract<FromHolder, { t: "reply" }>;
+type Request = Extract<ToHolder, { id: number }>;
+type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
+
+export class HolderClient implements Disposable {
+  readonly #socket: Socket;
+  readonly #waiting = new Map<number, { resolve(reply: Reply): void; reject(error: Error): void }>();
+  #id = 0;
+
+  private constructor(socket: Socket, onEnd: () => void) {
+    this.#socket = socket;
+    const reader = new FrameReader();
+    socket.on("data", (chunk: Buffer) => {
+      for (const { type, payload } of reader.push(chunk)) if (type === MESSAGE) this.#hear(decodeMessage(payload) as FromHolder);
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      const error = new HoldfastError("host_failed", "the holder has ended");
+      for (const waiting of this.#waiting.values()) waiting.reject(error);
+      this.#waiting.clear();
+      onEnd();
+    });
+    socket.write(encodeMessage({ t: "control", v: HOLDER_PROTOCOL } satisfies ToHolder));
+  }
+
+  static open(path: string, onEnd: () => void): Promise<HolderClient> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(path);
+      socket.once("error", (cause) => reject(new HoldfastError("host_failed", `cannot reach the holder: ${cause.message}`, { cause })));
+      socket.once("connect", () => {
+        socket.removeAllListeners("error");
+        resolve(new HolderClient(socket, onEnd));
+      });
+    });
+  }
+
+  request(request: WithoutId<Request>): Promise<Reply> {
+    if (this.#socket.destroyed) return Promise.reject(new HoldfastError("host_failed", "the holder has ended"));
+    const id = ++this.#id;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#socket.write(encodeMessage({ ...request, id }));
+    });
+  }
+
+  tell(message: Extract<ToHolder, { t: "resize" }>): void {
+    this.#socket.write(encodeMessage(message));
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.removeAllListeners("close");
+    this.#socket.destroy();
+  }
+
+  #hear(message: FromHolder): void {
+    if (message.t !== "reply") return;
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (message.error === undefined) waiting?.resolve(message);
+    else waiting?.reject(new HoldfastError("host_failed", `the holder refused: ${message.error}`));
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Runs in holders: one small process per run that owns the program's pseudo-terminal and outlives the daemon. A holder that lives
+ * has a file in `holders/`; the daemon keeps one connection to each, whose end is the notice that the holder has gone.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { HoldfastError, type Screen } from "@holdfast/contract";
+import { type Home, isSameProcess, minimalEnvironment, readJsonFile, secureSocketDirectory, writeFileAtomic } from "@holdfast/platform";
+import type { AttachWays, Host, LiveRun, RunId, StartRequest } from "../host.ts";
+import { parseRunMarker, runMarker } from "../host.ts";
+import { encodeKey, type Key } from "../keys.ts";
+import { HolderClient } from "./holder-client.ts";
+
+/** Interpreted and with a small young generation: a holder moves bytes, and there may be a hundred of them. */
+const HOLDER_FLAGS = ["--lite-mode", "--max-semi-space-size=1", "--no-warnings"];
+
+/** After its program's end a holder has only to write exit.json and tell its viewers. */
+const END_MS = 5000;
+
+interface Registered {
+  pid: number;
+  start: string;
+  program: number;
+  socket: string;
+}
+
+export class NativeHost implements Host {
+  readonly name = "native";
+  readonly #home: Home;
+  readonly #program: string;
+  readonly #clients = new Map<string, Promise<HolderClient>>();
+  readonly #listeners: (() => void)[] = [];
+  #closed = false;
+
+  constructor(options: { home: Home; program: string }) {
+    this.#home = options.home;
+    this.#program = options.program;
+    mkdirSync(this.#registry, { recursive: true, mode: 0o700 });
+  }
+
+  async start(request: StartRequest): Promise<{ pid: number }> {
+    secureSocketDirectory(this.#home);
+    const order = { socket: this.#socket(request), register: this.#register(request), columns: request.columns, rows: request.rows };
+    writeFileAtomic(join(request.directory, "holder.json"), `${JSON.stringify(order)}\n`);
+    const pid = await this.#launch(request);
+    await this.#client(request).catch(() => {
+      // A program that ended at once has taken its holder with it; exit.json says how.
+    });
+    return { pid };
+  }
+
+  /** Every holder that lives; the daemon connects to each here, so that from now on an end is noticed. */
+  async list(): Promise<LiveRun[]> {
+    const runs: LiveRun[] = [];
+    for (const name of readdirSync(this.#registry)) {
+      const run = parseRunMarker(name.replace(/\.json$/, ""));
+      const registered = run && this.#registered(run);
+      if (!run || !registered) continue;
+      await this.#client(run).catch(() => {});
+      runs.push({ ...run, pid: registered.program, dead: false, exit: null, recording: true });
+    }
+    return runs;
+  }
+
+  /** The holder ends by itself; its recording is complete when exit.json is there. */
+  async remove(run: RunId): Promise<void> {
+    const registered = readJsonFile(this.#register(run)) as Registered | undefined;
+    const deadline = performance.now() + END_MS;
+    while (registered && isSameProcess(registered.pid, registered.start)) {
+      if (performance.now() > deadline) throw new HoldfastError("host_failed", `the holder (pid ${registered.pid}) does not end`);
+      await delay(5);
+    }
+    this.#forget(run);
+  }
+
+  async retitle(): Promise<void> {}
+
+  async attachWays(run: RunId): Promise<AttachWays> {
+    return { command: null, socket: this.#socket(run) };
+  }
+
+  /** A holder's viewers are terminals of their own: there is no server that could move them. */
+  async switchClient(): Promise<boolean> {
+    return false;
+  }
+
+  async detach(run: RunId): Promise<number> {
+    return (await (await this.#client(run)).request({ t: "detach" })).detached ?? 0;
+  }
+
+  async write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void> {
+    const marked = options.paste && (await this.screen(run)).bracketedPaste;
+    const data = marked ? Buffer.concat([Buffer.from("\x1b[200~"), bytes, Buffer.from("\x1b[201~")]) : Buffer.from(bytes);
+    await (await this.#client(run)).request({ t: "write", data: data.toString("base64") });
+  }
+
+  async press(run: RunId, keys: readonly Key[]): Promise<void> {
+    const { applicationCursor } = await this.screen(run);
+    const data = keys.map((key) => encodeKey(key, { applicationCursor })).join("");
+    await (await this.#client(run)).request({ t: "write", data: Buffer.from(data).toString("base64") });
+  }
+
+  async resize(run: RunId, size: { columns: number; rows: number }): Promise<void> {
+    (await this.#client(run)).tell({ t: "resize", ...size });
+  }
+
+  async screen(run: RunId): Promise<Screen> {
+    const { screen } = await (await this.#client(run)).request({ t: "screen" });
+    if (!screen) throw new HoldfastError("host_failed", "the holder gave no screen");
+    return screen;
+  }
+
+  async reopenRecording(): Promise<boolean> {
+    return false;
+  }
+
+  keeperPids(): number[] {
+    return readdirSync(this.#registry).flatMap((name) => {
+      const run = parseRunMarker(name.replace(/\.json$/, ""));
+      const registered = run && this.#registered(run);
+      return registered ? [registered.pid] : [];
+    });
+  }
+
+  onLost(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Holders end with their programs: there is nothing that outlives them all. */
+  async shutdown(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    for (const client of this.#clients.values()) (await client.catch(() => undefined))?.[Symbol.dispose]();
+    this.#clients.clear();
+  }
+
+  #launch(request: StartRequest): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [...HOLDER_FLAGS, this.#program, request.directory], {
+        cwd: "/",
+        detached: true,
+        env: { ...minimalEnvironment(this.#home), TERM: "xterm-256color" },
+        stdio: ["ignore", "ignore", 2, "pipe"],
+      });
+      const pipe = child.stdio[3] as NodeJS.ReadableStream & { destroy(): void };
+      let said = "";
+      pipe.on("data", (chunk) => {
+        said += String(chunk);
+        if (!said.includes("\n")) return;
+        pipe.destroy();
+        child.unref();
+        resolve((JSON.parse(said) as { pid: number }).pid);
+      });
+      const failed = (why: string) =>
+        reject(new HoldfastError("host_failed", `the holder did not start: ${why}`, { hint: `read ${this.#home.log}` }));
+      child.on("error", (error) => failed(error.message));
+      child.on("exit", (code, signal) => failed(`it ended with ${signal ?? `code ${code}`}`));
+    });
+  }
+
+  #client(run: RunId): Promise<HolderClient> {
+    const marker = runMarker(run);
+    const known = this.#clients.get(marker);
+    if (known) return known;
+    const client = HolderClient.open(this.#socket(run), () => this.#ended(run));
+    client.catch(() => this.#clients.delete(marker));
+    this.#clients.set(marker, client);
+    return client;
+  }
+
+  #ended(run: RunId): void {
+    this.#clients.delete(runMarker(run));
+    if (this.#closed) return;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #registered(run: RunId): Registered | undefined {
+    const file = readJsonFile(this.#register(run)) as Registered | undefined;
+    if (typeof file?.pid !== "number" || typeof file.start !== "string") return undefined;
+    return isSameProcess(file.pid, file.start) ? file : undefined;
+  }
+
+  #forget(run: RunId): void {
+    rmSync(this.#register(run), { force: true });
+    rmSync(this.#socket(run), { force: true });
+  }
+
+  get #registry(): string {
+    return join(this.#home.path, "holders");
+  }
+
+  #register(run: RunId): string {
+    return join(this.#registry, `${runMarker(run)}.json`);
+  }
+
+  #socket(run: RunId): string {
+    return `${this.#home.socketDirectory}/${runMarker(run)}.sock`;
+  }
+}

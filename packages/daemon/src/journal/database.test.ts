@@ -1,0 +1,104 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempDisposableSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { migrate, openDatabase, transaction } from "./database.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+function schema(db: DatabaseSync): unknown[] {
+  return db.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name").all();
+}
+
+function version(db: DatabaseSync): unknown {
+  return db.prepare("PRAGMA user_version").get()?.user_version;
+}
+
+test("a new database gets the whole schema", () => {
+  const db = openDatabase(":memory:");
+  expect(version(db)).toBe(MIGRATIONS.length);
+  expect(schema(db).length).toBeGreaterThan(0);
+});
+
+test.each(MIGRATIONS.map((_, index) => index + 1))("a database of schema %i becomes like a new one", (released) => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, MIGRATIONS.slice(0, released));
+  expect(version(db)).toBe(released);
+  migrate(db);
+  expect(schema(db)).toEqual(schema(openDatabase(":memory:")));
+});
+
+test("a migration runs once, in order, and keeps what is there", () => {
+  const db = new DatabaseSync(":memory:");
+  const steps = ["CREATE TABLE t (a TEXT)", "INSERT INTO t VALUES ('one')", "ALTER TABLE t ADD COLUMN b TEXT"];
+  for (const upTo of [1, 2, 2, 3, 3]) migrate(db, steps.slice(0, upTo));
+  expect(db.prepare("SELECT * FROM t").all()).toEqual([{ a: "one", b: null }]);
+});
+
+test("a migration that fails half-way leaves the version and the tables as they were", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, ["CREATE TABLE t (a TEXT)"]);
+  const before = schema(db);
+  expect(() => migrate(db, ["CREATE TABLE t (a TEXT)", "CREATE TABLE u (a TEXT); INSERT INTO nowhere VALUES (1)"])).toThrow("nowhere");
+  expect([version(db), schema(db)]).toEqual([1, before]);
+  migrate(db, ["CREATE TABLE t (a TEXT)", "CREATE TABLE u (a TEXT)"]);
+  expect(version(db)).toBe(2);
+});
+
+test("a database of a newer Holdfast is refused and not touched", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const path = join(directory.path, "holdfast.db");
+  const newer = openDatabase(path);
+  newer.exec(`CREATE TABLE later (a TEXT); PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+  const before = schema(newer);
+  newer.close();
+  expect(() => openDatabase(path)).toThrow(
+    expect.objectContaining({ code: "daemon_outdated", hint: expect.stringContaining("nothing was changed") }),
+  );
+  const after = new DatabaseSync(path);
+  expect([version(after), schema(after)]).toEqual([MIGRATIONS.length + 1, before]);
+  after.close();
+});
+
+test("a database that is not ours is refused, not changed, and not kept open", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const path = join(directory.path, "holdfast.db");
+  const other = new DatabaseSync(path);
+  other.exec("CREATE TABLE t (a TEXT)");
+  other.exec("PRAGMA user_version = 0; CREATE TABLE events (x TEXT)");
+  other.close();
+  expect(() => openDatabase(path)).toThrow("already exists");
+  const again = new DatabaseSync(path);
+  expect(again.prepare("SELECT name FROM sqlite_schema ORDER BY name").all()).toEqual([{ name: "events" }, { name: "t" }]);
+  again.close();
+});
+
+test("a transaction that throws takes everything back and leaves the connection usable", () => {
+  const db = new DatabaseSync(":memory:");
+  db.exec("CREATE TABLE t (a INTEGER)");
+  const fail = () =>
+    transaction(db, () => {
+      db.exec("INSERT INTO t VALUES (1)");
+      throw new Error("no");
+    });
+  expect(fail).toThrow("no");
+  expect(transaction(db, () => db.prepare("INSERT INTO t VALUES (2)").run().changes)).toBe(1);
+  expect(db.prepare("SELECT a FROM t").all()).toEqual([{ a: 2 }]);
+});
+
+test("a killed writer loses nothing that was committed, and leaves nothing of what was not", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const path = join(directory.path, "holdfast.db");
+  const writer = `
+    import { openDatabase, transaction } from ${JSON.stringify(join(import.meta.dirname, "database.ts"))};
+    const db = openDatabase(${JSON.stringify(path)});
+    const insert = db.prepare("INSERT INTO meta VALUES (?, 'x')");
+    transaction(db, () => insert.run("committed"));
+    transaction(db, () => { insert.run("not committed"); process.kill(process.pid, "SIGKILL"); });
+  `;
+  expect(spawnSync(process.execPath, ["--input-type=module", "-e", writer]).signal).toBe("SIGKILL");
+  const db = openDatabase(path);
+  expect(db.prepare("SELECT key FROM meta").all()).toEqual([{ key: "committed" }]);
+  db.close();
+});

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { follow } from "./follow.ts";
+import { Recording } from "./recording.ts";
+import { RunWatch } from "./run-watch.ts";
+
+/** A live run whose recorder is the real one, with small segments. */
+class LiveRun implements AsyncDisposable {
+  readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  readonly #recorder: ChildProcess;
+  readonly recording = new Recording(this.#directory.path);
+  #watch: RunWatch | undefined = new RunWatch({ directory: this.#directory.path, onExit: () => {} });
+
+  constructor(segment = 1000) {
+    this.#recorder = spawn("split", ["-b", String(segment), "-d", "-a", "6", "-", join(this.#directory.path, "output.")], {
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+  }
+
+  follow(options: { offset?: number; signal?: AbortSignal } = {}): AsyncGenerator<Buffer> {
+    const { offset = 0, signal = new AbortController().signal } = options;
+    return follow({ recording: this.recording, offset, signal, watch: () => this.#watch });
+  }
+
+  say(bytes: Uint8Array): void {
+    this.#recorder.stdin?.write(bytes);
+  }
+
+  /** As the product does it: the recorder first, then the watch. */
+  async end(): Promise<void> {
+    this.#recorder.stdin?.end();
+    if (this.#recorder.exitCode === null) await once(this.#recorder, "close");
+    const watch = this.#watch;
+    this.#watch = undefined;
+    watch?.[Symbol.dispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+    this.#directory.remove();
+  }
+}
+
+async function all(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(chunks));
+}
+
+test("every byte comes exactly once and in order while the recorder writes, from any offset", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(3000), { minLength: 1, maxLength: 60, size: "max" }), fc.nat(500), async (sizes, offset) => {
+      await using run = new LiveRun();
+      const said: Buffer[] = [];
+      const reads = [all(run.follow()), all(run.follow({ offset }))];
+      for (const size of sizes) {
+        const bytes = randomBytes(size);
+        said.push(bytes);
+        run.say(bytes);
+        if (size % 3 === 0) await new Promise(setImmediate);
+      }
+      await run.end();
+      const whole = Buffer.concat(said);
+      expect((await reads[0])?.equals(whole)).toBe(true);
+      expect((await reads[1])?.equals(whole.subarray(offset))).toBe(true);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test("what is there is given at once, and then what comes", async () => {
+  await using run = new LiveRun();
+  run.say(Buffer.from("before"));
+  await vi.waitFor(() => expect(run.recording.size()).toBe(6));
+  const chunks = run.follow();
+  expect(String((await chunks.next()).value)).toBe("before");
+  const next = chunks.next();
+  run.say(Buffer.from("after"));
+  expect(String((await next).value)).toBe("after");
+  await run.end();
+  expect((await chunks.next()).done).toBe(true);
+});
+
+test("of a run that has ended, what is there is given, and no more is waited for", async () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  writeFileSync(join(directory.path, "output.000000"), "x".repeat(600_000));
+  const options = { recording: new Recording(directory.path), signal: new AbortController().signal, watch: () => undefined };
+  expect(await all(follow({ ...options, offset: 1 }))).toHaveLength(599_999);
+  expect(await all(follow({ ...options, offset: 600_000 }))).toHaveLength(0);
+  expect(await all(follow({ ...options, offset: 700_000 }))).toHaveLength(0);
+});
+
+test("a reader whose client has gone stops waiting", async () => {
+  await using run = new LiveRun();
+  const stop = new AbortController();
+  const chunks = run.follow({ signal: stop.signal });
+  const next = chunks.next();
+  stop.abort();
+  expect((await next).done).toBe(true);
+});
+
+test("a long read leaves no listener behind on its signal", async () => {
+  await using run = new LiveRun();
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  let most = 0;
+  const { addEventListener, removeEventListener } = AbortSignal.prototype;
+  vi.spyOn(signal, "addEventListener").mockImplementation((...args: Parameters<typeof addEventListener>) => {
+    most = Math.max(most, listeners.add(args[1]).size);
+    addEventListener.apply(signal, args);
+  });
+  vi.spyOn(signal, "removeEventListener").mockImplementation((...args: Parameters<typeof removeEventListener>) => {
+    listeners.delete(args[1]);
+    removeEventListener.apply(signal, args);
+  });
+  const reading = all(run.follow({ signal }));
+  for (let i = 1; i <= 200; i++) {
+    run.say(Buffer.from("x"));
+    await vi.waitFor(() => expect(run.recording.size()).toBe(i), { interval: 1 });
+  }
+  await run.end();
+  expect(await reading).toHaveLength(200);
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(2);
+  expect(listeners.size).toBe(0);
+});

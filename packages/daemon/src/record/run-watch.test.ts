@@ -1,0 +1,174 @@
+import { appendFileSync, mkdirSync, mkdtempDisposableSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { RunWatch } from "./run-watch.ts";
+
+/** A run's directory and, opened by `watch`, the watch on it. */
+function run(files: Readonly<Record<string, string>> = {}) {
+  const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const watches: RunWatch[] = [];
+  const file = (name: string) => join(directory.path, name);
+  for (const [name, content] of Object.entries(files)) writeFileSync(file(name), content);
+  return {
+    path: directory.path,
+    watch(onExit: () => void = () => {}): RunWatch {
+      const watch = new RunWatch({ directory: directory.path, onExit });
+      watches.push(watch);
+      return watch;
+    },
+    say: (text: string) => appendFileSync(file("output.000000"), text),
+    put(name: string, content: string): void {
+      writeFileSync(file(`${name}.tmp`), content);
+      renameSync(file(`${name}.tmp`), file(name));
+    },
+    times: () => readFileSync(file("times.idx"), "utf8"),
+    [Symbol.dispose](): void {
+      for (const watch of watches) watch[Symbol.dispose]();
+      directory.remove();
+    },
+  };
+}
+
+const never = new AbortController().signal;
+
+test("a steady stream of output is sampled at most four times a second, and the last byte is in the last sample", async () => {
+  using r = run();
+  const watch = r.watch();
+  const until = performance.now() + 700;
+  while (performance.now() < until) {
+    r.say("x".repeat(100));
+    await delay(10);
+  }
+  const size = watch.recording.size();
+  await vi.waitFor(() => expect(watch.times.sampled()).toBe(size));
+  const samples = watch.times.read();
+  const gaps = samples.slice(1).map(({ at }, i) => (at ?? 0) - (samples[i]?.at ?? 0));
+  expect(gaps.length).toBeGreaterThan(1);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(249);
+  const text = r.times();
+  watch[Symbol.dispose]();
+  expect(r.times()).toBe(text);
+});
+
+test("what came while nobody watched is marked as of unknown time, once", () => {
+  using r = run({ "output.000000": "0123456789", "times.idx": "1000 3\n" });
+  r.watch()[Symbol.dispose]();
+  r.watch()[Symbol.dispose]();
+  expect(r.times()).toBe("1000 3\n- 10\n");
+});
+
+test("when everything was sampled there is no mark", () => {
+  using r = run({ "output.000000": "012", "times.idx": "1000 3\n" });
+  r.watch()[Symbol.dispose]();
+  expect(r.times()).toBe("1000 3\n");
+});
+
+test("the last bytes are sampled when the watch ends", () => {
+  using r = run();
+  const watch = r.watch();
+  r.say("the end");
+  watch[Symbol.dispose]();
+  expect(r.times()).toMatch(/^\d+ 7\n$/);
+});
+
+test("the end is noticed when exit.json comes, and when it was there before", async () => {
+  using late = run();
+  const noticed = vi.fn();
+  late.watch(noticed);
+  late.put("exit.json", "{}");
+  await vi.waitFor(() => expect(noticed).toHaveBeenCalled());
+
+  using early = run({ "exit.json": "{}" });
+  const noticedToo = vi.fn();
+  early.watch(noticedToo);
+  expect(noticedToo).not.toHaveBeenCalled();
+  await Promise.resolve();
+  expect(noticedToo).toHaveBeenCalledOnce();
+});
+
+test("a watch that was ended does not call back", async () => {
+  using r = run({ "exit.json": "{}" });
+  const noticed = vi.fn();
+  r.watch(noticed)[Symbol.dispose]();
+  const noticedByOther = vi.fn();
+  r.watch(noticedByOther);
+  r.put("exit.json", "{}");
+  await vi.waitFor(() => expect(noticedByOther.mock.calls.length).toBeGreaterThan(1));
+  expect(noticed).not.toHaveBeenCalled();
+});
+
+test("a change of size is written down at its byte, and nonsense is not", async () => {
+  using r = run();
+  const watch = r.watch();
+  r.say("12345");
+  r.put("size", "100 30\n");
+  await vi.waitFor(() => expect(watch.times.sizes()).toEqual([{ offset: 5, columns: 100, rows: 30 }]));
+  r.put("size", "many 30\n");
+  r.put("size", "80 24\n");
+  await vi.waitFor(() => expect(watch.times.sizes().at(-1)).toEqual({ offset: 5, columns: 80, rows: 24 }));
+  expect(watch.times.read().every(({ size }) => size === undefined || size.columns > 0)).toBe(true);
+});
+
+test("output wakes readers and counts as activity; other files do not", async () => {
+  using r = run();
+  const watch = r.watch();
+  expect(watch.lastActivity).toBeNull();
+  let woken = false;
+  const waiting = watch.changed(never).then(() => {
+    woken = true;
+  });
+  r.put("recorder", "1");
+  // Notices come in order: when the change of size is there, the one before it was passed over.
+  r.put("size", "80 24\n");
+  await vi.waitFor(() => expect(watch.times.sizes()).toHaveLength(1));
+  expect([woken, watch.lastActivity]).toEqual([false, null]);
+  const before = Date.now();
+  r.say("x");
+  await waiting;
+  expect(watch.lastActivity).toBeGreaterThanOrEqual(before);
+});
+
+test("a reader is woken by the end of the watch and by its own signal", async () => {
+  using r = run();
+  const watch = r.watch();
+  const stop = new AbortController();
+  const aborted = watch.changed(stop.signal);
+  const ended = watch.changed(never);
+  stop.abort();
+  await aborted;
+  await watch.changed(stop.signal);
+  watch[Symbol.dispose]();
+  await ended;
+  await watch.changed(never);
+});
+
+test("when times cannot be written, readers are still woken and the end is still noticed", async () => {
+  using r = run();
+  const complaint = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  mkdirSync(join(r.path, "times.idx"));
+  const noticed = vi.fn();
+  const watch = r.watch(noticed);
+  const waiting = watch.changed(never);
+  for (let i = 0; i < 3; i++) r.say("x");
+  await waiting;
+  r.put("size", "100 30\n");
+  r.put("exit.json", "{}");
+  await vi.waitFor(() => expect(noticed).toHaveBeenCalled());
+  watch[Symbol.dispose]();
+  expect(complaint).toHaveBeenCalledOnce();
+  expect(String(complaint.mock.calls[0]?.[0])).toContain("no times for");
+  complaint.mockRestore();
+});
+
+test("a directory that is taken away under the watch harms nobody", async () => {
+  using r = run({ "output.000000": "x", size: "80 24\n" });
+  const complaint = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const watch = r.watch();
+  const waiting = watch.changed(never);
+  rmSync(r.path, { recursive: true });
+  await waiting;
+  watch[Symbol.dispose]();
+  complaint.mockRestore();
+});

@@ -1,0 +1,83 @@
+import { appendFileSync, mkdtempDisposableSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Times } from "./times.ts";
+
+function having(text?: string) {
+  const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const file = join(directory.path, "times.idx");
+  if (text !== undefined) writeFileSync(file, text);
+  return { times: new Times(directory.path), file, directory: directory.path, [Symbol.dispose]: () => directory.remove() };
+}
+
+test("what is appended is read back", () => {
+  using run = having();
+  expect([run.times.read(), run.times.sampled(), run.times.offsetAt(5), run.times.sizes()]).toEqual([[], 0, 0, []]);
+  const samples = [
+    { at: 1000, offset: 0, size: { columns: 120, rows: 40 } },
+    { at: 1250, offset: 4096 },
+    { at: null, offset: 8192 },
+    { at: 2000, offset: 8192, size: { columns: 80, rows: 24 } },
+  ];
+  for (const sample of samples) run.times.append(sample);
+  expect(readFileSync(run.file, "utf8")).toBe("1000 0 120x40\n1250 4096\n- 8192\n2000 8192 80x24\n");
+  expect(statSync(run.file).mode & 0o777).toBe(0o600);
+  expect(run.times.read()).toEqual(samples);
+  expect(run.times.sampled()).toBe(8192);
+  expect(run.times.sizes()).toEqual([
+    { offset: 0, columns: 120, rows: 40 },
+    { offset: 8192, columns: 80, rows: 24 },
+  ]);
+});
+
+test.each(["12", "1250 40", "1250 4096", "1250 4096 80x", "-", "\0\0\0\0"])("a last line torn at %j is passed over", (torn) => {
+  using run = having(`1000 10\n${torn}`);
+  expect(run.times.read()).toEqual([{ at: 1000, offset: 10 }]);
+  expect(run.times.sampled()).toBe(10);
+});
+
+test.each(["12", "1250 40", "1250 4096", "1250 4096 80x", "-", "\0\0\0\0"])(
+  "what is appended after a line torn at %j is not joined to it",
+  (torn) => {
+    using run = having(`1000 10\n${torn}`);
+    run.times.append({ at: 2000, offset: 20 });
+    run.times.append({ at: 3000, offset: 30 });
+    expect(run.times.read()).toEqual([
+      { at: 1000, offset: 10 },
+      { at: 2000, offset: 20 },
+      { at: 3000, offset: 30 },
+    ]);
+  },
+);
+
+test("lines of a later version are passed over", () => {
+  using run = having("1000 10\n1100 11 colour\n\n1200 12 80x24 more\n1300 13\n");
+  expect(run.times.read().map(({ offset }) => offset)).toEqual([10, 13]);
+});
+
+test("the remembered offset of a long index is found in its end", () => {
+  using run = having(Array.from({ length: 50_000 }, (_, i) => `${1000 + i} ${i}\n`).join(""));
+  expect(run.times.sampled()).toBe(49_999);
+  appendFileSync(run.file, "x".repeat(10_000));
+  expect(run.times.sampled()).toBe(49_999);
+});
+
+test("what came at a time or later begins at the last offset that was there before", () => {
+  using run = having("1000 0\n1250 100\n1500 200\n");
+  expect(run.times.offsetAt(0)).toBe(0);
+  expect(run.times.offsetAt(1250)).toBe(0);
+  expect(run.times.offsetAt(1251)).toBe(100);
+  expect(run.times.offsetAt(1500)).toBe(100);
+  expect(run.times.offsetAt(9999)).toBe(200);
+});
+
+test("bytes of unknown time are never left out", () => {
+  using run = having("1000 0\n1250 100\n- 500\n2000 600\n- 900\n");
+  // They came somewhere between 1250 and 2000, or after 2000.
+  expect(run.times.offsetAt(1300)).toBe(100);
+  expect(run.times.offsetAt(1999)).toBe(100);
+  expect(run.times.offsetAt(2001)).toBe(600);
+  using untimed = having("- 500\n");
+  expect(untimed.times.offsetAt(9999)).toBe(0);
+});

@@ -1,0 +1,50 @@
+/** Typing into a program, in one piece and only what it can take. */
+import { HoldfastError } from "@holdfast/contract";
+import type { Host, RunId } from "../host/host.ts";
+
+/** A program that reads a paste redraws before it takes the next key: with no pause, some take Enter as part of the paste. */
+const AFTER_PASTE_MS = 80;
+
+export async function sendText(
+  host: Host,
+  options: { run: RunId; name: string; text: string; enter: boolean; force: boolean },
+): Promise<{ bytes: number; pasted: boolean }> {
+  const text = withoutPasteEnd(options.text);
+  const { bracketedPaste } = await host.screen(options.run);
+  if (!bracketedPaste && !options.force && /[\r\n]/.test(text)) {
+    throw new HoldfastError("paste_refused", `${options.name} would take each line as a command of its own: it has not asked for pastes`, {
+      hint: "send one line, or type them all the same with --force",
+    });
+  }
+  // A terminal sends a carriage return for each line that is typed.
+  const bytes = Buffer.from(bracketedPaste ? text : text.replaceAll(/\r?\n/g, "\r"));
+  if (bytes.length > 0) await host.write(options.run, bytes, { paste: bracketedPaste });
+  if (options.enter) {
+    if (bracketedPaste && bytes.length > 0) await new Promise((resolve) => setTimeout(resolve, AFTER_PASTE_MS));
+    await host.write(options.run, Buffer.from("\r"), { paste: false });
+  }
+  return { bytes: bytes.length, pasted: bracketedPaste };
+}
+
+/** The end-of-paste mark inside a text would let the rest of it act as keys. Removing one can form another. */
+function withoutPasteEnd(text: string): string {
+  const marks = ["\x1b[200~", "\x1b[201~"];
+  let clean = text;
+  while (marks.some((mark) => clean.includes(mark))) clean = marks.reduce((rest, mark) => rest.replaceAll(mark, ""), clean);
+  return clean;
+}
+
+/** One at a time for each session, in the order asked. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#last.get(key) ?? Promise.resolve()).then(work);
+    const settled = turn.catch(() => {});
+    this.#last.set(key, settled);
+    void settled.then(() => {
+      if (this.#last.get(key) === settled) this.#last.delete(key);
+    });
+    return turn;
+  }
+}

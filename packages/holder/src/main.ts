@@ -1,0 +1,159 @@
+/**
+ * Keeps one run alive, apart from the daemon: owns the program's pseudo-terminal, appends what it says to disk, answers on a
+ * socket. Started with the run's directory; ends by itself after the program has ended and `exit.json` is written.
+ *
+ * Order for every byte of output: disk first, then the screen model and the viewers. The daemon may die or be replaced at any time; its
+ * connection is one client among others.
+ */
+import { chmodSync, existsSync, readFileSync, rmSync, watch, writeSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { basename, dirname, join } from "node:path";
+import { BYTES, decodeMessage, encodeMessage, FrameReader } from "@holdfast/contract/frames";
+import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/holder";
+import { writeFileAtomic } from "@holdfast/platform/files";
+import { inspect } from "@holdfast/platform/process";
+import type { IPty } from "@lydell/node-pty";
+import { Model } from "./model.ts";
+import { type ProgramExit, startProgram } from "./program.ts";
+import { Recorder } from "./recorder.ts";
+import { ViewerFilter } from "./viewer-filter.ts";
+import { Viewers } from "./viewers.ts";
+
+/** Written by the daemon into the run's directory. */
+interface Order {
+  socket: string;
+  /** Names this holder while it lives. */
+  register: string;
+  columns: number;
+  rows: number;
+}
+
+process.on("SIGHUP", () => {});
+process.umask(0o077);
+const directory = process.argv[2] ?? "";
+const order = JSON.parse(readFileSync(join(directory, "holder.json"), "utf8")) as Order;
+let pty: IPty | undefined;
+const recorder = new Recorder(directory);
+const model = new Model({ directory, columns: order.columns, rows: order.rows, onReply: (data) => pty?.write(data) });
+const viewers = new Viewers(async () => {
+  await model.settle();
+  return model.serialize();
+});
+const filter = new ViewerFilter();
+const server = createServer((socket) => serve(socket));
+await listen();
+pty = startProgram({
+  launch: join(directory, "launch"),
+  env: Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+  columns: order.columns,
+  rows: order.rows,
+  onOutput,
+  onExit,
+});
+writeFileAtomic(
+  order.register,
+  `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, program: pty.pid, socket: order.socket })}\n`,
+);
+writeSync(3, `${JSON.stringify({ pid: pty.pid })}\n`);
+
+function onOutput(bytes: Uint8Array): void {
+  recorder.append(bytes);
+  model.recorded(bytes);
+  const shown = filter.push(bytes);
+  if (shown.switched) viewers.refreshAll();
+  else viewers.output(shown.bytes);
+}
+
+function onExit(exit: ProgramExit): void {
+  recorder[Symbol.dispose]();
+  const how = { status: exit.signal === 0 ? String(exit.code) : "", signal: exit.signal === 0 ? "" : String(exit.signal) };
+  writeFileAtomic(join(directory, "exit.json"), `${JSON.stringify(how)}\n`);
+  viewers.dismiss({ t: "exit" });
+  rmSync(order.register, { force: true });
+  rmSync(order.socket, { force: true });
+  // What viewers were sent last must be out before the process is gone.
+  server.close(() => process.exit(0));
+  setTimeout(() => process.exit(0), 1000).unref();
+  for (const socket of controls) socket.end();
+}
+
+const controls = new Set<Socket>();
+
+function serve(socket: Socket): void {
+  const reader = new FrameReader();
+  const say = (message: FromHolder) => socket.write(encodeMessage(message));
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (chunk: Buffer) => {
+    try {
+      for (const { type, payload } of reader.push(chunk)) {
+        if (type === BYTES && viewers.mayType(socket)) pty?.write(Buffer.from(payload) as unknown as string);
+        else if (type !== BYTES) hear(socket, { message: decodeMessage(payload), say });
+      }
+    } catch (error) {
+      // One client's nonsense must not end the run.
+      process.stderr.write(`holder of ${directory}: ${(error as Error).stack}\n`);
+      socket.destroy();
+    }
+  });
+}
+
+function hear(socket: Socket, { message, say }: { message: unknown; say(message: FromHolder): void }): void {
+  const parsed = ToHolder.safeParse(message);
+  if (parsed.success) obey(socket, { told: parsed.data, say });
+  else answerUnknown(message, say);
+}
+
+function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: FromHolder): void }): void {
+  if (told.t === "control") {
+    controls.add(socket.on("close", () => controls.delete(socket)));
+    say({ t: "welcome", v: HOLDER_PROTOCOL, pid: pty?.pid ?? 0 });
+  } else if (told.t === "view") {
+    say({ t: "welcome", v: HOLDER_PROTOCOL, pid: pty?.pid ?? 0 });
+    if (!told.readOnly) resize(told.columns, told.rows);
+    void viewers.add(socket, { readOnly: told.readOnly });
+  } else if (told.t === "resize") {
+    if (controls.has(socket) || viewers.mayType(socket)) resize(told.columns, told.rows);
+  } else if (told.t === "write") {
+    pty?.write(Buffer.from(told.data, "base64") as unknown as string);
+    say({ t: "reply", id: told.id });
+  } else if (told.t === "screen") {
+    void model.settle().then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
+  } else {
+    say({ t: "reply", id: told.id, detached: viewers.dismiss({ t: "detached" }) });
+  }
+}
+
+/** A newer client's message: it asked for something this holder cannot do. */
+function answerUnknown(message: unknown, say: (message: FromHolder) => void): void {
+  const id = (message as { id?: unknown } | null)?.id;
+  if (typeof id === "number") say({ t: "reply", id, error: "this holder does not know that request" });
+}
+
+function resize(columns: number, rows: number): void {
+  pty?.resize(columns, rows);
+  model.resize(columns, rows);
+  writeFileAtomic(join(directory, "size"), `${columns} ${rows}\n`);
+}
+
+async function listen(): Promise<void> {
+  const open = () =>
+    new Promise<void>((resolve, reject) => {
+      rmSync(order.socket, { force: true });
+      server.once("error", reject).listen(order.socket, () => {
+        server.off("error", reject);
+        chmodSync(order.socket, 0o600);
+        resolve();
+      });
+    });
+  await open();
+  // A cleaner of /tmp may take the socket away from under a holder that lives.
+  let reopening = false;
+  watch(dirname(order.socket), { persistent: false }, (_event, name) => {
+    if (name !== basename(order.socket) || reopening || existsSync(order.socket) || existsSync(join(directory, "exit.json"))) return;
+    reopening = true;
+    server.close();
+    open().finally(() => {
+      reopening = false;
+    });
+  });
+}

@@ -1,0 +1,121 @@
+/**
+ * The screen, as an emulator sees it: what a new viewer gets first. Bytes are given to it after they are on disk; when it cannot
+ * keep up with a flood, they are read back from the recording at its own pace, so that neither memory nor the recording suffers.
+ */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Screen } from "@holdfast/contract/holder";
+import { SerializeAddon } from "@xterm/addon-serialize";
+import xterm from "@xterm/headless";
+
+const SCROLLBACK = 1000;
+const CHUNK = 64 * 1024;
+
+/** What the serializer puts between the normal buffer and the alternate one. */
+const ALTERNATE = "\x1b[?1049h";
+
+export class Model {
+  readonly #terminal: InstanceType<typeof xterm.Terminal>;
+  readonly #serializer = new SerializeAddon();
+  readonly #directory: string;
+  /** How many bytes of the recording the emulator has been given. */
+  #given = 0;
+  #recorded = 0;
+  #busy = false;
+  #title = "";
+  #cursorVisible = true;
+  #caughtUp: (() => void)[] = [];
+
+  constructor(options: { directory: string; columns: number; rows: number; onReply(data: string): void }) {
+    this.#directory = options.directory;
+    this.#terminal = new xterm.Terminal({ cols: options.columns, rows: options.rows, scrollback: SCROLLBACK, allowProposedApi: true });
+    this.#terminal.loadAddon(this.#serializer as never);
+    this.#terminal.onTitleChange((title) => {
+      this.#title = title;
+    });
+    for (const [final, visible] of [
+      ["h", true],
+      ["l", false],
+    ] as const) {
+      this.#terminal.parser.registerCsiHandler({ prefix: "?", final }, (params) => {
+        if (params.includes(25)) this.#cursorVisible = visible;
+        return false;
+      });
+    }
+    // The holder is the terminal: it alone answers the program's questions (cursor position, device attributes).
+    this.#terminal.onData((data) => options.onReply(data));
+  }
+
+  /** `bytes` are on disk. */
+  recorded(bytes: Uint8Array): void {
+    const behind = this.#given < this.#recorded || this.#busy;
+    this.#recorded += bytes.length;
+    if (behind) return;
+    this.#give(bytes);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#terminal.resize(columns, rows);
+  }
+
+  /** Everything recorded so far is on the screen. */
+  async settle(): Promise<void> {
+    if (!this.#busy && this.#given === this.#recorded) return;
+    await new Promise<void>((resolve) => this.#caughtUp.push(resolve));
+  }
+
+  /** Redraws what is on the screen now, on an empty terminal: of the two buffers only the one that shows. */
+  serialize(): string {
+    const both = this.#serializer.serialize({ scrollback: 0 });
+    const alternate = both.lastIndexOf(ALTERNATE);
+    return (alternate < 0 ? both : both.slice(alternate + ALTERNATE.length)) + (this.#cursorVisible ? "" : "\x1b[?25l");
+  }
+
+  screen(): Screen {
+    const { active } = this.#terminal.buffer;
+    const lines = Array.from(
+      { length: this.#terminal.rows },
+      (_, y) =>
+        active
+          .getLine(active.baseY + y)
+          ?.translateToString(true)
+          .trimEnd() ?? "",
+    );
+    return {
+      columns: this.#terminal.cols,
+      rows: this.#terminal.rows,
+      cursor: { x: active.cursorX, y: active.cursorY, visible: this.#cursorVisible },
+      title: this.#title,
+      lines,
+      ansi: this.serialize(),
+      alternate: active.type === "alternate",
+      bracketedPaste: this.#terminal.modes.bracketedPasteMode,
+      applicationCursor: this.#terminal.modes.applicationCursorKeysMode,
+    };
+  }
+
+  #give(bytes: Uint8Array): void {
+    this.#busy = true;
+    this.#given += bytes.length;
+    this.#terminal.write(bytes, () => {
+      this.#busy = false;
+      if (this.#given < this.#recorded) this.#give(this.#readBack());
+      else for (const done of this.#caughtUp.splice(0)) done();
+    });
+  }
+
+  /** Segments are one megabyte each, so a place in the recording names its file. */
+  #readBack(): Uint8Array {
+    const segment = Math.floor(this.#given / (1 << 20));
+    const path = join(this.#directory, `output.${String(segment).padStart(6, "0")}`);
+    const from = this.#given - segment * (1 << 20);
+    const length = Math.min(CHUNK, statSync(path).size - from, this.#recorded - this.#given);
+    const buffer = Buffer.allocUnsafe(length);
+    const file = openSync(path, "r");
+    try {
+      return buffer.subarray(0, readSync(file, buffer, 0, length, from));
+    } finally {
+      closeSync(file);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** The run's program in a pseudo-terminal. It has ended when it has exited and nobody holds its terminal any more, as on tmux. */
+import type { ReadStream } from "node:tty";
+import { type IPty, spawn } from "@lydell/node-pty";
+
+export interface ProgramExit {
+  code: number;
+  signal: number;
+}
+
+export function startProgram(options: {
+  launch: string;
+  env: Record<string, string>;
+  columns: number;
+  rows: number;
+  onOutput(bytes: Uint8Array): void;
+  onExit(exit: ProgramExit): void;
+}): IPty {
+  const pty = spawn("/bin/sh", ["-c", `. "$1"`, "sh", options.launch], {
+    name: "xterm-256color",
+    cwd: "/",
+    cols: options.columns,
+    rows: options.rows,
+    env: options.env,
+    encoding: null,
+  });
+  keepReading(pty);
+  // With `encoding: null` the data are bytes; the type says otherwise.
+  pty.onData((data) => options.onOutput(data as unknown as Uint8Array));
+  pty.onExit(({ exitCode, signal }) => options.onExit({ code: exitCode, signal: signal ?? 0 }));
+  return pty;
+}
+
+/**
+ * node-pty closes the terminal 200 ms after the program's exit, whether or not it has been read to its end: a burst of output
+ * at the end would be cut, and background children would lose their terminal. On Linux the end is certain (EIO), so the
+ * closing is left to it.
+ */
+function keepReading(pty: IPty): void {
+  if (process.platform !== "linux") return;
+  const socket = (pty as unknown as { _socket: ReadStream })._socket;
+  const destroy = socket.destroy.bind(socket);
+  let ended = false;
+  const end = () => {
+    ended = true;
+  };
+  socket.once("error", end).once("end", end);
+  socket.destroy = (error?: Error) => (ended || error ? destroy(error) : socket);
+}

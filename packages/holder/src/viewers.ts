@@ -1,0 +1,70 @@
+/**
+ * Clients that show the terminal. Each gets a screen first and then every byte after it. One that reads too slowly is not sent
+ * more than HELD bytes: it gets a new screen when it has caught up, so it shows the truth late instead of the past for ever.
+ */
+import type { Socket } from "node:net";
+import { BYTES, encodeFrame, encodeMessage } from "@holdfast/contract/frames";
+import type { FromHolder } from "@holdfast/contract/holder";
+
+const HELD = 1 << 20;
+
+/** Undoes what the program's modes did to the viewer's terminal: modes, colours, margins, mouse, paste marks, and the picture. */
+const RESET = "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[r\x1b[0m\x1b[?25h\x1b[2J\x1b[H";
+
+export class Viewers {
+  readonly #viewers = new Map<Socket, { readOnly: boolean; behind: boolean }>();
+  readonly #screen: () => Promise<string>;
+
+  constructor(screen: () => Promise<string>) {
+    this.#screen = screen;
+  }
+
+  /** From the moment the screen is taken, bytes are held back for this viewer until it has been sent. */
+  async add(socket: Socket, options: { readOnly: boolean }): Promise<void> {
+    const viewer = { readOnly: options.readOnly, behind: true };
+    this.#viewers.set(socket, viewer);
+    socket.on("close", () => this.#viewers.delete(socket));
+    socket.on("drain", () => {
+      if (viewer.behind) void this.#refresh(socket);
+    });
+    await this.#refresh(socket);
+  }
+
+  mayType(socket: Socket): boolean {
+    return this.#viewers.get(socket)?.readOnly === false;
+  }
+
+  output(bytes: Uint8Array): void {
+    if (this.#viewers.size === 0 || bytes.length === 0) return;
+    const frame = encodeFrame(BYTES, bytes);
+    for (const [socket, viewer] of this.#viewers) {
+      if (viewer.behind) continue;
+      socket.write(frame);
+      if (socket.writableLength > HELD) viewer.behind = true;
+    }
+  }
+
+  /** Everybody gets the screen anew, as soon as the model has it. */
+  refreshAll(): void {
+    for (const [socket, viewer] of this.#viewers) {
+      viewer.behind = true;
+      void this.#refresh(socket);
+    }
+  }
+
+  /** Tells them and closes; how many there were. */
+  dismiss(message: FromHolder): number {
+    const count = this.#viewers.size;
+    for (const socket of this.#viewers.keys()) socket.end(encodeMessage(message));
+    this.#viewers.clear();
+    return count;
+  }
+
+  async #refresh(socket: Socket): Promise<void> {
+    const screen = await this.#screen();
+    const viewer = this.#viewers.get(socket);
+    if (!viewer) return;
+    socket.write(encodeFrame(BYTES, Buffer.from(RESET + screen)));
+    viewer.behind = false;
+  }
+}

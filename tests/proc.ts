@@ -1,0 +1,23 @@
+/** What the kernel says about a process; Linux only, as the product tests are. */
+import { readFileSync, readlinkSync } from "node:fs";
+import { inspect } from "@holdfast/platform";
+
+export function cwdOf(pid: number): string {
+  return readlinkSync(`/proc/${pid}/cwd`);
+}
+
+/** The environment a process was started with. */
+export function environmentOf(pid: number): Record<string, string> {
+  const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
+  return Object.fromEntries(entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]));
+}
+
+export function lives(pid: number): boolean {
+  const info = inspect(pid);
+  return info !== undefined && !info.zombie;
+}
+
+export function residentBytes(pid: number): number {
+  const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
+  return pages * 4096;
+}

@@ -1,0 +1,91 @@
+/** What `stop` ends, and how. */
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import type { Session, StopReply } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+import { lives } from "./proc.ts";
+
+type Stopped = Session & Pick<StopReply, "killed">;
+
+/** Pids that a script wrote into a file, one per line, as soon as there are so many. */
+function pidsIn(file: string, count: number): Promise<number[]> {
+  return eventually(() => {
+    const pids = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : [];
+    return pids.length === count && pids;
+  });
+}
+
+test("stop sends SIGTERM, gives time to clean up, and says how it ended", async () => {
+  await using home = new TestHome();
+  const script = "trap 'sleep 0.3; echo cleaned up; exit 7' TERM; echo ready; while :; do sleep 0.05; done";
+  await home.run(script, "--name", "tidy");
+  await eventually(async () => (await home.ok(["logs", "tidy"])).includes("ready"));
+  const [stopped] = await home.json<Stopped[]>(["stop", "tidy"]);
+  expect(stopped).toMatchObject({ status: "stopped", exit: { code: 7, signal: null } });
+  expect(stopped?.killed.every(({ signal }) => signal === "SIGTERM")).toBe(true);
+  expect(await home.ok(["logs", "tidy"])).toBe("ready\ncleaned up\n");
+});
+
+test("a program that ignores SIGTERM is killed after the grace period", async () => {
+  await using home = new TestHome();
+  const session = await home.run("trap '' TERM; echo ready; while :; do sleep 0.05; done", "--name", "stubborn");
+  await eventually(async () => (await home.ok(["logs", "stubborn"])).includes("ready"));
+  const before = performance.now();
+  const [stopped] = await home.json<Stopped[]>(["stop", "stubborn", "--grace", "700ms"]);
+  expect(performance.now() - before).toBeGreaterThan(700);
+  expect(stopped).toMatchObject({ status: "stopped", exit: { code: null, signal: "SIGKILL" } });
+  expect(stopped?.killed.find(({ pid }) => pid === session.pid)?.signal).toBe("SIGKILL");
+  expect(lives(session.pid ?? 0)).toBe(false);
+});
+
+test("children, grandchildren and those that left the process group or the process session are gone after stop", async () => {
+  await using home = new TestHome();
+  const file = path.join(home.root, "pids");
+  const script = `
+    echo $$ >> ${file}
+    sleep 1000 & echo $! >> ${file}
+    sh -c 'echo $$ >> ${file}; sleep 1000 & echo $! >> ${file}; wait' &
+    setsid sh -c 'echo $$ >> ${file}; exec sleep 1000' &
+    setsid sh -c 'setsid sh -c "echo \\$\\$ >> ${file}; exec sleep 1000" & exit 0' &
+    nohup sleep 1000 > /dev/null 2>&1 & echo $! >> ${file}
+    wait`;
+  await home.run(script, "--name", "family");
+  const pids = await pidsIn(file, 7);
+  expect(pids.every(lives)).toBe(true);
+  const [stopped] = await home.json<Stopped[]>(["stop", "family"]);
+  expect(pids.filter(lives)).toEqual([]);
+  expect(pids.filter((pid) => !stopped?.killed.some((each) => each.pid === pid))).toEqual([]);
+});
+
+test("what a program left behind when it ended by itself does not keep the session running", async () => {
+  await using home = new TestHome();
+  const file = path.join(home.root, "pids");
+  await home.run(
+    `setsid sh -c 'echo $$ >> ${file}; exec sleep 1000' & while ! [ -s ${file} ]; do sleep 0.02; done; exit 4`,
+    "--name",
+    "left",
+  );
+  expect(await home.ended("left")).toMatchObject({ status: "failed", exit: { code: 4, signal: null } });
+});
+
+test("stop of an ended session is an error of its own", async () => {
+  await using home = new TestHome();
+  await home.run("exit 0", "--name", "over");
+  await home.ended("over");
+  expect(await home.cli(["stop", "over"])).toEqual({
+    code: 6,
+    stdout: "",
+    stderr: "holdfast: over has ended (done)\n  read what it said: holdfast logs over\n",
+  });
+});
+
+test("two stops at once both end well", async () => {
+  await using home = new TestHome();
+  await home.run("trap '' TERM; echo ready; while :; do sleep 0.05; done", "--name", "one");
+  await eventually(async () => (await home.ok(["logs", "one"])).includes("ready"));
+  const [first, second] = await Promise.all([home.cli(["stop", "one", "--grace", "300ms"]), home.cli(["stop", "one", "--grace", "300ms"])]);
+  expect([first.code, second.code].every((code) => code === 0 || code === 6)).toBe(true);
+  expect([first.code, second.code]).toContain(0);
+  expect((await home.session("one")).status).toBe("stopped");
+});
