@@ -96,7 +96,7 @@ test("a `run` that is killed with SIGKILL at any moment leaves the daemon, and n
     expect(session).toMatchObject({ status: "working", endedAt: null });
     await expectToGrow(session);
   }
-  const programs = home.processes().filter(({ pid }) => environmentOf(pid).HOLDFAST_RUN !== undefined && inspect(pid)?.session === pid);
+  const programs = home.processes().filter(({ pid, session }) => session === pid && environmentOf(pid).HOLDFAST_RUN !== undefined);
   expect(programs.map(({ pid }) => pid).sort()).toEqual(sessions.map(({ pid }) => pid).sort());
 });
 

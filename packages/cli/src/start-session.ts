@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
-import { HOSTS, type HostName } from "@holdfast/contract/status";
+import { HOSTS, RESTARTS } from "@holdfast/contract/status";
 import type { Context, Flag } from "./command.ts";
 import { plain } from "./plain.ts";
 
@@ -11,6 +11,7 @@ export const START_FLAGS = {
   cwd: { value: "DIR", summary: "where it works (default: here)", complete: "directories" },
   env: { value: "K=V", summary: "set a variable of its environment, on top of yours", multiple: true, complete: "nothing" },
   host: { value: "HOST", summary: "what keeps it: tmux (default where it is) or native", complete: "hosts" },
+  restart: { value: "POLICY", summary: "after it ended by itself: never (default), on-failure, always", complete: "restarts" },
   role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },
   objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
@@ -24,7 +25,8 @@ export async function startSession(context: Context, what: { agent: string; comm
       cwd: resolve(flags.text("cwd") ?? "."),
       env: { ...callerEnvironment(), ...Object.fromEntries(flags.list("env").map(assignment)) },
       umask: process.umask(),
-      host: hostOf(flags.text("host")),
+      host: oneOf(flags.text("host"), { flag: "--host", words: HOSTS }),
+      restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
       role: flags.text("role"),
       objective: flags.text("objective"),
     },
@@ -38,9 +40,10 @@ export function printStarted(session: Session, json: boolean): void {
   process.stderr.write(`${plain(session.name)} is running. Look: holdfast attach ${session.name}   Read: holdfast logs ${session.name}\n`);
 }
 
-function hostOf(text: string | undefined): HostName | undefined {
-  if (text === undefined || (HOSTS as readonly string[]).includes(text)) return text as HostName | undefined;
-  throw new HoldfastError("usage", `there is no host ${JSON.stringify(text)}`, { candidates: [...HOSTS] });
+function oneOf<T extends string>(text: string | undefined, { flag, words }: { flag: string; words: readonly T[] }): T | undefined {
+  const word = words.find((known) => known === text);
+  if (text === undefined || word !== undefined) return word;
+  throw new HoldfastError("usage", `${flag} does not take ${JSON.stringify(text)}`, { candidates: [...words] });
 }
 
 function callerEnvironment(): Record<string, string> {

@@ -3,7 +3,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Screen } from "./holder.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
-import { HostSchema, Session, StatusSchema, Time } from "./session.ts";
+import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
 
 const text = z.string().check(z.maxLength(10_000));
 const flag = z._default(z.stringbool(), false);
@@ -42,6 +42,7 @@ export const SpawnRequest = z.object({
   role: z.optional(text),
   objective: z.optional(text),
   host: z.optional(HostSchema),
+  restart: z._default(RestartSchema, "never"),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 

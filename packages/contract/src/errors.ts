@@ -11,6 +11,7 @@ export const ERRORS = {
   session_ambiguous: { http: 409, exit: 4, what: "An id prefix that fits several sessions." },
   name_taken: { http: 409, exit: 5, what: "Another session has that name." },
   session_running: { http: 409, exit: 6, what: "The action needs a session that has ended." },
+  session_damaged: { http: 409, exit: 6, what: "The files a new run would start from are damaged or missing." },
   session_ended: { http: 409, exit: 6, what: "The action needs a session that is running." },
   agent_unknown: { http: 422, exit: 7, what: "No profile has that agent name." },
   program_not_found: { http: 422, exit: 7, what: "The program is not on the session's PATH or cannot be executed." },

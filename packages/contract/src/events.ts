@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
-import { Exit, HostSchema, KindSchema, Time } from "./session.ts";
+import { Exit, HostSchema, KindSchema, RestartSchema, Time } from "./session.ts";
 
 /**
  * Facts in the journal, in the past tense. A type's data only ever gains optional fields; what would break a reader
@@ -18,7 +18,13 @@ export const EVENTS = {
     host: HostSchema,
     cwd: z.string(),
     command: z.array(z.string()),
+    restart: z.optional(RestartSchema),
   }),
+  /** Run 2 and later; run 1 comes with the session. */
+  "session.run_created": z.object({ run: RunNumber, why: z.enum(["restart"]) }),
+  "session.restart_scheduled": z.object({ run: RunNumber, at: Time, quickEnds: z.int() }),
+  /** No further run: it ended too often too quickly, somebody stopped it, or its files are damaged. */
+  "session.restart_abandoned": z.object({ why: z.enum(["crash_loop", "stopped", "damaged"]), quickEnds: z.int() }),
   "session.started": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
   "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
   /** `exit` is null when the run vanished with its keeper, or never began. `bytes`: size of the whole recording. */

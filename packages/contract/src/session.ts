@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
-import { HOSTS, KINDS, STATUSES } from "./status.ts";
+import { HOSTS, KINDS, RESTARTS, STATUSES } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
 export const StatusSchema = z.enum(STATUSES);
 export const HostSchema = z.enum(HOSTS);
+export const RestartSchema = z.enum(RESTARTS);
 
 /** Both null when the keeper could not tell how the program ended. */
 export const Exit = z.object({ code: z.nullable(z.int()), signal: z.nullable(z.string()) });
@@ -38,5 +39,8 @@ export const Session = z.object({
   outputPath: z.nullable(z.string()),
   exit: z.nullable(Exit),
   runs: z.int(),
+  restart: RestartSchema,
+  /** When the next run will be started; null when none is due. */
+  restartAt: z.nullable(Time),
 });
 export type Session = z.infer<typeof Session>;

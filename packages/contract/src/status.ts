@@ -8,6 +8,10 @@ export type SessionStatus = (typeof STATUSES)[number];
 export const HOSTS = ["tmux", "native"] as const;
 export type HostName = (typeof HOSTS)[number];
 
+/** When a run that ended by itself is followed by another: never, after a failure, or always. */
+export const RESTARTS = ["never", "on-failure", "always"] as const;
+export type RestartPolicy = (typeof RESTARTS)[number];
+
 const ENDED: ReadonlySet<SessionStatus> = new Set<SessionStatus>(["done", "failed", "stopped", "lost"]);
 
 export function hasEnded(status: SessionStatus): boolean {

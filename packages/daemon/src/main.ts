@@ -81,12 +81,14 @@ async function serve(home: Home): Promise<void> {
   });
   sweepRemoved(home, journal);
   await lifecycle.begin();
+  sessions.restarts.begin();
 
   let ending = false;
   const end = async (why: "asked" | "replaced" | "signal") => {
     if (ending) return;
     ending = true;
     await door[Symbol.asyncDispose]();
+    sessions.restarts[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });

@@ -1,5 +1,5 @@
 /** What the completion scripts ask: the words so far, the last one unfinished; prints what fits, one per line. */
-import { HOSTS, STATUSES } from "@holdfast/contract/status";
+import { HOSTS, RESTARTS, STATUSES } from "@holdfast/contract/status";
 import type { Command, Completion, Context } from "../command.ts";
 import { COMMON_FLAGS } from "../command-line.ts";
 import { connectRunning } from "../connect.ts";
@@ -45,6 +45,7 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
 async function values(context: Context, what: Completion): Promise<string[]> {
   if (what === "statuses") return [...STATUSES];
   if (what === "hosts") return [...HOSTS];
+  if (what === "restarts") return [...RESTARTS];
   if (what === "agents") return ["demo", "shell"];
   if (what === "shells") return ["bash", "zsh", "fish"];
   if (what !== "sessions") return [];

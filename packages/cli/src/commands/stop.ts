@@ -24,7 +24,8 @@ export const command: Command = {
     const grace = context.flags.text("grace");
     const graceMs = grace === undefined ? 5000 : parseDuration(grace, "--grace");
     const sessions = await selected(context, "stop");
-    const running = context.args.length > 0 ? sessions : sessions.filter(({ endedAt }) => endedAt === null);
+    const running =
+      context.args.length > 0 ? sessions : sessions.filter(({ endedAt, restartAt }) => endedAt === null || restartAt !== null);
     if (running.length === 0 && !context.json) process.stdout.write("Nothing to stop.\n");
     return actOnEach(running, {
       json: context.json,

@@ -10,9 +10,8 @@ export function openEmulator({ columns, rows, scrollback }: { columns: number; r
     scrollback,
     allowProposedApi: true,
     logLevel: "off",
-    // The one documented way to have no reflow: a resize then never moves a row that has scrolled off back onto the screen, which
-    // would give it out twice. Wrapped rows are joined when they are read, so the text is the same without it.
-    windowsPty: { backend: "winpty", buildNumber: 1 },
+    // As tmux does. Without it a line the cursor is in is cut off when the terminal gets narrower.
+    reflowCursorLine: true,
   });
   terminal.unicode.register(characterWidths);
   terminal.unicode.activeVersion = characterWidths.version;
@@ -22,7 +21,7 @@ export function openEmulator({ columns, rows, scrollback }: { columns: number; r
 }
 
 // Returns when the text is parsed: the first write after input of a user is not put off. On its timer a throw of xterm's, which a
-// resize at the wrong moment can cause, would end the process; here the caller catches it. The terminal is of no use afterwards.
+// resize can lead to, would end the process; here the caller catches it. The terminal is of no use afterwards.
 export function parseNow(terminal: Terminal, text: string): void {
   terminal.input("", true);
   terminal.write(text);

@@ -36,10 +36,8 @@ describe("redraws", () => {
   });
 
   it("keep what had scrolled off before the screen was cleared or the terminal reset", () => {
-    const wipes = ["\x1b[H\x1b[2J\x1b[3J", "\x1bc"];
-    for (const wipe of wipes) {
-      const lines = read([numbered(1, 30), wipe, "new\r\n"]);
-      expect(lines).toEqual([...Array.from({ length: 7 }, (_, index) => `line ${index + 1}`), "new"]);
+    for (const wipe of ["\x1b[H\x1b[2J\x1b[3J", "\x1bc"]) {
+      expect(read([`${numbered(1, 30)}${wipe}new\r\n`])).toEqual([...lines(1, 7), "new"]);
     }
   });
 });
@@ -47,8 +45,7 @@ describe("redraws", () => {
 describe("text", () => {
   it("does not depend on the width, because wrapped rows are joined", () => {
     const text = `${"wörter und 漢字 und 👍 ".repeat(20)}end\r\nsecond\r\n`;
-    const widths = [5, 21, 80, 500].map((columns) => read([text], { columns, rows: 6 }));
-    for (const lines of widths) expect(lines).toEqual([`${"wörter und 漢字 und 👍 ".repeat(20)}end`, "second"]);
+    for (const columns of [5, 21, 80, 500]) expect(read([text], { columns, rows: 6 })).toEqual(text.trimEnd().split("\r\n"));
   });
 
   it("keeps combining characters and joined emoji whole", () => {
@@ -86,15 +83,12 @@ describe("text", () => {
 
 describe("long recordings", () => {
   it("lose no line, however many scroll by in one write", () => {
-    const lines = read([numbered(1, 50_000)]);
-    expect(lines).toHaveLength(50_000);
-    expect(lines.at(-1)).toBe("line 50000");
+    expect(read([numbered(1, 50_000)])).toEqual(lines(1, 50_000));
     expect(read(["\n".repeat(20_000), "end"])).toHaveLength(20_001);
   });
 
   it("break a line that never ends", () => {
-    const lines = read(["x".repeat(2 ** 20 + 5000)]);
-    expect(lines.map((line) => line.length)).toEqual([2 ** 20, 5000]);
+    expect(read(["x".repeat(2 ** 20 + 5000)]).map((line) => line.length)).toEqual([2 ** 20, 5000]);
   });
 });
 
@@ -107,14 +101,18 @@ describe("a hostile or unlucky recording", () => {
     expect(read(["a\x1b[24;80H\x1b[1J\x1b[Hb"]).at(0)).toBe("b");
   });
 
-  it("goes on after a saved cursor that a resize put off the screen", () => {
-    using text = new RecordingText(SIZE);
-    text.write(Buffer.from("before\x1b[24;1H\x1b7\x1b[1;1H"));
-    text.resize(80, 5);
-    text.write(Buffer.from("\x1b8after\r\n"));
-    const lines = text.finish();
-    expect(lines).toContain("before");
-    expect(lines).toContain("after");
+  // xterm 6.0.0 throws here: an alternate screen entered after the terminal got lower keeps too many rows.
+  it("goes on after a resize that breaks the emulator", () => {
+    using text = new RecordingText({ columns: 80, rows: 1 });
+    text.write(Buffer.from("before\r\n"));
+    text.resize(80, 2);
+    text.resize(80, 1);
+    text.write(Buffer.from(`\x1b[?1049h${"\n".repeat(10)}`));
+    text.resize(80, 3);
+    text.write(Buffer.from(`\x1b[2;5r${"\n".repeat(10)}\x1b[?1049lafter`));
+    const read = text.finish();
+    expect(read).toContain("before");
+    expect(read).toContain("after");
   });
 });
 
@@ -128,22 +126,34 @@ describe("a resize", () => {
 
   it("neither loses nor repeats a line", () => {
     using text = new RecordingText(SIZE);
-    const lines: string[] = [];
+    const read: string[] = [];
     for (const [index, size] of sizes.entries()) {
       text.write(Buffer.from(numbered(index * 100 + 1, index * 100 + 100)));
       text.resize(...size);
-      lines.push(...text.scrolled());
+      read.push(...text.scrolled());
     }
-    lines.push(...text.finish());
-    expect(lines).toEqual(Array.from({ length: 400 }, (_, index) => `line ${index + 1}`));
+    expect([...read, ...text.finish()]).toEqual(lines(1, 400));
   });
 
   it("behind the alternate screen neither loses nor repeats a line", () => {
     using text = new RecordingText(SIZE);
-    text.write(Buffer.from(`${numbered(1, 30)}\x1b[?1049hinside`));
-    for (const size of sizes) text.resize(...size);
+    text.write(Buffer.from(`${numbered(1, 30)}\x1b[?1049h`));
+    for (const size of sizes) {
+      text.resize(...size);
+      text.write(Buffer.from("inside"));
+      text.write(Buffer.from("inside"));
+    }
     text.write(Buffer.from("\x1b[?1049lafter\r\n"));
-    expect(text.finish()).toEqual([...Array.from({ length: 30 }, (_, index) => `line ${index + 1}`), "after"]);
+    expect(text.finish()).toEqual([...lines(1, 30), "after"]);
+  });
+
+  it("to fewer columns wraps what is there, as it does for a person, and cuts nothing off", () => {
+    using text = new RecordingText(SIZE);
+    text.write(Buffer.from(`${"x".repeat(70)}\r\n${"y".repeat(70)}`));
+    text.resize(40, 24);
+    text.write(Buffer.from("y\r\n"));
+    text.resize(20, 24);
+    expect(text.finish()).toEqual(["x".repeat(70), "y".repeat(71)]);
   });
 });
 
@@ -160,13 +170,12 @@ describe("a follower", () => {
 
   it("does not get a line again when it scrolls off", () => {
     using text = new RecordingText(SIZE);
-    const lines: string[] = [];
+    const followed: string[] = [];
     for (let line = 1; line <= 100; line += 10) {
       text.write(Buffer.from(numbered(line, line + 9)));
-      lines.push(...text.settled());
+      followed.push(...text.settled());
     }
-    lines.push(...text.finish());
-    expect(lines).toEqual(Array.from({ length: 100 }, (_, index) => `line ${index + 1}`));
+    expect([...followed, ...text.finish()]).toEqual(lines(1, 100));
   });
 
   it("gets what was redrawn when the terminal is at rest, and only what changed", () => {
@@ -294,8 +303,14 @@ function pieces(bytes: Uint8Array, cuts: number[]): Uint8Array[] {
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 }
 
+function lines(from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}`);
+}
+
 function numbered(from: number, to: number): string {
-  return Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\r\n`).join("");
+  return lines(from, to)
+    .map((line) => `${line}\r\n`)
+    .join("");
 }
 
 function fixture(name: string): Buffer {

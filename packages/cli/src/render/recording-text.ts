@@ -46,7 +46,11 @@ export class RecordingText implements Disposable {
   resize(columns: number, rows: number): void {
     this.#takeScrolled();
     this.#dropTaken();
-    this.#terminal.resize(columns, rows);
+    try {
+      this.#terminal.resize(columns, rows);
+    } catch {
+      this.#startAfresh(columns, rows);
+    }
     this.#takeScrolled();
     this.#dropTaken();
   }
@@ -93,19 +97,18 @@ export class RecordingText implements Disposable {
         parseNow(this.#terminal, slice);
       } catch {
         // How far it came is unknown: a few lines twice rather than not at all.
-        this.#startAfresh();
+        this.#startAfresh(this.#terminal.cols, this.#terminal.rows);
         parseNow(this.#terminal, slice);
       }
       this.#takeScrolled();
     }
   }
 
-  #startAfresh(): void {
-    const { cols, rows } = this.#terminal;
+  #startAfresh(columns: number, rows: number): void {
     this.#takeScrolled();
     for (const line of this.#screen().lines) this.#scrollOff(line);
     this.#terminal.dispose();
-    this.#terminal = this.#openTerminal(cols, rows);
+    this.#terminal = this.#openTerminal(columns, rows);
     this.#lastScrolled = undefined;
     this.#unfinished = undefined;
     this.#given = [];
@@ -126,7 +129,8 @@ export class RecordingText implements Disposable {
     this.#lastScrolled = this.#terminal.registerMarker(-normal.cursorY - 1);
   }
 
-  // xterm resizes rows one by one, and on an idle timer afterwards complains on stderr when it takes long: leave it only the screen.
+  // For a resize: none of these rows may come back onto the screen, and xterm, which goes through all rows then and complains on
+  // stderr when that takes long, has only the screen's. At other times it would reset the scroll region.
   #dropTaken(): void {
     this.#terminal.options.scrollback = 0;
     this.#terminal.options.scrollback = SCROLLBACK;

@@ -34,7 +34,9 @@ export const MIGRATIONS: readonly string[] = [
     created_at TEXT NOT NULL,
     created_seq INTEGER NOT NULL,
     status TEXT NOT NULL,
-    run INTEGER NOT NULL
+    run INTEGER NOT NULL,
+    restart TEXT NOT NULL,
+    restart_at TEXT
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX sessions_by_status ON sessions (status);
 

@@ -5,6 +5,7 @@ import {
   HoldfastError,
   type HostName,
   hasEnded,
+  type RestartPolicy,
   type SessionId,
   type SessionKind,
   type SessionStatus,
@@ -33,6 +34,8 @@ export interface SessionRecord {
   exit: Exit | null;
   stopRequested: boolean;
   lastActivityAt: string | null;
+  restart: RestartPolicy;
+  restartAt: string | null;
 }
 
 export interface SessionFilter {
@@ -65,13 +68,30 @@ export class SessionQueries {
   select(filter: SessionFilter): SessionRecord[] {
     const chosen = filter.names
       ? filter.names.map((name) => this.resolve(name))
-      : this.#read(filter.all || filter.status ? "" : `WHERE s.status IN ${LIVE}`);
+      : this.#read(filter.all || filter.status ? "" : `WHERE s.status IN ${LIVE} OR s.restart_at IS NOT NULL`);
     const unique = [...new Map(chosen.map((record) => [record.id, record])).values()];
     return unique.filter((record) => (filter.status?.includes(record.status) ?? true) && (filter.agent?.includes(record.agent) ?? true));
   }
 
   live(): SessionRecord[] {
     return this.#read(`WHERE s.status IN ${LIVE}`);
+  }
+
+  /** Sessions whose next run is due at some time. */
+  restarting(): SessionRecord[] {
+    return this.#read("WHERE s.restart_at IS NOT NULL");
+  }
+
+  /** How many runs in a row, up to and including `last`, ended by themselves after less than `ms`. */
+  quickEnds(id: SessionId, options: { last: number; ms: number }): number {
+    const sql = "SELECT started_at, ended_at, cause FROM runs WHERE session = ? AND run <= ? ORDER BY run DESC";
+    let count = 0;
+    for (const run of this.#db.prepare(sql).iterate(id, options.last)) {
+      const lasted = run.started_at === null ? 0 : Date.parse(String(run.ended_at)) - Date.parse(String(run.started_at));
+      if (run.ended_at === null || run.cause === "stopped" || lasted >= options.ms) break;
+      count++;
+    }
+    return count;
   }
 
   counts(): { running: number; ended: number } {
@@ -147,6 +167,8 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     exit: exitOf(row),
     stopRequested: row.stop_requested === 1,
     lastActivityAt: row.last_activity_at as string | null,
+    restart: row.restart as RestartPolicy,
+    restartAt: row.restart_at as string | null,
   };
 }
 

@@ -30,8 +30,19 @@ const APPLY: Apply = {
       actor,
       at,
       seq,
+      data.restart ?? "never",
     );
-    s.firstRun.run(session);
+    s.newRun.run(session, 1);
+  },
+  "session.run_created"(s, { session, data }) {
+    s.newRun.run(session, data.run);
+    s.nextRun.run(data.run, session);
+  },
+  "session.restart_scheduled"(s, { session, data }) {
+    s.restartAt.run(data.at, session);
+  },
+  "session.restart_abandoned"(s, { session }) {
+    s.restartAt.run(null, session);
   },
   "session.started"(s, { session, data, at }) {
     s.startRun.run(data.pid, data.pidStart, data.outputPath, at, session, data.run);
@@ -72,9 +83,11 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1)`,
-  firstRun: "INSERT INTO runs (session, run) VALUES (?, 1)",
+  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?)`,
+  newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
+  nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL WHERE id = ?",
+  restartAt: "UPDATE sessions SET restart_at = ? WHERE id = ?",
   startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = ? WHERE session = ? AND run = ?",
   // A shell works while it runs; what an agent in a terminal does is unknown until there is evidence.
   working: "UPDATE sessions SET status = CASE kind WHEN 'shell' THEN 'working' ELSE 'unknown' END WHERE id = ?",

@@ -6,17 +6,23 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type HostName, hasEnded, type SessionId } from "@holdfast/contract";
+import { type EventData, type HostName, hasEnded, type SessionId } from "@holdfast/contract";
 import { describe, type Home, inspect, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, type LiveRun, type RunId, runMarker } from "../host/host.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { RunWatch } from "../record/run-watch.ts";
 import { type RecordedExit, readExitFile } from "./exit-file.ts";
 
 /** The safety net under the notices of the kernel and of the keepers: also finds a recorder that died. */
 const SWEEP_MS = 5000;
+
+/** What is to happen after a run's end: events for the same transaction, then action. */
+export interface FollowUp {
+  after(record: SessionRecord, end: EventData<"session.ended">): Draft[];
+  arm(session: SessionId): void;
+}
 
 export class Lifecycle implements Disposable {
   readonly #home: Home;
@@ -28,6 +34,7 @@ export class Lifecycle implements Disposable {
   readonly #starting = new Set<SessionId>();
   #reconciling: Promise<void> | undefined;
   #again = false;
+  #followUp: FollowUp | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: { home: Home; journal: Journal; queries: SessionQueries; hosts: ReadonlyMap<HostName, Host> }) {
@@ -35,6 +42,10 @@ export class Lifecycle implements Disposable {
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#hosts = options.hosts;
+  }
+
+  followWith(followUp: FollowUp): void {
+    this.#followUp = followUp;
   }
 
   /** Brings the record up to date with what happened while no daemon ran, and keeps it so. */
@@ -63,6 +74,13 @@ export class Lifecycle implements Disposable {
       this.#starting.delete(run.session);
     }
     this.#watch(run);
+  }
+
+  /** The end and what follows from it are one fact. */
+  recordEnd(record: SessionRecord, data: EventData<"session.ended">): void {
+    const ended = { type: "session.ended", actor: DAEMON, session: record.id, data } as const;
+    this.#journal.append(ended, ...(this.#followUp?.after(record, data) ?? []));
+    this.#followUp?.arm(record.id);
   }
 
   reconcile(): Promise<void> {
@@ -166,19 +184,15 @@ export class Lifecycle implements Disposable {
     watch[Symbol.dispose]();
     const { stopRequested } = this.#queries.get(run.session) ?? record;
     const activity = watch.recording.lastActivity();
-    this.#journal.append({
-      type: "session.ended",
-      actor: DAEMON,
-      session: run.session,
-      data: {
-        run: run.run,
-        exit: "exit" in how ? how.exit.exit : null,
-        cause: stopRequested ? "stopped" : "exit" in how ? "exited" : record.status === "starting" ? "not_started" : "lost",
-        endedAt: new Date("exit" in how ? how.exit.endedAt : Date.now()).toISOString(),
-        lastActivityAt: activity === null ? null : new Date(activity).toISOString(),
-        bytes: watch.recording.size(),
-      },
-    });
+    const data: EventData<"session.ended"> = {
+      run: run.run,
+      exit: "exit" in how ? how.exit.exit : null,
+      cause: stopRequested ? "stopped" : "exit" in how ? "exited" : record.status === "starting" ? "not_started" : "lost",
+      endedAt: new Date("exit" in how ? how.exit.endedAt : Date.now()).toISOString(),
+      lastActivityAt: activity === null ? null : new Date(activity).toISOString(),
+      bytes: watch.recording.size(),
+    };
+    this.recordEnd(record, data);
     rmSync(join(directory, "launch"), { force: true });
   }
 

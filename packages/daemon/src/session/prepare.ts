@@ -1,13 +1,13 @@
 /** Everything that can be refused is refused here, before anything is recorded; then the files of the first run are written. */
-import { accessSync, constants, mkdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, rmSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { checkName, HoldfastError, type HostName, newSessionId, type SessionId, type SpawnRequest } from "@holdfast/contract";
-import { findProgram, type Home, minimalEnvironment, runDirectory, writeFileAtomic } from "@holdfast/platform";
+import { findProgram, type Home, runDirectory } from "@holdfast/platform";
 import type { Profile } from "../agent/profile.ts";
 import { profileOf } from "../agent/profiles/index.ts";
-import { runMarker } from "../host/host.ts";
-import { launchFile, runEnvironment } from "./launch-file.ts";
+import { runEnvironment } from "./launch-file.ts";
 import { readableName } from "./readable-name.ts";
+import { type Spec, writeLaunch, writeSessionFiles } from "./run-files.ts";
 
 export interface Prepared {
   id: SessionId;
@@ -35,7 +35,22 @@ export function prepare(
   const directory = runDirectory(context.home, id, 1);
   const prepared: Prepared = { id, name, profile, command, cwd, host: context.host, directory };
   try {
-    writeRun(prepared, request, { home: context.home, env });
+    const { role = null, objective = null, umask } = request;
+    const spec: Spec = {
+      v: 1,
+      id,
+      name,
+      kind: profile.kind,
+      agent: profile.name,
+      role,
+      objective,
+      host: context.host,
+      cwd,
+      command,
+      umask,
+    };
+    writeSessionFiles(context.home, spec, env);
+    writeLaunch(context.home, { session: id, run: 1 }, { spec, env });
   } catch (cause) {
     rmSync(join(context.home.sessions, id), { recursive: true, force: true });
     throw new HoldfastError("home_unusable", `cannot write the session's files: ${(cause as Error).message}`, {
@@ -83,32 +98,4 @@ function checkProgram(command: readonly string[], where: { env: Readonly<Record<
       ? "check that the file exists and is executable"
       : `it is not on the session's PATH (${where.env.PATH ?? "not set"})`,
   });
-}
-
-/** spec.json and env stay for later runs; launch is for this run only. */
-function writeRun(prepared: Prepared, request: SpawnRequest, context: { home: Home; env: Record<string, string> }): void {
-  const { id, directory, command, cwd, name, profile, host } = prepared;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const session = join(context.home.sessions, id);
-  const spec = {
-    v: 1,
-    id,
-    name,
-    kind: profile.kind,
-    agent: profile.name,
-    role: request.role ?? null,
-    objective: request.objective ?? null,
-    host,
-    cwd,
-    command,
-    umask: request.umask,
-  };
-  writeFileAtomic(join(session, "spec.json"), `${JSON.stringify(spec, null, 2)}\n`);
-  writeFileAtomic(join(session, "env"), `${JSON.stringify(context.env)}\n`);
-  const ours = { HOLDFAST_HOME: context.home.path, HOLDFAST_SESSION: id, HOLDFAST_RUN: runMarker({ session: id, run: 1 }) };
-  const inherited = Object.keys(minimalEnvironment(context.home));
-  writeFileAtomic(
-    join(directory, "launch"),
-    launchFile({ cwd, command, inherited, umask: request.umask, env: { ...context.env, ...ours } }),
-  );
 }

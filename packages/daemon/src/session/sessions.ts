@@ -14,6 +14,7 @@ import {
   type Principal,
   type Screen,
   type Session,
+  type SessionId,
   type SessionList,
   type SpawnRequest,
   type StopReply,
@@ -30,6 +31,8 @@ import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { nameTaken, prepare } from "./prepare.ts";
+import { Restarts } from "./restarts.ts";
+import { readSessionFiles, writeLaunch } from "./run-files.ts";
 import { sendText, Turns } from "./typing.ts";
 import { viewOf } from "./view.ts";
 
@@ -45,6 +48,7 @@ export class Sessions {
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #lifecycle: Lifecycle;
   readonly #typing = new Turns();
+  readonly restarts: Restarts;
   readonly #programs: string;
   readonly #detachKey: DetachKey;
   readonly #missingHost: (host: HostName) => HoldfastError;
@@ -67,6 +71,8 @@ export class Sessions {
     this.#programs = options.programs;
     this.#detachKey = options.detachKey;
     this.#missingHost = options.missingHost;
+    this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
+    options.lifecycle.followWith(this.restarts);
   }
 
   list(filter: SessionFilter): SessionList {
@@ -81,42 +87,43 @@ export class Sessions {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#queries.byName(name) !== undefined;
     const prepared = prepare(request, { home: this.#home, programs: this.#programs, host: host.name, isTaken });
-    const { id, name, profile, command, cwd, directory } = prepared;
-    const run = { session: id, run: 1 };
-    this.#journal.append({
-      type: "session.created",
-      actor,
-      session: id,
-      data: {
-        name,
-        kind: profile.kind,
-        agent: profile.name,
-        role: request.role ?? null,
-        objective: request.objective ?? null,
-        host: host.name,
-        cwd,
-        command,
-      },
-    });
-    try {
-      new Times(directory).append({ at: Date.now(), offset: 0, size: DEFAULT_SIZE });
-      await this.#lifecycle.starting(run, () =>
-        host.start({ ...run, directory, title: titleOf({ name, agent: profile.name }), ...DEFAULT_SIZE }),
-      );
-    } catch (error) {
-      const endedAt = new Date().toISOString();
-      this.#journal.append({
-        type: "session.ended",
-        actor: DAEMON,
-        session: id,
-        data: { run: 1, exit: null, cause: "not_started", endedAt, lastActivityAt: null, bytes: null },
-      });
-      throw error;
-    }
+    const { id, name, profile, command, cwd } = prepared;
+    const { role = null, objective = null, restart } = request;
+    const data = { name, kind: profile.kind, agent: profile.name, role, objective, host: host.name, cwd, command, restart };
+    this.#journal.append({ type: "session.created", actor, session: id, data });
+    await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title: titleOf({ name, agent: profile.name }) });
     return this.get(id);
   }
 
+  /** The next run of a session that has ended, with what it was started with. */
+  async restart(id: SessionId): Promise<Session> {
+    const record = this.#queries.resolve(id);
+    if (!hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
+    const run = { session: id, run: record.run + 1 };
+    const directory = writeLaunch(this.#home, run, readSessionFiles(this.#home, id));
+    this.#journal.append({ type: "session.run_created", actor: DAEMON, session: id, data: { run: run.run, why: "restart" } });
+    await this.#start(run, { host: this.#host(record.host), directory, title: titleOf(record) });
+    return this.get(id);
+  }
+
+  async #start(run: RunId, how: { host: Host; directory: string; title: string }): Promise<void> {
+    try {
+      new Times(how.directory).append({ at: Date.now(), offset: 0, size: DEFAULT_SIZE });
+      await this.#lifecycle.starting(run, () => how.host.start({ ...run, ...how, ...DEFAULT_SIZE }));
+    } catch (error) {
+      const endedAt = new Date().toISOString();
+      const data = { run: run.run, exit: null, cause: "not_started" as const, endedAt, lastActivityAt: null, bytes: null };
+      this.#lifecycle.recordEnd(this.#queries.resolve(run.session), data);
+      throw error;
+    }
+  }
+
   async stop(ref: string, options: { graceMs: number; actor: Principal }): Promise<StopReply> {
+    const named = this.#queries.resolve(ref);
+    if (named.restartAt !== null) {
+      this.restarts.abandon(named, options.actor);
+      return { session: this.get(named.id), killed: [] };
+    }
     const record = this.#running(ref);
     const run = runOf(record);
     this.#journal.append({
@@ -169,8 +176,10 @@ export class Sessions {
   /** The fact first: files that outlive it are swept at the next start, a record without files would be a lie. */
   remove(ref: string, actor: Principal): Session {
     const record = this.#queries.resolve(ref);
-    if (!hasEnded(record.status)) {
-      throw new HoldfastError("session_running", `${record.name} is running`, { hint: `stop it first: holdfast stop ${record.name}` });
+    if (!hasEnded(record.status) || record.restartAt !== null) {
+      throw new HoldfastError("session_running", `${record.name} is running${record.restartAt === null ? "" : " again soon"}`, {
+        hint: `stop it first: holdfast stop ${record.name}`,
+      });
     }
     const view = this.#view(record);
     this.#journal.append({ type: "session.removed", actor, session: record.id, data: { name: record.name } });

@@ -25,5 +25,7 @@ export function viewOf(record: SessionRecord, options: { now: number; activity: 
     outputPath: record.outputPath,
     exit: record.exit,
     runs: record.run,
+    restart: record.restart,
+    restartAt: record.restartAt,
   };
 }

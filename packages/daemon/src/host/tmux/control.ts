@@ -3,6 +3,7 @@
  *
  * Ordering: a line may hold several commands separated by `;`. tmux answers each with a block (%begin … %end or %error) and
  * drops the rest of the line after an error. Blocks that other clients or hooks caused carry flag 0 and are passed over.
+ * `source-file` must not go through here: each command of the file is answered with a block that carries our flag.
  * The client's end, for whatever reason, rejects everything that waits and calls `onEnd` once.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -16,6 +17,13 @@ interface Pending {
   text: string;
 }
 
+interface Block {
+  guard: string;
+  /** Caused by one of our lines, not by another client or a hook. */
+  ours: boolean;
+  lines: string[];
+}
+
 export class ControlClient implements AsyncDisposable {
   readonly pid: number;
   readonly #child: ChildProcessWithoutNullStreams;
@@ -23,7 +31,7 @@ export class ControlClient implements AsyncDisposable {
   readonly #ended: Promise<void>;
   #isEnded = false;
   #rest = "";
-  #block: string[] | undefined;
+  #block: Block | undefined;
 
   constructor(options: { command: string[]; env: Record<string, string>; onEnd(): void }) {
     const [file = "tmux", ...args] = options.command;
@@ -68,31 +76,26 @@ export class ControlClient implements AsyncDisposable {
     for (const line of lines) this.#line(line);
   }
 
+  /** A block ends with the very time, number and flags it began with: what a command prints may look like an end. */
   #line(line: string): void {
-    if (this.#block !== undefined) {
-      const end = /^%(end|error) \d+ \d+ \d+$/.exec(line);
-      if (!end) this.#block.push(line);
-      else this.#finish(end[1] === "error");
-      return;
-    }
-    const begin = /^%begin \d+ \d+ (\d+)$/.exec(line);
-    if (begin) this.#block = [];
-    this.#ours = begin?.[1] === "1";
+    if (this.#block === undefined) {
+      const begin = /^%begin (\d+ \d+ (\d+))$/.exec(line);
+      if (begin?.[1] !== undefined) this.#block = { guard: begin[1], ours: begin[2] === "1", lines: [] };
+    } else if (line === `%end ${this.#block.guard}`) this.#finish(this.#block, false);
+    else if (line === `%error ${this.#block.guard}`) this.#finish(this.#block, true);
+    else this.#block.lines.push(line);
   }
 
-  #ours = false;
-
-  #finish(failed: boolean): void {
-    const block = this.#block ?? [];
+  #finish(block: Block, failed: boolean): void {
     this.#block = undefined;
-    const pending = this.#ours ? this.#queue[0] : undefined;
+    const pending = block.ours ? this.#queue[0] : undefined;
     if (!pending) return;
     if (failed) {
       this.#queue.shift();
-      pending.reject(new HoldfastError("host_failed", `tmux refused: ${block.join(" ").trim()}`, { cause: new Error(pending.text) }));
+      pending.reject(new HoldfastError("host_failed", `tmux refused: ${block.lines.join(" ").trim()}`, { cause: new Error(pending.text) }));
       return;
     }
-    pending.replies.push(block);
+    pending.replies.push(block.lines);
     if (--pending.remaining > 0) return;
     this.#queue.shift();
     pending.resolve(pending.replies);

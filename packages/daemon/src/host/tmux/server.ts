@@ -13,6 +13,7 @@ import {
   type Home,
   inspect,
   isSameProcess,
+  log,
   minimalEnvironment,
   readJsonFile,
   STANDARD_PATH,
@@ -27,6 +28,16 @@ export interface TmuxProgram {
   path: string;
   version: string;
 }
+
+interface Said {
+  ok: boolean;
+  said: string;
+}
+
+/** A server that is silent for this long is taken for one whose socket is gone. */
+const ANSWER_MS = 10_000;
+/** How long a server that lives may take to answer on its new socket: a daemon that starts waits for it. */
+const SOCKET_MS = 3000;
 
 export const TMUX_HINT = "install it (Debian: apt-get install tmux; macOS: brew install tmux)";
 
@@ -50,6 +61,7 @@ export class TmuxServer {
   readonly program: TmuxProgram;
   readonly #home: Home;
   readonly #env: Record<string, string>;
+  readonly #configuration: string;
   #pid: { pid: number; start: string } | undefined;
 
   constructor(options: { home: Home; program: TmuxProgram; detachKey: string }) {
@@ -58,16 +70,15 @@ export class TmuxServer {
     this.#env = minimalEnvironment(options.home);
     const terminal =
       spawnSync("infocmp", ["tmux-256color"], { env: this.#env, stdio: "ignore" }).status === 0 ? "tmux-256color" : "screen-256color";
-    writeFileAtomic(
-      this.#file("tmux.conf"),
-      tmuxConfiguration({ detachKey: options.detachKey, terminal, resizeHook: tmuxAtLeast(this.program.version, 3, 3) }),
-    );
+    const resizeHook = tmuxAtLeast(this.program.version, 3, 3);
+    this.#configuration = tmuxConfiguration({ detachKey: options.detachKey, terminal, resizeHook });
+    writeFileAtomic(this.#file("tmux.conf"), this.#configuration);
     writeFileAtomic(this.#file("pane-died"), PANE_DIED);
     writeFileAtomic(this.#file("pane-resized"), PANE_RESIZED);
   }
 
   get pid(): number | undefined {
-    return this.#pid?.pid;
+    return this.#pid && isSameProcess(this.#pid.pid, this.#pid.start) ? this.#pid.pid : undefined;
   }
 
   /** A control client of the server that runs, or undefined when certainly none does. */
@@ -75,8 +86,10 @@ export class TmuxServer {
     if (!(await this.#answers())) {
       const silent = this.#recorded() ?? this.#unrecorded();
       if (!silent) return undefined;
-      await this.bringBackSocket(silent);
+      // It ended while we looked.
+      if (!(await this.bringBackSocket(silent))) return undefined;
     }
+    await this.#configure();
     return this.#connect(onEnd);
   }
 
@@ -84,21 +97,7 @@ export class TmuxServer {
   async open(onEnd: () => void): Promise<ControlClient> {
     const found = await this.find(onEnd);
     if (found) return found;
-    const started = await this.#tmux(
-      "-f",
-      this.#file("tmux.conf"),
-      "new-session",
-      "-d",
-      "-s",
-      ANCHOR,
-      "-x",
-      "80",
-      "-y",
-      "24",
-      "/bin/sh",
-      "-c",
-      ":",
-    );
+    const started = await this.#openAnchor();
     if (!started.ok) {
       throw new HoldfastError("host_failed", `tmux did not start: ${started.said}`, {
         hint: `try it: ${this.program.path} -S ${this.#home.tmuxSocket} new-session`,
@@ -110,8 +109,9 @@ export class TmuxServer {
   /** A tmux server makes its socket anew on SIGUSR1; starting a second server instead would hide the live one. */
   async bringBackSocket(known = this.#pid): Promise<boolean> {
     if (!known || !signalProcess(known.pid, known.start, "SIGUSR1")) return false;
-    for (let attempt = 0; attempt < 100; attempt++) {
-      if (await this.#answers()) return true;
+    const deadline = performance.now() + SOCKET_MS;
+    while (performance.now() < deadline) {
+      if (await this.#answers(SOCKET_MS)) return true;
       await delay(20);
     }
     throw new HoldfastError(
@@ -124,9 +124,7 @@ export class TmuxServer {
   }
 
   async #connect(onEnd: () => void): Promise<ControlClient> {
-    if (!(await this.#tmux("has-session", "-t", `=${ANCHOR}`)).ok) {
-      await this.#tmux("new-session", "-d", "-s", ANCHOR, "-x", "80", "-y", "24", "/bin/sh", "-c", ":");
-    }
+    if (!(await this.#tmux("has-session", "-t", `=${ANCHOR}`)).ok) await this.#openAnchor();
     const client = new ControlClient({
       command: [
         this.program.path,
@@ -143,15 +141,36 @@ export class TmuxServer {
       env: this.#env,
       onEnd,
     });
-    // The pane's command is long gone; sourcing the configuration brings a server started by an older Holdfast up to date.
-    const [, reply] = await client.run('source-file "$HOLDFAST_HOME/tmux.conf"', "display-message -p '#{pid}'");
-    const pid = Number(reply?.[0]);
-    const info = inspect(pid);
-    if (info) {
-      this.#pid = { pid, start: info.start };
-      writeFileAtomic(this.#home.tmuxFile, `${JSON.stringify(this.#pid)}\n`);
+    try {
+      const [reply] = await client.run("display-message -p '#{pid}'");
+      this.#remember(Number(reply?.[0]));
+      return client;
+    } catch (error) {
+      await client[Symbol.asyncDispose]();
+      throw error;
     }
-    return client;
+  }
+
+  #remember(pid: number): void {
+    const info = inspect(pid);
+    if (!info) throw new HoldfastError("host_failed", `tmux says that its server is process ${pid}, which is not there`);
+    this.#pid = { pid, start: info.start };
+    writeFileAtomic(this.#home.tmuxFile, `${JSON.stringify(this.#pid)}\n`);
+  }
+
+  /** Starts the server, too, when there is none; then it must not read a person's own configuration. */
+  #openAnchor(): Promise<Said> {
+    const size = ["-x", "80", "-y", "24"];
+    return this.#tmux("-f", this.#file("tmux.conf"), "new-session", "-d", "-s", ANCHOR, ...size, "/bin/sh", "-c", ":");
+  }
+
+  /**
+   * Brings a server that an older Holdfast started up to date. Not by the control client, which gets a reply for every line. Not by
+   * the file's path either: tmux takes `[` and `*` in it for a pattern.
+   */
+  async #configure(): Promise<void> {
+    const { ok, said } = await this.#tmuxWith({ input: this.#configuration }, "source-file", "-");
+    if (!ok) log(`tmux does not take its configuration: ${said}`);
   }
 
   #recorded(): { pid: number; start: string } | undefined {
@@ -169,16 +188,22 @@ export class TmuxServer {
     return servers.find((info) => argumentsOf(info.pid).includes(this.#home.tmuxSocket));
   }
 
-  async #answers(): Promise<boolean> {
-    return (await this.#tmux("list-sessions")).ok;
+  async #answers(timeout = ANSWER_MS): Promise<boolean> {
+    return (await this.#tmuxWith({ timeout }, "list-sessions")).ok;
   }
 
-  #tmux(...args: string[]): Promise<{ ok: boolean; said: string }> {
+  #tmux(...args: string[]): Promise<Said> {
+    return this.#tmuxWith({}, ...args);
+  }
+
+  #tmuxWith({ timeout = ANSWER_MS, input = "" }: { timeout?: number; input?: string }, ...args: string[]): Promise<Said> {
     return new Promise((resolve) => {
-      const options = { env: this.#env, cwd: "/", timeout: 10_000 };
-      execFile(this.program.path, ["-u", "-S", this.#home.tmuxSocket, ...args], options, (error, _stdout, stderr) => {
+      const options = { env: this.#env, cwd: "/", timeout };
+      const child = execFile(this.program.path, ["-u", "-S", this.#home.tmuxSocket, ...args], options, (error, _stdout, stderr) => {
         resolve({ ok: error === null, said: stderr.trim() || (error?.message ?? "") });
       });
+      // A client that ends without reading is told by its exit.
+      child.stdin?.on("error", () => {}).end(input);
     });
   }
 

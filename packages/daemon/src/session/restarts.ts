@@ -1,0 +1,84 @@
+/**
+ * Restart policies: a run that ended by itself is followed by another, after a pause that doubles with each quick end. After too
+ * many quick ends in a row there is no further one. When the next run is due is in the journal, so a daemon that dies meanwhile
+ * changes nothing.
+ */
+import { type EventData, HoldfastError, type Principal, type SessionId } from "@holdfast/contract";
+import { describe, log } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+
+/** A run shorter than this counts as a quick end: it did not get anything done. */
+const QUICK_MS = 10_000;
+const MOST_QUICK_ENDS = 5;
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+export class Restarts implements Disposable {
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #start: (session: SessionId) => Promise<unknown>;
+  readonly #timers = new Map<SessionId, NodeJS.Timeout>();
+
+  constructor(options: { journal: Journal; queries: SessionQueries; start(session: SessionId): Promise<unknown> }) {
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#start = options.start;
+  }
+
+  /** Takes up what was due when the last daemon ended. */
+  begin(): void {
+    for (const { id } of this.#queries.restarting()) this.arm(id);
+  }
+
+  [Symbol.dispose](): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  /** What follows from a run's end; written in the same transaction as the end itself, so that no crash comes between. */
+  after(record: SessionRecord, end: EventData<"session.ended">): Draft[] {
+    const failed = end.cause !== "exited" || end.exit?.code !== 0;
+    if (end.cause === "stopped" || record.restart === "never" || (record.restart === "on-failure" && !failed)) return [];
+    const lasted = record.startedAt === null ? 0 : Date.parse(end.endedAt) - Date.parse(record.startedAt);
+    const quickEnds = lasted < QUICK_MS ? 1 + this.#queries.quickEnds(record.id, { last: end.run - 1, ms: QUICK_MS }) : 0;
+    if (quickEnds >= MOST_QUICK_ENDS) {
+      return [{ type: "session.restart_abandoned", actor: DAEMON, session: record.id, data: { why: "crash_loop", quickEnds } }];
+    }
+    const pause = quickEnds === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (quickEnds - 1));
+    const at = new Date(Date.now() + pause).toISOString();
+    return [{ type: "session.restart_scheduled", actor: DAEMON, session: record.id, data: { run: end.run + 1, at, quickEnds } }];
+  }
+
+  /** Waits for the next run of a session, if one is due. */
+  arm(session: SessionId): void {
+    const at = this.#queries.get(session)?.restartAt;
+    if (at) this.#wait(session, Date.parse(at));
+  }
+
+  /** Somebody wants it to stay ended. */
+  abandon(record: SessionRecord, actor: Principal): void {
+    clearTimeout(this.#timers.get(record.id));
+    this.#timers.delete(record.id);
+    const quickEnds = this.#queries.quickEnds(record.id, { last: record.run, ms: QUICK_MS });
+    this.#journal.append({ type: "session.restart_abandoned", actor, session: record.id, data: { why: "stopped", quickEnds } });
+  }
+
+  #wait(session: SessionId, at: number): void {
+    clearTimeout(this.#timers.get(session));
+    const timer = setTimeout(() => void this.#due(session), Math.max(0, at - Date.now())).unref();
+    this.#timers.set(session, timer);
+  }
+
+  async #due(session: SessionId): Promise<void> {
+    this.#timers.delete(session);
+    try {
+      await this.#start(session);
+    } catch (error) {
+      log(`session ${session}: the next run did not start: ${describe(error)}`);
+      if (!(error instanceof HoldfastError) || error.code !== "session_damaged") return;
+      this.#journal.append({ type: "session.restart_abandoned", actor: DAEMON, session, data: { why: "damaged", quickEnds: 0 } });
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * The files a run is started from. `spec.json` and `env` (0600) belong to the session and stay for its next runs; `launch`, which
+ * puts environment and program together, belongs to one run.
+ */
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError, type HostName, type SessionId, type SessionKind } from "@holdfast/contract";
+import { type Home, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
+import { type RunId, runMarker } from "../host/host.ts";
+import { launchFile } from "./launch-file.ts";
+
+export interface Spec {
+  v: 1;
+  id: SessionId;
+  name: string;
+  kind: SessionKind;
+  agent: string;
+  role: string | null;
+  objective: string | null;
+  host: HostName;
+  cwd: string;
+  command: string[];
+  umask: number;
+}
+
+export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, string>): void {
+  const directory = join(home.sessions, spec.id);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileAtomic(join(directory, "spec.json"), `${JSON.stringify(spec, null, 2)}\n`);
+  writeFileAtomic(join(directory, "env"), `${JSON.stringify(env)}\n`);
+}
+
+/** Makes the run's directory with its launch file, and returns the directory. */
+export function writeLaunch(home: Home, run: RunId, what: { spec: Spec; env: Record<string, string> }): string {
+  const directory = runDirectory(home, run.session, run.run);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const ours = { HOLDFAST_HOME: home.path, HOLDFAST_SESSION: run.session, HOLDFAST_RUN: runMarker(run) };
+  const inherited = Object.keys(minimalEnvironment(home));
+  writeFileAtomic(join(directory, "launch"), launchFile({ ...what.spec, inherited, env: { ...what.env, ...ours } }));
+  return directory;
+}
+
+/** What a session was started with; a file that is damaged or gone is said, not guessed. */
+export function readSessionFiles(home: Home, session: SessionId): { spec: Spec; env: Record<string, string> } {
+  const directory = join(home.sessions, session);
+  const spec = readJsonFile(join(directory, "spec.json")) as Spec | undefined;
+  const env = readEnvironment(join(directory, "env"));
+  if (spec?.v !== 1 || !Array.isArray(spec.command) || typeof spec.cwd !== "string" || env === undefined) {
+    throw new HoldfastError("session_damaged", `the files a new run of ${session} would start from are damaged or missing`, {
+      hint: `look at spec.json and env in ${directory}; start a new session instead`,
+    });
+  }
+  return { spec, env };
+}
+
+function readEnvironment(path: string): Record<string, string> | undefined {
+  try {
+    const env = JSON.parse(readFileSync(path, "utf8")) as unknown;
+    return typeof env === "object" && env !== null && !Array.isArray(env) ? (env as Record<string, string>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
