@@ -23,7 +23,7 @@ export const idle: Benchmark = {
     await using plain = new PlainTmux();
     await plain.startMany(100, PROGRAM);
     const ours = await home.parts(sessions);
-    const theirs = plain.parts();
+    const theirs = await plain.parts();
     await delay(3000);
     const windows: Record<keyof typeof ours | "tmux", number>[] = [];
     for (let round = 0; round < scale.rounds(3); round++) {

@@ -23,7 +23,7 @@ export const redrawing: Benchmark = {
     await using plain = new PlainTmux();
     const panes = await plain.startMany(100, PROGRAM);
     const ours = await home.parts(sessions);
-    const theirs = plain.parts();
+    const theirs = await plain.parts();
     const ourPids = sessions.flatMap(({ pid }) => (pid === null ? [] : [pid]));
     const theirPids = panes.map(({ pid }) => pid);
     const holdfast: Record<keyof typeof ours, number>[] = [];

@@ -4,6 +4,7 @@
  * build began: a source saved during the build is newer than it, and the next run builds again.
  */
 import fs from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { isMain, root, say } from "./root.mjs";
 
@@ -18,13 +19,14 @@ export async function build() {
   const esbuild = await import("esbuild");
   fs.mkdirSync(dist, { recursive: true });
   const [cli, daemon, holder, demo] = await bundle(esbuild, [
-    commonjs("packages/cli/src/main.ts"),
+    { ...commonjs("packages/cli/src/main.ts"), plugins: [apart("@xterm/headless", "./xterm.cjs")] },
     module("packages/daemon/src/main.ts"),
     // node-pty loads a native file from beside itself: it stays a package.
     { ...module("packages/holder/src/main.ts"), external: ["@lydell/node-pty"] },
     module("agents/src/demo.ts"),
   ]);
   put("cli.cjs", withModuleUrl(textOf(cli)));
+  put("xterm.cjs", fs.readFileSync(createRequire(import.meta.url).resolve("@xterm/headless"), "utf8"));
   put("daemon.mjs", withRequire(textOf(daemon)));
   put("holder.mjs", withRequire(textOf(holder)));
   put("demo.mjs", withRequire(textOf(demo)));
@@ -70,6 +72,16 @@ function commonjs(entry) {
     // import() of Node's own modules becomes a require when it is reached: the ESM loader alone costs milliseconds.
     supported: { "dynamic-import": false },
     define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename", "import.meta.url": "__moduleUrl" },
+  };
+}
+
+/** A large library that few commands need is a file of its own: every command would read and check it, whether it needs it or not. */
+function apart(name, file) {
+  return {
+    name: `apart ${name}`,
+    setup(builder) {
+      builder.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: file, external: true }));
+    },
   };
 }
 

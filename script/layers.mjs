@@ -33,6 +33,7 @@ const ROOMS = {
   usage: ABOVE_SESSION,
   notify: ABOVE_SESSION,
   search: ABOVE_SESSION,
+  doctor: ABOVE_SESSION,
   fleet: ["journal", "projection"],
 };
 ROOMS.api = Object.keys(ROOMS);

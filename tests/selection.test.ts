@@ -7,7 +7,7 @@ import { TestHome } from "./home.ts";
 /** Two that run (one of each agent), one that ended well and one that did not. */
 async function fourSessions(): Promise<TestHome> {
   const home = new TestHome();
-  await home.run("sleep 1000", "--name", "shell-runs");
+  await home.run("exec sleep 1000", "--name", "shell-runs");
   await home.ok(["spawn", "demo", "--name", "demo-runs"]);
   await home.run("exit 0", "--name", "good");
   await home.run("exit 1", "--name", "bad");
@@ -38,8 +38,8 @@ test("ls shows what runs, or what names and filters say", async () => {
 
 test("stop ends several at once, by name or by filter, and leaves the others alone", async () => {
   await using home = await fourSessions();
-  await home.run("sleep 1000", "--name", "second");
-  await home.run("sleep 1000", "--name", "third");
+  await home.run("exec sleep 1000", "--name", "second");
+  await home.run("exec sleep 1000", "--name", "third");
   const byName = await home.ok(["stop", "second", "third"]);
   expect(byName.split("\n").sort()).toEqual(["", "second stopped (1 process)", "third stopped (1 process)"]);
   expect(await names(home)).toEqual(["shell-runs", "demo-runs"]);

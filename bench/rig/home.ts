@@ -1,12 +1,12 @@
 /** A throw-away home with the product as an installed package has it: a copy, so that a build in the checkout changes nothing half-way. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { allProcesses, openHome, runDirectory } from "@holdfast/platform";
 import type { HoldfastClient } from "@holdfast/sdk";
-import { type CliOptions, ROOT, TestHome } from "../../tests/home.ts";
+import { type CliOptions, eventually, ROOT, TestHome } from "../../tests/home.ts";
 
 export class BenchHome extends TestHome {
   readonly program = installed();
@@ -41,13 +41,15 @@ export class BenchHome extends TestHome {
       daemon: [pid],
       client: children.map((info) => info.pid),
       server: [tmux.pid],
-      recorders: sessions.map((session) => recorderOf(this.runDirectory(session))),
+      recorders: await Promise.all(sessions.map((session) => recorderOf(this.runDirectory(session)))),
     };
   }
 }
 
-export function recorderOf(directory: string): number {
-  return Number(readFileSync(path.join(directory, "recorder"), "utf8"));
+/** A recorder says its pid a moment after its program was started. */
+export function recorderOf(directory: string): Promise<number> {
+  const file = path.join(directory, "recorder");
+  return eventually(() => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0) || undefined);
 }
 
 /** An environment of the usual size. */

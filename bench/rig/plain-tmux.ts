@@ -76,8 +76,9 @@ export class PlainTmux implements AsyncDisposable {
     await this.client.run(`kill-session -t '=${pane.session}'`);
   }
 
-  parts(): Record<"server" | "recorders", number[]> {
-    return { server: [this.#server.pid], recorders: this.#panes.map((pane) => recorderOf(pane.directory)) };
+  async parts(): Promise<Record<"server" | "recorders", number[]>> {
+    const recorders = await Promise.all(this.#panes.map((pane) => recorderOf(pane.directory)));
+    return { server: [this.#server.pid], recorders };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,16 +1,23 @@
 /**
- * A client that finds, starts or replaces the daemon as needed. A request is repeated only when it certainly did not reach a
- * daemon that acted on it: the connection was refused, or the daemon answered that it is too old.
+ * A client that finds, starts or replaces the daemon as needed. A request that changes something is repeated only when it certainly
+ * did not reach a daemon that acted on it: the connection was refused, or the daemon answered that it is too old. A question is
+ * also repeated when the daemon died before it answered.
  */
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { type Home, socketDirectoryIsSafe } from "@holdfast/platform/home";
 import { HoldfastClient } from "@holdfast/sdk/client";
-import type { Transport } from "@holdfast/sdk/transport";
+import type { Transport, WireRequest } from "@holdfast/sdk/transport";
 import { unixTransport } from "@holdfast/sdk/transport/unix";
 
 /** A daemon that was started by another command at the same moment may still be opening its database. */
 const START_PATIENCE_MS = 20_000;
+
+/** The one that was started, or was faster, may have died before we reached it. */
+const RELAUNCH_MS = 1000;
+
+/** Something that kills the daemon each time must not be asked for ever. */
+const MOST_CUT_OFFS = 3;
 
 export function connect(home: Home): HoldfastClient {
   return new HoldfastClient(onDemand(home));
@@ -26,31 +33,38 @@ export function isNotListening(error: unknown): boolean {
   return code === "ENOENT" || code === "ECONNREFUSED";
 }
 
+function isCutOff(error: unknown): boolean {
+  return error instanceof HoldfastError && error.code === "daemon_unreachable";
+}
+
 function onDemand(home: Home): Transport {
   const wire = unixTransport(home.daemonSocket);
-  const attempt = async <R extends { status: number }>(send: () => Promise<R>): Promise<R> => {
+  const attempt = async <R extends { status: number }>(request: WireRequest, send: () => Promise<R>): Promise<R> => {
     const deadline = performance.now() + START_PATIENCE_MS;
-    let launched = false;
+    let launchAt = 0;
+    let cutOffs = 0;
     for (;;) {
       try {
         if (socketDirectoryIsSafe(home)) {
           const reply = await send();
           if (reply.status !== 426 || !(await replaceOlder(home))) return reply;
-          launched = false;
+          launchAt = 0;
           continue;
         }
       } catch (error) {
-        if (!isNotListening(error)) throw error;
+        const again = isNotListening(error) || (request.method === "GET" && isCutOff(error) && ++cutOffs < MOST_CUT_OFFS);
+        if (!again) throw error;
       }
-      if (!launched) await launch(home);
-      else if (performance.now() > deadline) throw unanswered(home);
-      else await new Promise((resolve) => setTimeout(resolve, 20));
-      launched = true;
+      if (performance.now() > deadline) throw unanswered(home);
+      if (performance.now() > launchAt) {
+        await launch(home);
+        launchAt = performance.now() + RELAUNCH_MS;
+      } else await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
   return {
-    request: (request) => attempt(() => wire.request(request)),
-    stream: (request) => attempt(() => wire.stream(request)),
+    request: (request) => attempt(request, () => wire.request(request)),
+    stream: (request) => attempt(request, () => wire.stream(request)),
     close: () => wire.close(),
   };
 }

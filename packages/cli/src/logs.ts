@@ -28,16 +28,19 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
     options.tail === undefined ? 0 : recording.bytes - Math.max(TAIL_BYTES_LEAST, options.tail * TAIL_BYTES_PER_LINE),
   );
   // What a follower shows at once is what is there now; the tail is taken of that.
-  const source = bytesOf(context, { ...options, run: recording.run, from });
+  const source = bytesOf(context, { ...options, run: recording.run, from, until: recording.bytes });
   const lines = options.raw ? new RawLines() : new RenderedLines(recording.sizes, from);
   const printer = new Printer({ lines, tail: options.tail, until: recording.bytes, from, write: context.json ? writeJson : writeOut });
   await printer.print(source, options.follow);
 }
 
-/** Every byte once, in order; a daemon that dies or is replaced is found again, and read on from where we were. */
+/**
+ * Every byte once, in order; a daemon that dies or is replaced is found again, and read on from where we were. A stream that was cut
+ * off looks like one that has ended: without `follow` it is whole when it has reached `until`.
+ */
 export async function* bytesOf(
   context: Context,
-  options: { ref: string; run: number | undefined; from: number; follow: boolean; signal?: AbortSignal },
+  options: { ref: string; run: number | undefined; from: number; until?: number; follow: boolean; signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   let { from } = options;
   while (!options.signal?.aborted) {
@@ -47,9 +50,9 @@ export async function* bytesOf(
         from += chunk.length;
         yield chunk;
       }
-      if (!options.follow) return;
+      if (!follow && from >= (options.until ?? 0)) return;
       const { bytes, ended } = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run } });
-      if (ended && from >= bytes) return;
+      if (from >= bytes && (ended || !follow)) return;
     } catch (error) {
       if (error instanceof HoldfastError && error.code !== "daemon_unreachable") throw error;
     }

@@ -17,15 +17,16 @@ export function selectionOf({ args, flags }: Pick<Context, "args" | "flags">) {
   };
 }
 
-/** The sessions a verb is to act on; it must have been said which. */
-export async function selected(context: Context, verb: string): Promise<Session[]> {
+/** The sessions a verb is to act on; it must have been said which. Ended ones only if they are named or the verb is about those. */
+export async function selected(context: Context, verb: string, of: { ended?: boolean } = {}): Promise<Session[]> {
   const selection = selectionOf(context);
   if (!selection.names && !selection.all && !selection.status && !selection.agent) {
     throw new HoldfastError("usage", `say which sessions to ${verb}`, {
       hint: `holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls`,
     });
   }
-  return (await context.client.call("listSessions", { query: selection })).sessions;
+  const query = { ...selection, all: selection.all || of.ended === true };
+  return (await context.client.call("listSessions", { query })).sessions;
 }
 
 /** The one session that a verb names. */

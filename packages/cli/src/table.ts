@@ -15,54 +15,88 @@ const STATUS_COLOR: Readonly<Record<string, Color>> = {
   unknown: "dim",
 };
 
+export interface TableOptions {
+  now: number;
+  width: number | undefined;
+  /** Where each keeps what it printed. */
+  outputs?: boolean;
+  /** What each uses of the machine. */
+  usage?: boolean;
+  /** Processor time per second of each, measured between two looks; without it, the average since the start. */
+  load?: ReadonlyMap<string, number>;
+}
+
 /**
  * As wide as the terminal: the directory is shortened, and the path of the recording (`outputs`) is there only when it fits whole, for
  * half a path cannot be copied. Without a width, for a pipe, everything is there.
  */
-export function sessionTable(sessions: readonly Session[], options: { now: number; width: number | undefined; outputs?: boolean }): string {
-  const rows = sessions.map((session) => cellsOf(session, options.now));
-  const widths = HEADS.map((head, column) => Math.max(head.length, ...rows.map((row) => widthOf(row[column] ?? ""))));
+export function sessionTable(sessions: readonly Session[], options: TableOptions): string {
   const room = options.width ?? Number.POSITIVE_INFINITY;
-  const shown = options.outputs && sum(widths) <= room ? HEADS.length : OUTPUT;
-  const left = Math.max(12, room - sum(widths.slice(0, DIRECTORY)) - 2);
-  const line = (cells: readonly string[], paint: (cell: string, column: number) => string) =>
-    cells
-      .slice(0, shown)
-      .map((cell, column) => (shown === OUTPUT && column === DIRECTORY ? shortened(cell, left) : cell))
-      .map((cell, column) => paint(column === shown - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)), column))
+  const wanted = COLUMNS.filter(({ when }) => when === undefined || options[when]);
+  const measured = wanted.map(({ head, cell }) => {
+    const cells = sessions.map((session) => cell(session, options));
+    return { head, cells, width: Math.max(head.length, ...cells.map(widthOf)) };
+  });
+  const whole = (columns: readonly { width: number }[]) => columns.reduce((total, { width }) => total + width + 2, -2);
+  const columns = whole(measured) <= room ? measured : measured.filter(({ head }) => head !== "OUTPUT");
+  const last = columns.at(-1);
+  const left = Math.max(12, room - whole(columns.slice(0, -1)) - 2);
+  const line = (index: number | undefined) =>
+    columns
+      .map((column) => {
+        const text = index === undefined ? column.head : (column.cells[index] ?? "");
+        const padded = column === last ? shortened(text, left) : text + " ".repeat(column.width - widthOf(text));
+        return paint(padded, { head: column.head, status: index === undefined ? undefined : sessions[index]?.status });
+      })
       .join("  ")
       .trimEnd();
-  return [
-    line(HEADS, (cell) => color("dim", cell)),
-    ...rows.map((row, index) =>
-      line(row, (cell, column) =>
-        column === 1 ? color(STATUS_COLOR[sessions[index]?.status ?? ""] ?? "dim", cell) : column === 0 ? color("bold", cell) : cell,
-      ),
-    ),
-  ].join("\n");
+  return [line(undefined), ...sessions.map((_, index) => line(index))].join("\n");
 }
 
-const HEADS = ["NAME", "STATUS", "AGENT", "FOR", "LAST OUTPUT", "PID", "ID", "DIRECTORY", "OUTPUT"];
-const DIRECTORY = HEADS.indexOf("DIRECTORY");
-const OUTPUT = HEADS.indexOf("OUTPUT");
-
-function cellsOf(session: Session, now: number): string[] {
-  return [
-    plain(session.name),
-    session.status + exitNote(session),
-    plain(session.agent),
-    session.durationMs === null ? "–" : formatDuration(session.durationMs),
-    session.lastActivityAt === null ? "–" : `${formatDuration(Math.max(0, now - Date.parse(session.lastActivityAt)))} ago`,
-    session.pid === null ? "–" : String(session.pid),
-    session.id,
-    shortPath(session.cwd),
-    session.outputPath === null ? "–" : shortPath(session.outputPath),
-  ];
+function paint(text: string, { head, status }: { head: string; status: string | undefined }): string {
+  if (status === undefined) return color("dim", text);
+  if (head === "STATUS") return color(STATUS_COLOR[status] ?? "dim", text);
+  return head === "NAME" ? color("bold", text) : text;
 }
 
-/** Of a line with columns of these widths. */
-function sum(widths: readonly number[]): number {
-  return widths.reduce((total, width) => total + width, 2 * (widths.length - 1));
+interface Column {
+  head: string;
+  when?: "outputs" | "usage";
+  cell(session: Session, options: TableOptions): string;
+}
+
+const NONE = "–";
+
+const COLUMNS: readonly Column[] = [
+  { head: "NAME", cell: ({ name }) => plain(name) },
+  { head: "STATUS", cell: (session) => session.status + exitNote(session) },
+  { head: "AGENT", cell: ({ agent }) => plain(agent) },
+  { head: "FOR", cell: ({ durationMs }) => (durationMs === null ? NONE : formatDuration(durationMs)) },
+  {
+    head: "LAST OUTPUT",
+    cell: ({ lastActivityAt }, { now }) =>
+      lastActivityAt === null ? NONE : `${formatDuration(Math.max(0, now - Date.parse(lastActivityAt)))} ago`,
+  },
+  { head: "CPU", when: "usage", cell: (session, { load }) => percent(session, load) },
+  { head: "MEMORY", when: "usage", cell: ({ usage }) => (usage === null ? NONE : formatBytes(usage.memoryBytes)) },
+  { head: "PROCESSES", when: "usage", cell: ({ usage }) => (usage === null ? NONE : String(usage.processes)) },
+  { head: "RUNS", when: "usage", cell: ({ runs }) => String(runs) },
+  { head: "HOST", when: "usage", cell: ({ host }) => host },
+  { head: "PID", cell: ({ pid }) => (pid === null ? NONE : String(pid)) },
+  { head: "ID", cell: ({ id }) => id },
+  { head: "DIRECTORY", cell: ({ cwd }) => shortPath(cwd) },
+  { head: "OUTPUT", when: "outputs", cell: ({ outputPath }) => (outputPath === null ? NONE : shortPath(outputPath)) },
+];
+
+function percent({ id, usage, durationMs }: Session, load: ReadonlyMap<string, number> | undefined): string {
+  if (usage === null) return NONE;
+  const share = load?.get(id) ?? (durationMs ? usage.cpuMs / durationMs : 0);
+  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)}%`;
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1 << 20) return `${Math.round(bytes / 1024)} KB`;
+  return bytes < 1 << 30 ? `${(bytes / (1 << 20)).toFixed(0)} MB` : `${(bytes / (1 << 30)).toFixed(1)} GB`;
 }
 
 function exitNote({ exit, status }: Session): string {

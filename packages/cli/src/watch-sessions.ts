@@ -3,12 +3,14 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { Context } from "./command.ts";
 import type { selectionOf } from "./select.ts";
-import { sessionTable } from "./table.ts";
+import { sessionTable, type TableOptions } from "./table.ts";
+
+type Query = ReturnType<typeof selectionOf> & { usage: boolean };
 
 /** Durations on the screen age even when nothing happens. */
 const REFRESH_MS = 1000;
 
-export async function watchSessions(context: Context, query: ReturnType<typeof selectionOf>): Promise<number> {
+export async function watchSessions(context: Context, query: Query): Promise<number> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
@@ -29,16 +31,15 @@ export async function watchSessions(context: Context, query: ReturnType<typeof s
   return 0;
 }
 
-async function followOnce(
-  context: Context,
-  how: { query: ReturnType<typeof selectionOf>; signal: AbortSignal; screen: boolean },
-): Promise<void> {
+async function followOnce(context: Context, how: { query: Query; signal: AbortSignal; screen: boolean }): Promise<void> {
+  const meter = new Meter();
   const draw = async () => {
     const { cursor, sessions } = await context.client.call("listSessions", { query: how.query });
+    const options = { now: Date.now(), usage: how.query.usage, load: meter.load(sessions) };
     process.stdout.write(
       how.screen
-        ? frame(sessions)
-        : `${context.json ? JSON.stringify(sessions) : sessionTable(sessions, { now: Date.now(), width: undefined })}\n`,
+        ? frame(sessions, options)
+        : `${context.json ? JSON.stringify(sessions) : sessionTable(sessions, { ...options, width: undefined })}\n`,
     );
     return cursor;
   };
@@ -53,8 +54,27 @@ async function followOnce(
   }
 }
 
-function frame(sessions: readonly Session[]): string {
-  const table = sessions.length > 0 ? sessionTable(sessions, { now: Date.now(), width: process.stdout.columns }) : "Nothing runs.";
+/** Processor time per second between two looks. */
+class Meter {
+  #last = new Map<string, { at: number; cpuMs: number }>();
+
+  load(sessions: readonly Session[]): Map<string, number> {
+    const load = new Map<string, number>();
+    const at = performance.now();
+    const next = new Map<string, { at: number; cpuMs: number }>();
+    for (const { id, usage } of sessions) {
+      if (usage === null) continue;
+      const before = this.#last.get(id);
+      if (before && at > before.at) load.set(id, Math.max(0, usage.cpuMs - before.cpuMs) / (at - before.at));
+      next.set(id, { at, cpuMs: usage.cpuMs });
+    }
+    this.#last = next;
+    return load;
+  }
+}
+
+function frame(sessions: readonly Session[], options: Omit<TableOptions, "width">): string {
+  const table = sessions.length > 0 ? sessionTable(sessions, { ...options, width: process.stdout.columns }) : "Nothing runs.";
   const lines = table.split("\n").slice(0, (process.stdout.rows ?? 24) - 2);
   return `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[K\nCtrl+C leaves\x1b[J`;
 }

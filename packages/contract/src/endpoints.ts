@@ -82,6 +82,31 @@ export type AttachPlan = z.infer<typeof AttachPlan>;
 export const StopReply = z.object({ session: Session, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) });
 export type StopReply = z.infer<typeof StopReply>;
 
+/**
+ * Something that runs under this home without a record that says so: a run that a keeper keeps, or a process that outlived its run.
+ * Never touched unless somebody asks.
+ */
+export const Orphan = z.object({
+  id: z.string(),
+  kind: z.enum(["run", "process"]),
+  session: z.nullable(z.string()),
+  run: z.nullable(z.int()),
+  pid: z.int(),
+  command: z.string(),
+  why: z.string(),
+  adoptable: z.boolean(),
+});
+export type Orphan = z.infer<typeof Orphan>;
+
+export const Finding = z.object({
+  id: z.string(),
+  level: z.enum(["ok", "note", "warning", "problem"]),
+  what: z.string(),
+  remedy: z.nullable(z.string()),
+  fixed: z.boolean(),
+});
+export type Finding = z.infer<typeof Finding>;
+
 const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
 export const ENDPOINTS = {
@@ -108,7 +133,7 @@ export const ENDPOINTS = {
     ...ROUTES.listSessions,
     summary: "Sessions with the cursor of this snapshot; running ones unless `all`, `status` or `names` says otherwise.",
     scope: "observer",
-    query: Selection,
+    query: z.extend(Selection, { usage: flag }),
     reply: SessionList,
     errors: SESSION_ERRORS,
   },
@@ -215,6 +240,37 @@ export const ENDPOINTS = {
       ended: z.boolean(),
     }),
     errors: SESSION_ERRORS,
+  },
+  listOrphans: {
+    ...ROUTES.listOrphans,
+    summary: "What runs under this home without a record that says so.",
+    scope: "observer",
+    reply: z.object({ orphans: z.array(Orphan) }),
+    errors: [],
+  },
+  adoptOrphan: {
+    ...ROUTES.adoptOrphan,
+    summary: "Makes an orphaned run a session again.",
+    scope: "owner",
+    body: z.object({}),
+    reply: Session,
+    errors: ["orphan_not_found", "orphan_not_adoptable"],
+  },
+  stopOrphan: {
+    ...ROUTES.stopOrphan,
+    summary: "Ends an orphan with everything it started.",
+    scope: "owner",
+    body: z.object({ graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000) }),
+    reply: z.object({ orphan: Orphan, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) }),
+    errors: ["orphan_not_found", "stop_incomplete"],
+  },
+  examine: {
+    ...ROUTES.examine,
+    summary: "Looks for what is wrong or will be; with `fix` mends what can be mended safely.",
+    scope: "owner",
+    body: z.object({ fix: z._default(z.boolean(), false) }),
+    reply: z.object({ findings: z.array(Finding) }),
+    errors: [],
   },
   listEvents: {
     ...ROUTES.listEvents,

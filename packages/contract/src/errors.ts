@@ -13,6 +13,8 @@ export const ERRORS = {
   session_running: { http: 409, exit: 6, what: "The action needs a session that has ended." },
   session_damaged: { http: 409, exit: 6, what: "The files a new run would start from are damaged or missing." },
   session_ended: { http: 409, exit: 6, what: "The action needs a session that is running." },
+  orphan_not_found: { http: 404, exit: 3, what: "There is no such orphan (any more)." },
+  orphan_not_adoptable: { http: 409, exit: 6, what: "Nothing keeps the orphan's terminal: it can only be stopped." },
   agent_unknown: { http: 422, exit: 7, what: "No profile has that agent name." },
   program_not_found: { http: 422, exit: 7, what: "The program is not on the session's PATH or cannot be executed." },
   cwd_unusable: { http: 422, exit: 7, what: "The working directory does not exist or cannot be entered." },

@@ -26,6 +26,8 @@ export const EVENTS = {
   /** No further run: it ended too often too quickly, somebody stopped it, or its files are damaged. */
   "session.restart_abandoned": z.object({ why: z.enum(["crash_loop", "stopped", "damaged"]), quickEnds: z.int() }),
   "session.started": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
+  /** A run that its keeper still kept, though no record said so, belongs to the session again. */
+  "session.adopted": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
   "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
   /** `exit` is null when the run vanished with its keeper, or never began. `bytes`: size of the whole recording. */
   "session.ended": z.object({

@@ -18,6 +18,10 @@ export const ROUTES = {
   getScreen: { method: "GET", path: "/sessions/:ref/screen" },
   readOutput: { method: "GET", path: "/sessions/:ref/output" },
   getRecording: { method: "GET", path: "/sessions/:ref/recording" },
+  listOrphans: { method: "GET", path: "/orphans" },
+  adoptOrphan: { method: "POST", path: "/orphans/:id/adopt" },
+  stopOrphan: { method: "POST", path: "/orphans/:id/stop" },
+  examine: { method: "POST", path: "/doctor" },
   listEvents: { method: "GET", path: "/events" },
   followEvents: { method: "GET", path: "/events/stream" },
 } as const;

@@ -11,6 +11,10 @@ export const RestartSchema = z.enum(RESTARTS);
 export const Exit = z.object({ code: z.nullable(z.int()), signal: z.nullable(z.string()) });
 export type Exit = z.infer<typeof Exit>;
 
+/** Processor time of all processes since each began, resident memory, and how many there are. */
+export const Usage = z.object({ cpuMs: z.number(), memoryBytes: z.int(), processes: z.int() });
+export type Usage = z.infer<typeof Usage>;
+
 /** A point in time as ISO 8601 in UTC with milliseconds. */
 export const Time = z.iso.datetime();
 
@@ -42,5 +46,7 @@ export const Session = z.object({
   restart: RestartSchema,
   /** When the next run will be started; null when none is due. */
   restartAt: z.nullable(Time),
+  /** Of all processes of the run now, where it was asked for; null otherwise and when it has ended. */
+  usage: z.nullable(Usage),
 });
 export type Session = z.infer<typeof Session>;

@@ -22,17 +22,19 @@ import { bind } from "./api/bind.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
 import { readConfiguration } from "./configuration.ts";
+import { Doctor } from "./doctor/doctor.ts";
 import type { Host } from "./host/host.ts";
 import { detachKeyOf } from "./host/keys.ts";
 import { NativeHost } from "./host/native/host.ts";
 import { TmuxHost } from "./host/tmux/host.ts";
-import { findTmux, TMUX_HINT, TmuxServer } from "./host/tmux/server.ts";
+import { findTmux, TMUX_HINT, TmuxServer, tmuxAtLeast } from "./host/tmux/server.ts";
 import { openDatabase } from "./journal/database.ts";
 import { Journal } from "./journal/journal.ts";
 import { takeLock } from "./lock.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
+import { Orphans } from "./session/orphans.ts";
 import { Sessions } from "./session/sessions.ts";
 
 const home = openHome();
@@ -72,6 +74,10 @@ async function serve(home: Home): Promise<void> {
     detachKey: detachKeyOf(configuration.detachKey),
     missingHost,
   });
+
+  const orphans = new Orphans({ home, hosts, queries, journal, lifecycle });
+  const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
+  const doctor = new Doctor({ home, orphans, tmux: { hint: TMUX_HINT, program } });
 
   journal.append({
     type: "daemon.started",
@@ -120,7 +126,7 @@ async function serve(home: Home): Promise<void> {
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });
 
-  const door = await listen(bind(handlers({ sessions, journal, queries, control }), osUser()), home);
+  const door = await listen(bind(handlers({ sessions, orphans, doctor, journal, queries, control }), osUser()), home);
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));
   writeFileAtomic(home.daemonFile, `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, version: VERSION })}\n`);
   log(`daemon ${VERSION} ready: pid ${process.pid}, home ${home.path}`);

@@ -17,6 +17,10 @@ export interface ProcessInfo {
   /** Together with the pid, names one process for ever: boot and clock ticks on Linux, date of start elsewhere. */
   start: string;
   name: string;
+  /** Processor time used so far, its own and that of children it has waited for. */
+  cpuMs: number;
+  /** Resident memory. */
+  memoryBytes: number;
 }
 
 const linux = process.platform === "linux";
@@ -59,25 +63,49 @@ export function allProcesses(): Map<number, ProcessInfo> {
   return table;
 }
 
-/** Pids that were started with `NAME=value` in their environment; those whose environment cannot be read are left out. */
+/**
+ * What each of the processes has for the variable in the environment it was started with. Those without it, and those whose
+ * environment cannot be read, are left out.
+ */
+export function environmentValues(name: string, pids: Iterable<number>): Map<number, string> {
+  return linux ? fromProc(name, pids) : fromPs(name, new Set(pids));
+}
+
+/** Pids that were started with `NAME=value` in their environment. */
 export function withEnvironmentEntry(entry: string, pids: Iterable<number>): Set<number> {
-  const found = new Set<number>();
-  if (!linux) {
-    const ps = spawnSync("ps", ["-A", "-E", "-ww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 1 << 28 });
-    const wanted = new Set(pids);
-    for (const line of (ps.stdout ?? "").split("\n")) {
-      const pid = Number.parseInt(line, 10);
-      if (wanted.has(pid) && `${line} `.includes(` ${entry} `)) found.add(pid);
-    }
-    return found;
-  }
-  const needle = `\0${Buffer.from(entry).toString("latin1")}\0`;
+  const equals = entry.indexOf("=");
+  const values = environmentValues(entry.slice(0, equals), pids);
+  return new Set([...values].filter(([, value]) => value === entry.slice(equals + 1)).map(([pid]) => pid));
+}
+
+function fromProc(name: string, pids: Iterable<number>): Map<number, string> {
+  const found = new Map<number, string>();
+  const needle = Buffer.from(`\0${name}=`);
   for (const pid of pids) {
+    let environment: Buffer;
     try {
-      if (`\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(needle)) found.add(pid);
+      environment = readFileSync(`/proc/${pid}/environ`);
     } catch {
       // Gone meanwhile, or another user's.
+      continue;
     }
+    const first = environment.subarray(0, needle.length - 1).equals(needle.subarray(1));
+    const start = first ? needle.length - 1 : environment.indexOf(needle) + needle.length;
+    if (!first && start < needle.length) continue;
+    const end = environment.indexOf(0, start);
+    found.set(pid, environment.toString("utf8", start, end < 0 ? undefined : end));
+  }
+  return found;
+}
+
+/** `ps` puts the environment after the arguments, separated by blanks: a value that contains one is cut there. */
+function fromPs(name: string, pids: ReadonlySet<number>): Map<number, string> {
+  const found = new Map<number, string>();
+  const ps = spawnSync("ps", ["-A", "-E", "-ww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 1 << 28 });
+  for (const line of (ps.stdout ?? "").split("\n")) {
+    const pid = Number.parseInt(line, 10);
+    const start = pids.has(pid) ? line.indexOf(` ${name}=`) : -1;
+    if (start >= 0) found.set(pid, line.slice(start + name.length + 2).split(" ")[0] ?? "");
   }
   return found;
 }
@@ -99,6 +127,18 @@ function boot(): string {
   return bootId;
 }
 
+let units: { pageBytes: number; ticksPerSecond: number } | undefined;
+
+/** From the auxiliary vector, pairs of numbers that the kernel gives every process: 6 is the page size, 17 the clock ticks. */
+function kernelUnits(): { pageBytes: number; ticksPerSecond: number } {
+  if (units) return units;
+  const vector = readFileSync("/proc/self/auxv");
+  const values = new Map<bigint, bigint>();
+  for (let at = 0; at + 16 <= vector.length; at += 16) values.set(vector.readBigUInt64LE(at), vector.readBigUInt64LE(at + 8));
+  units = { pageBytes: Number(values.get(6n) ?? 4096n), ticksPerSecond: Number(values.get(17n) ?? 100n) };
+  return units;
+}
+
 /** Fields after the command's closing parenthesis: the command itself may contain blanks and parentheses. */
 function parseStat(text: string): ProcessInfo {
   const open = text.indexOf("(");
@@ -114,19 +154,21 @@ function parseStat(text: string): ProcessInfo {
     session: Number(fields[3]),
     tty: fields[4] === "0" ? "" : (fields[4] ?? ""),
     start: `${boot()}-${fields[19]}`,
+    cpuMs: ((Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14])) * 1000) / kernelUnits().ticksPerSecond,
+    memoryBytes: Number(fields[21]) * kernelUnits().pageBytes,
   };
 }
 
 function psTable(which: string[]): Map<number, ProcessInfo> {
-  const ps = spawnSync("ps", [...which, "-o", "pid=,ppid=,pgid=,sess=,tty=,stat=,lstart=,comm="], {
+  const ps = spawnSync("ps", [...which, "-o", "pid=,ppid=,pgid=,sess=,tty=,stat=,rss=,time=,lstart=,comm="], {
     encoding: "utf8",
     env: { ...process.env, LC_ALL: "C" },
   });
   const table = new Map<number, ProcessInfo>();
   for (const line of (ps.stdout ?? "").split("\n")) {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/.exec(line);
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/.exec(line);
     if (!match) continue;
-    const [, pid, parent, group, session, tty, state, start, name] = match as unknown as string[];
+    const [, pid, parent, group, session, tty, state, rss, time, start, name] = match as unknown as string[];
     table.set(Number(pid), {
       pid: Number(pid),
       parent: Number(parent),
@@ -137,7 +179,16 @@ function psTable(which: string[]): Map<number, ProcessInfo> {
       sleeping: /^[SI]/.test(state ?? ""),
       start: start ?? "",
       name: name ?? "",
+      cpuMs: clockMs(time ?? ""),
+      memoryBytes: Number(rss) * 1024,
     });
   }
   return table;
+}
+
+/** `[[dd-]hh:]mm:ss[.cc]` of `ps`. */
+function clockMs(text: string): number {
+  const [rest = "", days = "0"] = text.split("-").reverse();
+  const seconds = rest.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
+  return (Number(days) * 86_400 + seconds) * 1000;
 }

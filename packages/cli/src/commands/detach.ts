@@ -1,3 +1,4 @@
+import { actOnEach } from "../act.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
 import { plain } from "../plain.ts";
 import { selected } from "../select.ts";
@@ -16,11 +17,12 @@ export const command: Command = {
     // --all means all that run: an ended session has no terminals.
     const sessions = await selected(context, "detach");
     const running = context.args.length > 0 ? sessions : sessions.filter(({ endedAt }) => endedAt === null);
-    const replies = await Promise.all(running.map(({ id }) => context.client.call("detachSession", { params: { ref: id }, body: {} })));
-    if (context.json) process.stdout.write(`${JSON.stringify(replies.map(({ session, detached }) => ({ ...session, detached })))}\n`);
-    else
-      for (const { session, detached } of replies)
-        process.stdout.write(`${plain(session.name)}: ${detached === 1 ? "1 terminal" : `${detached} terminals`} detached\n`);
-    return 0;
+    if (running.length === 0 && !context.json) process.stdout.write("Nothing to detach.\n");
+    return actOnEach(running, {
+      json: context.json,
+      act: ({ id }) => context.client.call("detachSession", { params: { ref: id }, body: {} }),
+      line: ({ session, detached }) => `${plain(session.name)}: ${detached === 1 ? "1 terminal" : `${detached} terminals`} detached`,
+      toJson: ({ session, detached }) => ({ ...session, detached }),
+    });
   },
 };

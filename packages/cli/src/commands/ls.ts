@@ -5,12 +5,13 @@ import { sessionTable } from "../table.ts";
 export const command: Command = {
   name: "ls",
   summary: "list sessions",
-  usage: "[NAME…] [--all] [--status S] [--agent A] [--watch]",
+  usage: "[NAME…] [--all] [--status S] [--agent A] [--wide] [--watch]",
   description:
     "Sessions that run; with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).",
   flags: {
     ...SELECTION_FLAGS,
     all: { summary: "also those that have ended", short: "a" },
+    wide: { summary: "with CPU, memory and processes of each", short: "l" },
     watch: { summary: "stay, and show changes as they happen", short: "w" },
   },
   arguments: "sessions",
@@ -18,9 +19,10 @@ export const command: Command = {
     ["holdfast ls", "what runs"],
     ["holdfast ls --all --json", "everything, for a script"],
     ["holdfast ls --status failed,lost", "what needs a look"],
+    ["holdfast ls --wide --watch", "what each uses, as it changes"],
   ],
   async run(context) {
-    const query = selectionOf(context);
+    const query = { ...selectionOf(context), usage: context.flags.has("wide") };
     if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
     const { sessions } = await context.client.call("listSessions", { query });
     process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context)}\n`);
@@ -30,7 +32,12 @@ export const command: Command = {
 
 function render(sessions: Parameters<typeof sessionTable>[0], context: Context): string {
   if (sessions.length > 0)
-    return sessionTable(sessions, { now: Date.now(), width: process.stdout.columns, outputs: context.flags.has("all") });
+    return sessionTable(sessions, {
+      now: Date.now(),
+      width: process.stdout.columns,
+      outputs: context.flags.has("all"),
+      usage: context.flags.has("wide"),
+    });
   return context.flags.has("all")
     ? "No sessions yet. Start one: holdfast spawn demo"
     : "Nothing runs. Start something: holdfast spawn demo. Ended ones: holdfast ls --all";

@@ -15,7 +15,7 @@ export const command: Command = {
     ["holdfast rm --status done", "all that ended well"],
   ],
   async run(context) {
-    const sessions = await selected(context, "rm");
+    const sessions = await selected(context, "rm", { ended: true });
     const chosen = context.args.length > 0 ? sessions : sessions.filter(({ endedAt }) => endedAt !== null);
     if (chosen.length === 0 && !context.json) process.stdout.write("Nothing to remove.\n");
     return actOnEach(chosen, {

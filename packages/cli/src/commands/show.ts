@@ -4,6 +4,7 @@ import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { oneName } from "../select.ts";
+import { formatBytes } from "../table.ts";
 
 export const command: Command = {
   name: "show",
@@ -43,7 +44,14 @@ function render(session: Session): string {
     ["duration", session.durationMs === null ? null : formatDuration(session.durationMs)],
     ["last output", local(session.lastActivityAt)],
     ["output", session.outputPath],
+    [
+      "uses",
+      session.usage &&
+        `${formatBytes(session.usage.memoryBytes)} in ${session.usage.processes} processes, ${formatDuration(session.usage.cpuMs)} of CPU time`,
+    ],
     ["runs", String(session.runs)],
+    ["restart", session.restart === "never" ? null : session.restart],
+    ["next run", local(session.restartAt)],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
 }

@@ -20,8 +20,8 @@ export function openEmulator({ columns, rows, scrollback }: { columns: number; r
   return terminal;
 }
 
-// Returns when the text is parsed: the first write after input of a user is not put off. On its timer a throw of xterm's, which a
-// resize can lead to, would end the process; here the caller catches it. The terminal is of no use afterwards.
+// Returns when the text is parsed: xterm does not put off the first write after input of a user. Put off, it would be parsed on a timer,
+// and a throw there would end the process.
 export function parseNow(terminal: Terminal, text: string): void {
   terminal.input("", true);
   terminal.write(text);

@@ -101,8 +101,8 @@ describe("a hostile or unlucky recording", () => {
     expect(read(["a\x1b[24;80H\x1b[1J\x1b[Hb"]).at(0)).toBe("b");
   });
 
-  // xterm 6.0.0 throws here: an alternate screen entered after the terminal got lower keeps too many rows.
-  it("goes on after a resize that breaks the emulator", () => {
+  // xterm 6.0.0 alone throws here: an alternate screen entered after the terminal got lower keeps too many rows.
+  it("may resize the terminal around the alternate screen and scroll a part of it", () => {
     using text = new RecordingText({ columns: 80, rows: 1 });
     text.write(Buffer.from("before\r\n"));
     text.resize(80, 2);
@@ -147,13 +147,13 @@ describe("a resize", () => {
     expect(text.finish()).toEqual([...lines(1, 30), "after"]);
   });
 
-  it("to fewer columns wraps what is there, as it does for a person, and cuts nothing off", () => {
+  it("to fewer columns wraps what is there and cuts nothing off", () => {
     using text = new RecordingText(SIZE);
     text.write(Buffer.from(`${"x".repeat(70)}\r\n${"y".repeat(70)}`));
     text.resize(40, 24);
-    text.write(Buffer.from("y\r\n"));
+    text.write(Buffer.from("\r\n"));
     text.resize(20, 24);
-    expect(text.finish()).toEqual(["x".repeat(70), "y".repeat(71)]);
+    expect(text.finish()).toEqual(["x".repeat(70), "y".repeat(70)]);
   });
 });
 

@@ -26,7 +26,7 @@ const LONGEST_LINE = 1 << 20;
 
 export class RecordingText implements Disposable {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  #terminal: Terminal;
+  readonly #terminal: Terminal;
   #ready: string[] = [];
   #blanks = 0;
   #lastScrolled: IMarker | undefined;
@@ -46,11 +46,7 @@ export class RecordingText implements Disposable {
   resize(columns: number, rows: number): void {
     this.#takeScrolled();
     this.#dropTaken();
-    try {
-      this.#terminal.resize(columns, rows);
-    } catch {
-      this.#startAfresh(columns, rows);
-    }
+    this.#terminal.resize(columns, rows);
     this.#takeScrolled();
     this.#dropTaken();
   }
@@ -92,26 +88,9 @@ export class RecordingText implements Disposable {
 
   #parse(text: string): void {
     for (let at = 0; at < text.length; at += SLICE) {
-      const slice = text.slice(at, at + SLICE);
-      try {
-        parseNow(this.#terminal, slice);
-      } catch {
-        // How far it came is unknown: a few lines twice rather than not at all.
-        this.#startAfresh(this.#terminal.cols, this.#terminal.rows);
-        parseNow(this.#terminal, slice);
-      }
+      parseNow(this.#terminal, text.slice(at, at + SLICE));
       this.#takeScrolled();
     }
-  }
-
-  #startAfresh(columns: number, rows: number): void {
-    this.#takeScrolled();
-    for (const line of this.#screen().lines) this.#scrollOff(line);
-    this.#terminal.dispose();
-    this.#terminal = this.#openTerminal(columns, rows);
-    this.#lastScrolled = undefined;
-    this.#unfinished = undefined;
-    this.#given = [];
   }
 
   #takeScrolled(): void {

@@ -1,6 +1,8 @@
 import { formatCursor, type SessionId } from "@holdfast/contract";
+import type { Doctor } from "../doctor/doctor.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
+import type { Orphans } from "../session/orphans.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Handlers } from "./bind.ts";
 import { eventsFrom, startOf } from "./events.ts";
@@ -10,8 +12,15 @@ export interface Control {
   shutdown: Handlers["shutdown"];
 }
 
-export function handlers(rooms: { sessions: Sessions; journal: Journal; queries: SessionQueries; control: Control }): Handlers {
-  const { sessions, journal, queries, control } = rooms;
+export function handlers(rooms: {
+  sessions: Sessions;
+  orphans: Orphans;
+  doctor: Doctor;
+  journal: Journal;
+  queries: SessionQueries;
+  control: Control;
+}): Handlers {
+  const { sessions, orphans, doctor, journal, queries, control } = rooms;
   /** A removed session has no record, but its events can still be asked for by its id. */
   const filterOf = (query: { session?: string | undefined; type?: string[] | undefined }): EventFilter => ({
     session: query.session === undefined ? undefined : sessionId(query.session),
@@ -38,6 +47,10 @@ export function handlers(rooms: { sessions: Sessions; journal: Journal; queries:
     getRecording: ({ params, query }) => sessions.recording(params.ref, query),
     readOutput: ({ params, query }, { signal }) =>
       sessions.output(params.ref, { run: query.run, from: query.from ?? 0, follow: query.follow, signal }),
+    listOrphans: async () => ({ orphans: await orphans.list() }),
+    adoptOrphan: async ({ params }, { actor }) => sessions.get(await orphans.adopt(params.id, actor)),
+    stopOrphan: ({ params, body }) => orphans.stop(params.id, body.graceMs),
+    examine: async ({ body }) => ({ findings: await doctor.examine(body) }),
     listEvents: ({ query }) => {
       const seq = startOf(journal, query.after);
       const filter = filterOf(query);

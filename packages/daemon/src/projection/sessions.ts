@@ -48,6 +48,13 @@ const APPLY: Apply = {
     s.startRun.run(data.pid, data.pidStart, data.outputPath, at, session, data.run);
     s.working.run(session);
   },
+  "session.adopted"(s, { session, data, at }) {
+    s.forgetRun.run(session, data.run);
+    s.newRun.run(session, data.run);
+    s.nextRun.run(data.run, session);
+    s.startRun.run(data.pid, data.pidStart, data.outputPath, at, session, data.run);
+    s.working.run(session);
+  },
   "session.stop_requested"(s, { session, data }) {
     s.requestStop.run(session, data.run);
   },
@@ -86,6 +93,7 @@ const SQL = {
   create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
+  forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL WHERE id = ?",
   restartAt: "UPDATE sessions SET restart_at = ? WHERE id = ?",
   startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = ? WHERE session = ? AND run = ?",

@@ -31,7 +31,7 @@ export class Lifecycle implements Disposable {
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #watches = new Map<string, RunWatch>();
   readonly #ending = new Map<string, Promise<void>>();
-  readonly #starting = new Set<SessionId>();
+  readonly #starting = new Map<SessionId, Promise<void>>();
   #reconciling: Promise<void> | undefined;
   #again = false;
   #followUp: FollowUp | undefined;
@@ -66,14 +66,17 @@ export class Lifecycle implements Disposable {
   }
 
   /** While `start` runs, the run is not compared with what its host keeps: it may or may not be there yet. */
-  async starting(run: RunId, start: () => Promise<{ pid: number }>): Promise<void> {
-    this.#starting.add(run.session);
-    try {
-      this.#started(run, (await start()).pid);
-    } finally {
-      this.#starting.delete(run.session);
-    }
-    this.#watch(run);
+  starting(run: RunId, start: () => Promise<{ pid: number }>): Promise<void> {
+    const started = start()
+      .then(({ pid }) => this.#started(run, pid))
+      .finally(() => this.#starting.delete(run.session));
+    this.#starting.set(run.session, started);
+    return started.then(() => this.#watch(run));
+  }
+
+  /** Resolves when no start of the session is under way. */
+  async startDone(session: SessionId): Promise<void> {
+    await this.#starting.get(session)?.catch(() => {});
   }
 
   /** The end and what follows from it are one fact. */
@@ -109,7 +112,7 @@ export class Lifecycle implements Disposable {
   async #reconcileUntilCalm(): Promise<void> {
     do {
       this.#again = false;
-      const busy = new Set(this.#starting);
+      const busy = new Set(this.#starting.keys());
       const records = this.#queries.live().filter((record) => !busy.has(record.id));
       for (const host of this.#hosts.values()) {
         const own = records.filter((record) => record.host === host.name);

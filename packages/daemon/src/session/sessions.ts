@@ -18,6 +18,7 @@ import {
   type SessionList,
   type SpawnRequest,
   type StopReply,
+  type Usage,
 } from "@holdfast/contract";
 import { type Home, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
@@ -29,14 +30,19 @@ import type { SessionFilter, SessionQueries, SessionRecord } from "../projection
 import { follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
+import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { nameTaken, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { readSessionFiles, writeLaunch } from "./run-files.ts";
 import { sendText, Turns } from "./typing.ts";
+import { usageOf } from "./usage.ts";
 import { viewOf } from "./view.ts";
 
 const DEFAULT_SIZE = { columns: 120, rows: 40 };
+
+/** A keeper says that a program has ended within milliseconds; one that has not by then is asked. */
+const PROMPT_MS = 250;
 
 /** How long after its last process a run may take to be recorded as ended. */
 const END_NOTICE_MS = 10_000;
@@ -75,12 +81,15 @@ export class Sessions {
     options.lifecycle.followWith(this.restarts);
   }
 
-  list(filter: SessionFilter): SessionList {
-    return { cursor: formatCursor(this.#journal.cursor), sessions: this.#queries.select(filter).map((record) => this.#view(record)) };
+  list(filter: SessionFilter & { usage?: boolean }): SessionList {
+    const records = this.#queries.select(filter);
+    const usage = filter.usage ? usageOf(records, this.#keepers()) : undefined;
+    return { cursor: formatCursor(this.#journal.cursor), sessions: records.map((record) => this.#view(record, usage?.get(record.id))) };
   }
 
   get(ref: string): Session {
-    return this.#view(this.#queries.resolve(ref));
+    const record = this.#queries.resolve(ref);
+    return this.#view(record, usageOf([record], this.#keepers()).get(record.id));
   }
 
   async spawn(request: SpawnRequest, actor: Principal): Promise<Session> {
@@ -92,7 +101,7 @@ export class Sessions {
     const data = { name, kind: profile.kind, agent: profile.name, role, objective, host: host.name, cwd, command, restart };
     this.#journal.append({ type: "session.created", actor, session: id, data });
     await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title: titleOf({ name, agent: profile.name }) });
-    return this.get(id);
+    return this.#view(this.#queries.resolve(id));
   }
 
   /** The next run of a session that has ended, with what it was started with. */
@@ -103,7 +112,7 @@ export class Sessions {
     const directory = writeLaunch(this.#home, run, readSessionFiles(this.#home, id));
     this.#journal.append({ type: "session.run_created", actor: DAEMON, session: id, data: { run: run.run, why: "restart" } });
     await this.#start(run, { host: this.#host(record.host), directory, title: titleOf(record) });
-    return this.get(id);
+    return this.#view(this.#queries.resolve(id));
   }
 
   async #start(run: RunId, how: { host: Host; directory: string; title: string }): Promise<void> {
@@ -122,9 +131,11 @@ export class Sessions {
     const named = this.#queries.resolve(ref);
     if (named.restartAt !== null) {
       this.restarts.abandon(named, options.actor);
-      return { session: this.get(named.id), killed: [] };
+      return { session: this.#view(this.#queries.resolve(named.id)), killed: [] };
     }
-    const record = this.#running(ref);
+    // Before it has a pid, there is nothing that could be ended.
+    await this.#lifecycle.startDone(named.id);
+    const record = this.#running(named.id);
     const run = runOf(record);
     this.#journal.append({
       type: "session.stop_requested",
@@ -135,8 +146,9 @@ export class Sessions {
     const { ended, left } = await endProcesses({
       root: { pid: record.pid ?? 0, start: record.pidStart ?? "" },
       marker: runMarker(run),
-      keepers: [...this.#hosts.values()].flatMap((host) => host.keeperPids()),
+      keepers: this.#keepers(),
       graceMs: options.graceMs,
+      hangUp: isInteractiveShell(record.command),
     });
     if (left.length > 0) {
       throw new HoldfastError(
@@ -147,15 +159,15 @@ export class Sessions {
         },
       );
     }
-    if (!(await this.#lifecycle.ended(record.id, END_NOTICE_MS))) {
+    if (!(await this.#lifecycle.ended(record.id, PROMPT_MS))) {
       await this.#lifecycle.reconcile();
-      if (!(await this.#lifecycle.ended(record.id, 0))) {
+      if (!(await this.#lifecycle.ended(record.id, END_NOTICE_MS))) {
         throw new HoldfastError("stop_incomplete", `the processes of ${record.name} are gone, but its keeper does not say so`, {
           hint: `read ${this.#home.log}`,
         });
       }
     }
-    return { session: this.get(record.id), killed: ended };
+    return { session: this.#view(this.#queries.resolve(record.id)), killed: ended };
   }
 
   async rename(ref: string, options: { name: string; actor: Principal }): Promise<Session> {
@@ -170,7 +182,7 @@ export class Sessions {
         .get(record.host)
         ?.retitle(runOf(record), titleOf({ name, agent: record.agent }))
         .catch(() => {});
-    return this.get(record.id);
+    return this.#view(this.#queries.resolve(record.id));
   }
 
   /** The fact first: files that outlive it are swept at the next start, a record without files would be a lie. */
@@ -270,9 +282,13 @@ export class Sessions {
     return host;
   }
 
-  #view(record: SessionRecord): Session {
+  #keepers(): number[] {
+    return [...this.#hosts.values()].flatMap((host) => host.keeperPids());
+  }
+
+  #view(record: SessionRecord, usage?: Usage): Session {
     const activity = this.#lifecycle.watchOf(runOf(record))?.lastActivity ?? null;
-    return viewOf(record, { now: Date.now(), activity });
+    return viewOf(record, { now: Date.now(), activity, usage });
   }
 }
 

@@ -1,8 +1,8 @@
-import type { Session } from "@holdfast/contract";
+import type { Session, Usage } from "@holdfast/contract";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
 /** A session as clients see it. `activity` is when a live run last wrote something; it is not in the journal. */
-export function viewOf(record: SessionRecord, options: { now: number; activity: number | null }): Session {
+export function viewOf(record: SessionRecord, options: { now: number; activity: number | null; usage?: Usage | undefined }): Session {
   const ended = record.endedAt === null ? undefined : Date.parse(record.endedAt);
   return {
     id: record.id,
@@ -27,5 +27,6 @@ export function viewOf(record: SessionRecord, options: { now: number; activity: 
     runs: record.run,
     restart: record.restart,
     restartAt: record.restartAt,
+    usage: options.usage ?? null,
   };
 }

@@ -2,45 +2,54 @@
  * HTTP/1.1 over a Unix socket, by hand: importing node:http costs the CLI twice the CPU time of starting Node, node:net a
  * quarter. It speaks only to our own daemon, which gives every JSON reply a Content-Length and ends every stream by closing.
  *
- * Requests of one client share one connection and go one after the other on it; each stream has a connection of its own.
+ * Requests go one after the other on a connection, which is kept for the next; those that are under way at the same time have one
+ * each, so that a slow one (`stop` with its grace period) holds nobody up. Each stream has a connection of its own.
  */
 import { connect, type Socket } from "node:net";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
 import type { Transport, WireReply, WireRequest, WireStream } from "../transport.ts";
 
+/** More would only take descriptors away from the daemon. */
+const MOST_CONNECTIONS = 128;
+
 export function unixTransport(path: string): Transport {
-  let idle: Socket | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+  const idle: Socket[] = [];
+  const waiting: (() => void)[] = [];
+  let busy = 0;
 
   const exchange = async (request: WireRequest): Promise<WireReply> => {
     request.signal?.throwIfAborted();
-    const reused = idle;
-    const socket = reused && !reused.destroyed ? reused : await open(path);
-    idle = undefined;
+    const reused = takeOpen(idle);
+    const socket = reused ?? (await open(path));
     const abort = () => socket.destroy(request.signal?.reason);
     request.signal?.addEventListener("abort", abort);
     try {
       socket.write(head(request, "keep-alive") + (request.body ?? ""));
       const reply = await readReply(socket);
-      idle = socket;
+      idle.push(socket.unref());
       return reply;
     } catch (error) {
       socket.destroy();
       // The daemon may close an idle connection just as we write on it; nothing was read, so a GET can be repeated.
-      if (socket === reused && request.method === "GET" && !request.signal?.aborted) return exchange(request);
+      if (reused && request.method === "GET" && !request.signal?.aborted) return exchange(request);
       throw error;
     } finally {
       request.signal?.removeEventListener("abort", abort);
-      idle?.unref();
     }
   };
 
   return {
-    request(request) {
-      const turn = queue.then(() => exchange(request));
-      queue = turn.catch(() => {});
-      return turn;
+    async request(request) {
+      if (busy < MOST_CONNECTIONS) busy++;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        return await exchange(request);
+      } finally {
+        const next = waiting.shift();
+        if (next) next();
+        else busy--;
+      }
     },
     async stream(request): Promise<WireStream> {
       const socket = await open(path);
@@ -49,9 +58,14 @@ export function unixTransport(path: string): Transport {
       return readStream(socket);
     },
     close() {
-      idle?.destroy();
+      for (const socket of idle) socket.destroy();
     },
   };
+}
+
+function takeOpen(idle: Socket[]): Socket | undefined {
+  for (let socket = idle.pop(); socket; socket = idle.pop()) if (!socket.destroyed) return socket;
+  return undefined;
 }
 
 /** HTTP/1.0 asks for a body that ends with the connection instead of one in chunks. */

@@ -2,37 +2,43 @@
  * The end of a recording. A dead pane may still have bytes on their way: in the server's buffer for the pipe, then in the
  * pipe, then in the recorder. Removing the pane drops what is in the server's buffer, so removal waits until nothing moves.
  */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { inspect, isSameProcess, type ProcessInfo } from "@holdfast/platform";
+import { inspect, isMissing, isSameProcess, type ProcessInfo } from "@holdfast/platform";
 
 /** A recorder that is stuck (a disk that does not answer) must not hold the end of a run for ever. */
 const PATIENCE_MS = 30_000;
+/** On a machine that is overloaded a recorder may come this much later than the program it records. */
+const START_MS = 5000;
 const STEP_MS = 4;
+const RECORDER = "recorder";
 
 export function recorderOf(directory: string): ProcessInfo | undefined {
-  try {
-    return inspect(Number(readFileSync(join(directory, "recorder"), "utf8")));
-  } catch {
-    return undefined;
-  }
+  return inspect(recorderPid(directory));
+}
+
+/** A recorder says its pid before anything else; it begins anew when it is replaced. */
+export function forgetRecorder(directory: string): void {
+  rmSync(join(directory, RECORDER), { force: true });
 }
 
 /**
  * Resolves when the recorder has everything. Twice in a row, around a turn of the server's event loop (in which it writes
- * what the pipe takes): the recorder sleeps, so its pipe is empty, and the files have not grown.
+ * what the pipe takes): the recorder sleeps, so its pipe is empty, and the files have not grown. A program may have ended before
+ * its recorder got so far as to say its pid: then that is waited for first.
  */
-export async function drained(directory: string, turnOfTheServer: () => Promise<unknown>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+export async function drained(directory: string, serverHasPipe: () => Promise<boolean>): Promise<void> {
+  const began = performance.now();
   let calm = 0;
   let size = -1;
-  while (calm < 2 && performance.now() < deadline) {
-    await turnOfTheServer();
+  while (calm < 2 && performance.now() < began + PATIENCE_MS) {
+    if (!(await serverHasPipe()) || !existsSync(directory)) return;
+    const isKnown = recorderPid(directory) > 0;
     const recorder = recorderOf(directory);
-    if (!recorder || recorder.zombie) return;
+    if (isKnown ? !recorder || recorder.zombie : performance.now() > began + START_MS) return;
     const now = recordedBytes(directory);
-    calm = recorder.sleeping && now === size ? calm + 1 : 0;
+    calm = recorder?.sleeping && now === size ? calm + 1 : 0;
     size = now;
     if (calm < 2) await delay(STEP_MS);
   }
@@ -43,6 +49,16 @@ export async function recorderGone(recorder: ProcessInfo | undefined): Promise<v
   if (!recorder) return;
   const deadline = performance.now() + PATIENCE_MS;
   while (isSameProcess(recorder.pid, recorder.start) && performance.now() < deadline) await delay(STEP_MS);
+}
+
+/** 0 when none was written. */
+function recorderPid(directory: string): number {
+  try {
+    return Number(readFileSync(join(directory, RECORDER), "utf8"));
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
 }
 
 function recordedBytes(directory: string): number {

@@ -10,7 +10,8 @@ import { type AttachWays, type Host, type LiveRun, type RunId, runMarker, type S
 import type { Key } from "../keys.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient } from "./control.ts";
-import { drained, recorderGone, recorderOf } from "./drain.ts";
+import { drained, forgetRecorder, recorderGone, recorderOf } from "./drain.ts";
+import { watchMissedEnds } from "./missed-ends.ts";
 import { asksForPasteMarks } from "./paste-marks.ts";
 import type { TmuxServer } from "./server.ts";
 import { parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
@@ -21,6 +22,7 @@ export class TmuxHost implements Host {
   readonly #home: Home;
   readonly #listeners: (() => void)[] = [];
   #client: Promise<ControlClient | undefined> | undefined;
+  #missedEnds: Disposable | undefined;
   #closed = false;
   #pastes = 0;
 
@@ -35,8 +37,10 @@ export class TmuxHost implements Host {
       const replies = await client.run(...startCommands(request, splitRecorder("output.")));
       return { pid: Number(replies.at(-1)?.[0]) };
     } catch (error) {
-      // tmux drops the rest of a sequence after an error: whatever part of the session there is must not stay.
-      await client.run(`kill-session -t ${target(request)}`).catch(() => {});
+      // tmux drops the rest of a sequence after an error: whatever part of the session there is must not stay. When it was the
+      // client that went, another one is asked.
+      const left = await this.#found().catch(() => undefined);
+      await left?.run(`kill-session -t ${target(request)}`).catch(() => {});
       throw error;
     }
   }
@@ -45,7 +49,12 @@ export class TmuxHost implements Host {
     const client = await this.#found();
     if (!client) return [];
     const [lines = []] = await client.run(LIST_COMMAND);
-    return parseList(lines);
+    const runs = parseList(lines);
+    if (!runs.some(({ dead, exit }) => dead && exit?.code === null && exit.signal === null)) return runs;
+    // An end that tmux has missed (missed-ends.ts): with the next child that ends it notices, so it gets one. `run-shell` answers then.
+    await client.run("run-shell ':'");
+    const [again = []] = await client.run(LIST_COMMAND);
+    return parseList(again);
   }
 
   async remove(run: RunId): Promise<void> {
@@ -53,7 +62,10 @@ export class TmuxHost implements Host {
     if (!client) return;
     if (!(await this.#has(client, run))) return;
     const directory = runDirectory(this.#home, run.session, run.run);
-    await drained(directory, () => client.run("display-message -p ''"));
+    await drained(directory, async () => {
+      const [[piped] = []] = await client.run(`display-message -p -t ${target(run)} '#{pane_pipe}'`);
+      return piped === "1";
+    });
     const recorder = recorderOf(directory);
     await client.run(`kill-session -t ${target(run)}`);
     await recorderGone(recorder);
@@ -119,6 +131,7 @@ export class TmuxHost implements Host {
 
   async reopenRecording(run: RunId, prefix: string): Promise<boolean> {
     const client = await this.#opened();
+    forgetRecorder(runDirectory(this.#home, run.session, run.run));
     await client.run(pipeCommand(run, splitRecorder(prefix)));
     const [lines = []] = await client.run(LIST_COMMAND);
     return parseList(lines).some((live) => live.session === run.session && live.run === run.run && live.recording);
@@ -137,6 +150,7 @@ export class TmuxHost implements Host {
     this.#closed = true;
     // The server's end is the reply.
     await client?.run("kill-server").catch(() => {});
+    await this.server.gone();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -170,6 +184,7 @@ export class TmuxHost implements Host {
     const kept = attempt.then(
       (client) => {
         if (!client && this.#client === kept) this.#client = undefined;
+        if (client) this.#missedEnds = watchMissedEnds(client, this.server);
         return client;
       },
       (error: unknown) => {
@@ -182,6 +197,7 @@ export class TmuxHost implements Host {
 
   #onEnd(): void {
     this.#client = undefined;
+    this.#missedEnds?.[Symbol.dispose]();
     if (this.#closed) return;
     for (const listener of this.#listeners) listener();
   }

@@ -81,6 +81,11 @@ export class TmuxServer {
     return this.#pid && isSameProcess(this.#pid.pid, this.#pid.start) ? this.#pid.pid : undefined;
   }
 
+  /** Makes the server ask the kernel which of its children have ended. */
+  lookForEnded(): void {
+    if (this.#pid) signalProcess(this.#pid.pid, this.#pid.start, "SIGCHLD");
+  }
+
   /** A control client of the server that runs, or undefined when certainly none does. */
   async find(onEnd: () => void): Promise<ControlClient | undefined> {
     if (!(await this.#answers())) {
@@ -123,6 +128,12 @@ export class TmuxServer {
     );
   }
 
+  /** Resolves when the server that was told to end has ended. */
+  async gone(): Promise<void> {
+    const deadline = performance.now() + ANSWER_MS;
+    while (this.pid !== undefined && performance.now() < deadline) await delay(5);
+  }
+
   async #connect(onEnd: () => void): Promise<ControlClient> {
     if (!(await this.#tmux("has-session", "-t", `=${ANCHOR}`)).ok) await this.#openAnchor();
     const client = new ControlClient({
@@ -134,7 +145,9 @@ export class TmuxServer {
         "-C",
         "attach-session",
         "-f",
-        "no-output,ignore-size",
+        // Not ignore-size: tmux lets a reader's size count when every client on the server has that flag. A control client that
+        // never says a size resizes nothing.
+        "no-output",
         "-t",
         `=${ANCHOR}`,
       ],
@@ -142,8 +155,12 @@ export class TmuxServer {
       onEnd,
     });
     try {
-      const [reply] = await client.run("display-message -p '#{pid}'");
+      const [reply, others = []] = await client.run(
+        "display-message -p '#{pid}'",
+        `list-clients -t '=${ANCHOR}:' -F '#{client_control_mode} #{client_pid}'`,
+      );
       this.#remember(Number(reply?.[0]));
+      dropOrphans(others, client.pid);
       return client;
     } catch (error) {
       await client[Symbol.asyncDispose]();
@@ -209,5 +226,17 @@ export class TmuxServer {
 
   #file(name: string): string {
     return join(this.#home.path, name);
+  }
+}
+
+/**
+ * Control clients of a daemon that was killed while replies were on their way: nobody reads their pipe any more, so tmux keeps them for
+ * ever, and with them itself when it is told to end.
+ */
+function dropOrphans(clients: readonly string[], own: number): void {
+  for (const line of clients) {
+    const [control, pid] = line.split(" ").map(Number);
+    const info = control === 1 && pid !== undefined && pid !== own ? inspect(pid) : undefined;
+    if (info) signalProcess(info.pid, info.start, "SIGKILL");
   }
 }

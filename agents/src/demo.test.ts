@@ -1,0 +1,218 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const DEMO = fileURLToPath(new URL("demo.ts", import.meta.url));
+const BANNER = "demo agent — a scripted stand-in for a coding agent";
+
+describe("on pipes the demo agent", () => {
+  it("shows who it is and ends with its input", () => {
+    expect(onPipes([])).toEqual({ code: 0, lines: [BANNER] });
+    expect(onPipes(["--name", "kim"]).lines).toEqual([`kim · ${BANNER}`]);
+  });
+
+  it("begins a turn at once when it is given a prompt", () => {
+    expect(onPipes(["--fast", "fix the login bug"]).lines.slice(1)).toEqual([
+      "> fix the login bug",
+      "● Read src/login.ts",
+      "● Edit src/login.ts (+12 −3)",
+      "● Run npm test",
+      "Turn 1: “fix the login bug” is done. I changed src/login.ts; the tests pass.",
+    ]);
+  });
+
+  it("begins a turn of its own with --work", () => {
+    expect(onPipes(["--fast", "--work"]).lines.at(-1)).toMatch(/^Turn 1: “.+” is done/);
+  });
+
+  it("takes each line as a prompt and counts the turns", () => {
+    const { lines } = onPipes(["--fast"], "first thing\nsecond thing");
+    expect(lines.filter((line) => line.startsWith("Turn"))).toEqual([
+      expect.stringContaining("Turn 1: “first thing”"),
+      expect.stringContaining("Turn 2: “second thing”"),
+    ]);
+  });
+
+  it("obeys commands", () => {
+    const input = ["/env COLOUR", "/env NOTHING", "/flood 3", "/size", "/ask", "y", "/ask", "n", "/dance"].join("\n");
+    expect(onPipes([], input, { COLOUR: "green" }).lines.slice(1)).toEqual([
+      "green",
+      "NOTHING is not set",
+      "line 1",
+      "line 2",
+      "line 3",
+      "no terminal",
+      "Do you want to run 'touch x'? [y/n]",
+      "● Run touch x",
+      "Do you want to run 'touch x'? [y/n]",
+      "Denied: touch x",
+      "Unknown command /dance. /help lists them.",
+    ]);
+    expect(onPipes([], "/help").lines.length).toBeGreaterThan(10);
+  });
+
+  it("ends with the code it is told", () => {
+    expect(onPipes([], "/exit 7\n/env HOME").code).toBe(7);
+    expect(onPipes([], "/exit").code).toBe(0);
+    expect(onPipes([], "/crash")).toEqual({ code: 1, lines: [BANNER, expect.stringMatching(/^Error: /)] });
+    expect(onPipes(["--dance"]).code).toBe(2);
+  });
+
+  it("prints every line of a flood", () => {
+    const { lines } = onPipes([], "/flood 25500");
+    expect(lines).toHaveLength(25_501);
+    expect(lines.at(-1)).toBe("line 25500");
+  });
+
+  it.each([
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("works on in a loop without any input until %s", async (signal, code) => {
+    const child = spawn(process.execPath, [DEMO, "--fast", "--loop"], { stdio: ["ignore", "pipe", "inherit"] });
+    for await (const chunk of child.stdout) if (String(chunk).includes("Turn ")) break;
+    const ended = new Promise((resolve) => child.on("exit", resolve));
+    child.kill(signal);
+    expect(await ended).toBe(code);
+  });
+});
+
+describe("on a terminal the demo agent", () => {
+  it("waits at its composer and edits the line", async () => {
+    await using terminal = openTerminal(["--fast"]);
+    await terminal.shows(/^>$/m);
+    terminal.type("nonsense", "C-u", "fix the logon", "BSpace", "BSpace", "in bug", "Enter");
+    await terminal.shows("> fix the login bug\n● Read src/login.ts");
+    await terminal.shows(/Turn 1: “fix the login bug”.*\n>$/m);
+  });
+
+  it("shows a spinner during a turn, which Esc interrupts", async () => {
+    await using terminal = openTerminal(["fix the login bug"]);
+    const first = await terminal.shows(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Thinking… 0s \(esc to interrupt\)$/m);
+    await terminal.until(async () => (await terminal.screen()) !== first, "the spinner to turn");
+    terminal.type("Escape");
+    await terminal.shows(/^Interrupted\n>$/m);
+    expect(await terminal.screen()).not.toContain("Thinking");
+  });
+
+  it("keeps what is typed during a turn for the next", async () => {
+    await using terminal = openTerminal(["first thing"]);
+    await terminal.shows("Thinking…");
+    terminal.type("/env TERM", "Enter", "Escape");
+    await terminal.shows(/^Interrupted\n> \/env TERM\n\S+\n>$/m);
+  });
+
+  it("takes pasted lines as one prompt", async () => {
+    await using terminal = openTerminal(["--fast"]);
+    await terminal.shows(/^>$/m);
+    terminal.paste("first line\nsecond line\nthird line");
+    await terminal.shows("> first line ⏎ second line ⏎ third line");
+    terminal.type("Enter");
+    await terminal.shows("Turn 1: “first line …” (3 lines)");
+  });
+
+  it("asks for permission and waits for one key", async () => {
+    await using terminal = openTerminal([]);
+    await terminal.shows(/^>$/m);
+    terminal.type("/ask", "Enter");
+    await terminal.shows("Do you want to run 'touch x'? [y/n]");
+    terminal.type("x", "y");
+    await terminal.shows(/^● Run touch x\n>$/m);
+  });
+
+  it("says its size again when it changes", async () => {
+    await using terminal = openTerminal([]);
+    await terminal.shows(/^>$/m);
+    terminal.type("/size", "Enter");
+    await terminal.shows("80×24");
+    terminal.tmux("resize-window", "-x", "70", "-y", "20");
+    await terminal.shows("70×20");
+  });
+
+  it("sets the title and uses the alternate screen", async () => {
+    await using terminal = openTerminal([]);
+    await terminal.shows(/^>$/m);
+    terminal.type("/title at work", "Enter", "/alt", "Enter");
+    await terminal.shows("The alternate screen.");
+    expect(terminal.tmux("display", "-p", "#{pane_title} #{alternate_on}")).toBe("at work 1\n");
+    terminal.type("Escape");
+    await terminal.shows(/^> \/alt\n>$/m);
+  });
+
+  it("works turn after turn in a loop until Esc", async () => {
+    await using terminal = openTerminal(["--fast"]);
+    await terminal.shows(/^>$/m);
+    terminal.type("/loop", "Enter");
+    await terminal.shows("Turn 3:");
+    terminal.type("Escape");
+    await terminal.shows(/^Interrupted\n>$/m);
+  });
+
+  it("ends with 0 by Ctrl+C twice, and by Ctrl+D on an empty line", async () => {
+    await using cancelled = openTerminal([]);
+    await using closed = openTerminal([]);
+    await Promise.all([cancelled.shows(/^>$/m), closed.shows(/^>$/m)]);
+    cancelled.type("C-c");
+    await cancelled.shows("Press Ctrl+C again to exit");
+    cancelled.type("C-c");
+    closed.type("x", "C-d", "BSpace", "C-d");
+    expect(await cancelled.exitCode()).toBe("0");
+    expect(await closed.exitCode()).toBe("0");
+  });
+
+  it("gives the terminal back when it is terminated", async () => {
+    await using terminal = openTerminal([], "; echo left with $?; stty -a");
+    await terminal.shows(/^>$/m);
+    const shell = terminal.tmux("display", "-p", "#{pane_pid}").trim();
+    process.kill(Number(execFileSync("ps", ["-o", "pid=", "--ppid", shell], { encoding: "utf8" })), "SIGTERM");
+    await terminal.shows("left with 143");
+    await terminal.shows(/ icanon/);
+  });
+});
+
+function onPipes(args: string[], input = "", env: NodeJS.ProcessEnv = {}): { code: number | null; lines: string[] } {
+  const { status, stdout } = spawnSync(process.execPath, [DEMO, ...args], { input, encoding: "utf8", env: { ...process.env, ...env } });
+  return { code: status, lines: stdout.split("\n").slice(0, -1) };
+}
+
+function openTerminal(args: string[], thenRun = "") {
+  const folder = mkdtempSync(path.join(tmpdir(), "demo-"));
+  const command = [process.execPath, DEMO, ...args].map((word) => `'${word}'`).join(" ");
+  const tmux = (...words: string[]) =>
+    execFileSync("tmux", ["-u", "-S", path.join(folder, "tmux"), "-f", "/dev/null", ...words], { encoding: "utf8", stdio: "pipe" });
+  const screen = async () => tmux("capture-pane", "-p").replaceAll(/ +$/gm, "");
+  const until = async (holds: () => Promise<boolean>, what: string) => {
+    const deadline = Date.now() + 10_000;
+    while (!(await holds())) {
+      if (Date.now() > deadline) throw new Error(`waited for ${what}; the screen is\n${await screen()}`);
+      await sleep(20);
+    }
+  };
+  tmux("set", "-g", "remain-on-exit", "on", ";", "new-session", "-d", "-x", "80", "-y", "24", command + thenRun);
+  return {
+    tmux,
+    screen,
+    until,
+    async shows(expected: string | RegExp): Promise<string> {
+      let seen = "";
+      await until(async () => {
+        seen = await screen();
+        return typeof expected === "string" ? seen.includes(expected) : expected.test(seen);
+      }, String(expected));
+      return seen;
+    },
+    type: (...keys: string[]) => tmux("send-keys", ...keys),
+    paste: (text: string) => tmux("set-buffer", text, ";", "paste-buffer", "-p", "-r", "-d"),
+    async exitCode(): Promise<string> {
+      await until(async () => tmux("display", "-p", "#{pane_dead}") === "1\n", "the program to end");
+      return tmux("display", "-p", "#{pane_dead_status}").trim();
+    },
+    async [Symbol.asyncDispose]() {
+      tmux("kill-server");
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

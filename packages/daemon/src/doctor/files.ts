@@ -1,0 +1,69 @@
+/** The home, its disk, and the kernel's notices about it. */
+import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Home, isSameProcess, readJsonFile } from "@holdfast/platform";
+import type { Check } from "./doctor.ts";
+
+const GIGABYTE = 1 << 30;
+
+export function homePermissions(home: Home): Check {
+  const open = [home.path, home.sessions, home.database].filter((path) => (statSync(path).mode & 0o077) !== 0);
+  if (open.length === 0) return { id: "permissions", level: "ok", what: `only you can read ${home.path}`, remedy: null };
+  return {
+    id: "permissions",
+    level: "problem",
+    what: `others can read ${open.join(", ")}`,
+    remedy: "holdfast doctor --fix",
+    fix: () => {
+      for (const path of open) chmodSync(path, statSync(path).mode & 0o700);
+    },
+  };
+}
+
+export function disk(home: Home): Check {
+  const { bavail, bsize } = statfsSync(home.path);
+  const free = bavail * bsize;
+  const what = `${(free / GIGABYTE).toFixed(1)} GB free where recordings are kept`;
+  const remedy = "make room, or remove ended sessions: holdfast rm --all";
+  if (free > GIGABYTE) return { id: "disk", level: "ok", what, remedy: null };
+  return { id: "disk", level: free > GIGABYTE / 10 ? "warning" : "problem", what, remedy };
+}
+
+/** Each running session takes one watch of the kernel's. */
+export function watches(): Check {
+  const limit = Number(readOr("/proc/sys/fs/inotify/max_user_watches", ""));
+  if (!limit || limit >= 4096) return { id: "watches", level: "ok", what: "the kernel lets enough files be watched", remedy: null };
+  return {
+    id: "watches",
+    level: "warning",
+    what: `the kernel lets only ${limit} files be watched; editors take many of them`,
+    remedy: "as root: sysctl fs.inotify.max_user_watches=65536",
+  };
+}
+
+/** Registrations of holders that are gone: killed ones cannot take theirs back. */
+export function keeperFiles(home: Home): Check {
+  const directory = join(home.path, "holders");
+  const stale = readdirSync(directory).filter((name) => {
+    const file = readJsonFile(join(directory, name)) as { pid?: number; start?: string } | undefined;
+    return !file?.pid || !isSameProcess(file.pid, file.start ?? "");
+  });
+  if (stale.length === 0) return { id: "holders", level: "ok", what: "every registered holder lives", remedy: null };
+  return {
+    id: "holders",
+    level: "note",
+    what: `${stale.length} files name holders that are gone`,
+    remedy: "holdfast doctor --fix",
+    fix: () => {
+      for (const name of stale) rmSync(join(directory, name), { force: true });
+    },
+  };
+}
+
+function readOr(path: string, fallback: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return fallback;
+  }
+}

@@ -1,0 +1,39 @@
+/** The programs Holdfast stands on. */
+import { VERSION } from "@holdfast/contract";
+import { findProgram, STANDARD_PATH } from "@holdfast/platform";
+import type { Check } from "./doctor.ts";
+
+export interface TmuxFacts {
+  /** How to get it. */
+  hint: string;
+  /** Undefined when it is not on this machine; `isNew`: it names signals and tells of resizes. */
+  program: { path: string; version: string; isNew: boolean } | undefined;
+}
+
+export function programs(tmux: TmuxFacts): Check[] {
+  const own: Check = { id: "versions", level: "ok", what: `holdfast ${VERSION} on Node ${process.versions.node}`, remedy: null };
+  return tmux.program ? [own, tmuxVersion(tmux.program), recorder()] : [own, noTmux(tmux.hint)];
+}
+
+function noTmux(hint: string): Check {
+  const what = "tmux is not on this machine: sessions run on the native host";
+  return { id: "tmux", level: "note", what, remedy: `if you want the tmux host: ${hint}` };
+}
+
+function tmuxVersion(tmux: { path: string; version: string; isNew: boolean }): Check {
+  const what = `tmux ${tmux.version} (${tmux.path})`;
+  if (tmux.isNew) return { id: "tmux", level: "ok", what, remedy: null };
+  const lacks = "cannot name the signal that ended a program, nor tell when a window is resized";
+  return { id: "tmux", level: "warning", what: `${what} ${lacks}`, remedy: "install tmux 3.3 or newer" };
+}
+
+function recorder(): Check {
+  if (findProgram("split", STANDARD_PATH, "/"))
+    return { id: "recorder", level: "ok", what: "split, which records terminals, is there", remedy: null };
+  return {
+    id: "recorder",
+    level: "problem",
+    what: "split, which records terminals on the tmux host, is missing",
+    remedy: "install coreutils, or use --host native",
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * Which processes belong to a run: its program, the processes of its process session or terminal, whatever carries its marker in
+ * the environment, and all their descendants.
+ *
+ * The daemon, the keepers and what they started are never part of a run, even when the daemon was started from inside one.
+ * What can escape: a process that left the run's process session and terminal, was adopted by init, and scrubbed the marker
+ * from its environment.
+ */
+import { allProcesses, environmentValues, type ProcessInfo } from "@holdfast/platform";
+
+export interface ProcessScan {
+  table: ReadonlyMap<number, ProcessInfo>;
+  /** Everything that may belong to a run. */
+  candidates: readonly ProcessInfo[];
+  /** HOLDFAST_RUN of those that have it. */
+  markers: ReadonlyMap<number, string>;
+}
+
+export interface RunProcesses {
+  root: { pid: number; start: string };
+  marker: string;
+  /** Processes that were found to be members before: they stay members when their parents are gone. */
+  known?: ReadonlyMap<number, ProcessInfo>;
+}
+
+/** One look at all processes; several runs can be read from it. */
+export function scanProcesses(keepers: readonly number[]): ProcessScan {
+  const table = allProcesses();
+  const spared = new Set([...keepers, process.pid, 1]);
+  const candidates = [...table.values()].filter((info) => !info.zombie && !spared.has(info.pid));
+  return {
+    table,
+    candidates,
+    markers: environmentValues(
+      "HOLDFAST_RUN",
+      candidates.map((info) => info.pid),
+    ),
+  };
+}
+
+export function membersOf(scan: ProcessScan, run: RunProcesses): ProcessInfo[] {
+  const root = scan.table.get(run.root.pid);
+  const rootLives = root?.start === run.root.start;
+  const members = new Set<number>();
+  for (const info of scan.candidates) {
+    const isKnown = run.known?.get(info.pid)?.start === info.start;
+    const isRoot = rootLives && info.pid === run.root.pid;
+    const sharesSession = rootLives && info.session === run.root.pid;
+    const sharesTerminal = rootLives && root !== undefined && root.tty !== "" && info.tty === root.tty;
+    if (isKnown || isRoot || sharesSession || sharesTerminal || scan.markers.get(info.pid) === run.marker) members.add(info.pid);
+  }
+  // Children of members, down to the leaves; a keeper's subtree is not entered.
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const info of scan.candidates) {
+      if (members.has(info.pid) || !members.has(info.parent)) continue;
+      members.add(info.pid);
+      grew = true;
+    }
+  }
+  return scan.candidates.filter((info) => members.has(info.pid));
+}

@@ -1,0 +1,225 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newSessionId } from "@holdfast/contract";
+import {
+  allProcesses,
+  argumentsOf,
+  type Home,
+  inspect,
+  isSameProcess,
+  openHome,
+  runDirectory,
+  secureSocketDirectory,
+} from "@holdfast/platform";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { RunId } from "../host.ts";
+import { TmuxHost } from "./host.ts";
+import { findTmux, TmuxServer } from "./server.ts";
+
+/** A home of the test's own with a host on it. */
+class HostHome implements AsyncDisposable {
+  readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));
+  readonly home: Home;
+  readonly host: TmuxHost;
+
+  constructor() {
+    this.home = openHome({ HOLDFAST_HOME: join(this.#directory.path, "home") });
+    secureSocketDirectory(this.home);
+    this.host = this.newHost();
+  }
+
+  /** As another daemon has it. */
+  newHost(): TmuxHost {
+    const program = findTmux(this.home);
+    if (!program) throw new Error("tmux is missing: apt-get install tmux");
+    return new TmuxHost({ home: this.home, server: new TmuxServer({ home: this.home, program, detachKey: "C-\\" }) });
+  }
+
+  /** The files of a run that will be this script. */
+  prepare(script: string): RunId & { directory: string } {
+    const run = { session: newSessionId(), run: 1 };
+    const directory = runDirectory(this.home, run.session, run.run);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "launch"), script);
+    return { ...run, directory };
+  }
+
+  async start(script: string): Promise<RunId & { directory: string; pid: number }> {
+    const run = this.prepare(script);
+    return { ...run, ...(await this.host.start({ ...run, title: "test", columns: 80, rows: 24 })) };
+  }
+
+  controlPid(): number {
+    const isOurs = (words: string[]) => words.includes("-C") && words.includes(this.home.tmuxSocket);
+    return [...allProcesses().keys()].find((pid) => isOurs(argumentsOf(pid))) ?? 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.host.shutdown();
+    await this.host[Symbol.asyncDispose]();
+    rmSync(this.home.socketDirectory, { recursive: true, force: true });
+    this.#directory.remove();
+  }
+}
+
+async function exited({ directory }: { directory: string }): Promise<unknown> {
+  const path = join(directory, "exit.json");
+  await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 15_000, interval: 2 });
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+function recorded({ directory }: { directory: string }): Buffer {
+  const names = readdirSync(directory).filter((name) => name.startsWith("output"));
+  return Buffer.concat(names.sort().map((name) => readFileSync(join(directory, name))));
+}
+
+/** Both cores are busy with something else. */
+function loadMachine(): void {
+  const burners = [1, 2, 3].map(() => spawn("sh", ["-c", "while :; do :; done"], { stdio: "ignore" }));
+  onTestFinished(() => {
+    for (const burner of burners) burner.kill("SIGKILL");
+  });
+}
+
+test("a run says its pid, how it ended, and every byte it wrote, without anybody listening", async () => {
+  await using home = new HostHome();
+  const run = await home.start("echo $$; exit 7");
+  expect(await exited(run)).toEqual({ status: "7", signal: "" });
+  expect(await home.host.list()).toEqual([
+    { session: run.session, run: 1, pid: run.pid, dead: true, recording: true, exit: { code: 7, signal: null } },
+  ]);
+  await home.host.remove(run);
+  expect(String(recorded(run))).toBe(`${run.pid}\r\n`);
+  expect(await home.host.list()).toEqual([]);
+  await home.host.remove(run);
+});
+
+test("the recording is byte for byte what programs wrote, from the first to the last, under load", async () => {
+  await using home = new HostHome();
+  loadMachine();
+  const files = [3_000_000, 1_048_576, 1_000_000, 1].map((size, i) => {
+    const path = join(home.home.path, `bytes${i}`);
+    writeFileSync(path, randomBytes(size));
+    return path;
+  });
+  const runs = await Promise.all(files.map((path) => home.start(`stty -opost -echo; exec cat '${path}'`)));
+  await Promise.all(
+    runs.map(async (run, i) => {
+      await exited(run);
+      await home.host.remove(run);
+      expect(recorded(run).equals(readFileSync(files[i] ?? ""))).toBe(true);
+    }),
+  );
+}, 30_000);
+
+test("what a program says that ends at once is not lost, under load", async () => {
+  await using home = new HostHome();
+  loadMachine();
+  const runs = await Promise.all(Array.from({ length: 12 }, (_, i) => home.start(`printf 'the only words of %s' ${i}`)));
+  await Promise.all(
+    runs.map(async (run, i) => {
+      await exited(run);
+      await home.host.remove(run);
+      expect(String(recorded(run))).toBe(`the only words of ${i}`);
+    }),
+  );
+}, 30_000);
+
+test("a death by signal is told by its number", async () => {
+  await using home = new HostHome();
+  expect(await exited(await home.start("kill -9 $$"))).toEqual({ status: "", signal: "9" });
+});
+
+test("a start that fails leaves nothing running", async () => {
+  await using home = new HostHome();
+  const run = home.prepare("exec sleep 60");
+  await expect(home.host.start({ ...run, title: "test", columns: 100_000, rows: 24 })).rejects.toMatchObject({ code: "host_failed" });
+  expect(await home.host.list()).toEqual([]);
+});
+
+test("a recorder that died is replaced, and the bytes go on under a new prefix", async () => {
+  await using home = new HostHome();
+  const run = await home.start('stty -echo -opost; echo ready; while read -r line; do echo "$line"; done');
+  await vi.waitFor(() => expect(String(recorded(run))).toBe("ready\n"));
+  process.kill(Number(readFileSync(join(run.directory, "recorder"), "utf8")), "SIGKILL");
+  // tmux notices with the next byte, which is lost.
+  await vi.waitFor(async () => {
+    await home.host.write(run, Buffer.from("lost\n"), { paste: false });
+    expect(await home.host.list()).toMatchObject([{ recording: false, dead: false }]);
+  });
+  expect(await home.host.reopenRecording(run, "output-001.")).toBe(true);
+  await home.host.write(run, Buffer.from("on\n"), { paste: false });
+  await vi.waitFor(() => expect(String(readFileSync(join(run.directory, "output-001.000000")))).toContain("on\n"));
+});
+
+test("a recorder that died and was not replaced does not hold up the end", async () => {
+  await using home = new HostHome();
+  const run = await home.start("echo ready; read -r line");
+  await vi.waitFor(() => expect(String(recorded(run))).toBe("ready\r\n"));
+  process.kill(Number(readFileSync(join(run.directory, "recorder"), "utf8")), "SIGKILL");
+  await home.host.write(run, Buffer.from("\n"), { paste: false });
+  await exited(run);
+  await home.host.remove(run);
+});
+
+test("the next daemon finds the same runs", async () => {
+  await using home = new HostHome();
+  const run = await home.start("exec sleep 60");
+  await home.host[Symbol.asyncDispose]();
+  await using next = home.newHost();
+  expect(await next.list()).toMatchObject([{ session: run.session, pid: run.pid, dead: false }]);
+  expect(next.keeperPids()).toEqual([next.server.pid]);
+  await next.shutdown();
+});
+
+test("the death of the server is told once, and then it keeps nothing", async () => {
+  await using home = new HostHome();
+  await home.start("exec sleep 60");
+  const lost = Promise.withResolvers<void>();
+  home.host.onLost(lost.resolve);
+  const [pid = 0] = home.host.keeperPids();
+  process.kill(pid, "SIGKILL");
+  await lost.promise;
+  expect(await home.host.list()).toEqual([]);
+  expect(home.host.keeperPids()).toEqual([]);
+});
+
+test("a control client that is killed is replaced, and no run is thought lost", async () => {
+  await using home = new HostHome();
+  const run = await home.start("exec sleep 60");
+  const keepers = home.host.keeperPids();
+  const lost = Promise.withResolvers<void>();
+  home.host.onLost(lost.resolve);
+  process.kill(home.controlPid(), "SIGKILL");
+  await lost.promise;
+  expect(await home.host.list()).toMatchObject([{ session: run.session, dead: false }]);
+  expect(home.host.keeperPids()).toEqual(keepers);
+});
+
+test("a start whose reply never came leaves nothing running", async () => {
+  await using home = new HostHome();
+  await home.start("exec sleep 60");
+  const [server = 0] = home.host.keeperPids();
+  const run = home.prepare("exec sleep 60");
+  // The server has the commands before it, and goes on when there is nobody left to answer.
+  process.kill(server, "SIGSTOP");
+  const starting = home.host.start({ ...run, title: "test", columns: 80, rows: 24 });
+  await new Promise(setImmediate);
+  process.kill(home.controlPid(), "SIGKILL");
+  process.kill(server, "SIGCONT");
+  await expect(starting).rejects.toMatchObject({ code: "host_failed" });
+  expect((await home.host.list()).map(({ session }) => session)).not.toContain(run.session);
+});
+
+test("when shutdown returns, the server is gone", async () => {
+  await using home = new HostHome();
+  await home.start("exec sleep 60");
+  const [pid = 0] = home.host.keeperPids();
+  const start = inspect(pid)?.start ?? "";
+  expect(isSameProcess(pid, start)).toBe(true);
+  await home.host.shutdown();
+  expect(isSameProcess(pid, start)).toBe(false);
+});

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { isInteractiveShell } from "./interactive-shell.ts";
+
+test.each([[["/bin/bash"]], [["zsh", "-l"]], [["/usr/bin/fish", "-il"]], [["sh", "-i"]], [["bash", "--login"]]])(
+  "%j waits at a prompt",
+  (command) => {
+    expect(isInteractiveShell(command)).toBe(true);
+  },
+);
+
+test.each([[["sh", "-c", "make"]], [["bash", "build.sh"]], [["make"]], [["node"]], [["bash", "-ic", "make"]], [[]]])(
+  "%j does not",
+  (command) => {
+    expect(isInteractiveShell(command)).toBe(false);
+  },
+);

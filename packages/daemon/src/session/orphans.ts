@@ -1,0 +1,154 @@
+/**
+ * What runs under this home without a record that says so: a run that a keeper keeps though the journal knows nothing of it or says
+ * it has ended (a restored backup, a removed session), or a process that outlived its run. Reported, and adopted or stopped when
+ * somebody asks; never on a guess.
+ */
+import { join } from "node:path";
+import { HoldfastError, type HostName, hasEnded, type Orphan, type Principal, type SessionId } from "@holdfast/contract";
+import { argumentsOf, environmentValues, type Home, inspect, type ProcessInfo, runDirectory } from "@holdfast/platform";
+import { type Ended, endProcesses } from "../host/ending.ts";
+import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
+import { scanProcesses } from "../host/members.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { readSessionFiles } from "./run-files.ts";
+
+export class Orphans {
+  readonly #home: Home;
+  readonly #hosts: ReadonlyMap<HostName, Host>;
+  readonly #queries: SessionQueries;
+  readonly #journal: Journal;
+  readonly #lifecycle: Lifecycle;
+
+  constructor(options: {
+    home: Home;
+    hosts: ReadonlyMap<HostName, Host>;
+    queries: SessionQueries;
+    journal: Journal;
+    lifecycle: Lifecycle;
+  }) {
+    this.#home = options.home;
+    this.#hosts = options.hosts;
+    this.#queries = options.queries;
+    this.#journal = options.journal;
+    this.#lifecycle = options.lifecycle;
+  }
+
+  async list(): Promise<Orphan[]> {
+    const kept = await this.#keptRuns();
+    const runs = kept.filter((run) => !this.#isRecorded(run));
+    const keptMarkers = new Set(kept.map(runMarker));
+    return [...runs.map((run) => this.#orphanRun(run)), ...this.#strayProcesses(keptMarkers)];
+  }
+
+  /** The record is written from what is on disk; the next look at the host finds it running and watches it. */
+  async adopt(id: string, actor: Principal): Promise<SessionId> {
+    const orphan = await this.#find(id);
+    const run = parseRunMarker(orphan.id);
+    if (!orphan.adoptable || !run) {
+      throw new HoldfastError("orphan_not_adoptable", `${orphan.id} (${orphan.command}) cannot be adopted: ${orphan.why}`, {
+        hint: `end it: holdfast orphans stop ${orphan.id}`,
+      });
+    }
+    const outputPath = join(runDirectory(this.#home, run.session, run.run), "output.000000");
+    const data = { run: run.run, pid: orphan.pid, pidStart: inspect(orphan.pid)?.start ?? "", outputPath };
+    const created = this.#queries.get(run.session) ? [] : [this.#creation(run, actor)];
+    this.#journal.append(...created, { type: "session.adopted", actor, session: run.session, data });
+    await this.#lifecycle.reconcile();
+    return run.session;
+  }
+
+  async stop(id: string, graceMs: number): Promise<{ orphan: Orphan; killed: Ended[] }> {
+    const orphan = await this.#find(id);
+    const run = orphan.session === null ? undefined : { session: orphan.session as SessionId, run: orphan.run ?? 0 };
+    const keepers = [...this.#hosts.values()].flatMap((host) => host.keeperPids());
+    const root = { pid: orphan.pid, start: inspect(orphan.pid)?.start ?? "" };
+    const { ended, left } = await endProcesses({ root, marker: run ? runMarker(run) : "", keepers, graceMs });
+    if (left.length > 0)
+      throw new HoldfastError("stop_incomplete", `${left.length} processes of ${orphan.id} are still there after SIGKILL`);
+    if (orphan.kind === "run" && run) for (const host of this.#hosts.values()) await host.remove(run);
+    return { orphan, killed: ended };
+  }
+
+  async #find(id: string): Promise<Orphan> {
+    const orphans = await this.list();
+    const orphan = orphans.find((each) => each.id === id);
+    if (orphan) return orphan;
+    throw new HoldfastError("orphan_not_found", `there is no orphan ${JSON.stringify(id)}`, {
+      hint: "holdfast orphans ls",
+      candidates: orphans.map((each) => each.id),
+    });
+  }
+
+  async #keptRuns(): Promise<(RunId & { pid: number })[]> {
+    const kept: (RunId & { pid: number })[] = [];
+    for (const host of this.#hosts.values()) kept.push(...(await host.list()).filter((run) => !run.dead));
+    return kept;
+  }
+
+  #isRecorded(run: RunId): boolean {
+    const record = this.#queries.get(run.session);
+    return record !== undefined && record.run === run.run && !hasEnded(record.status);
+  }
+
+  #orphanRun(run: RunId & { pid: number }): Orphan {
+    const known = this.#queries.get(run.session);
+    return {
+      id: runMarker(run),
+      kind: "run",
+      session: run.session,
+      run: run.run,
+      pid: run.pid,
+      command: argumentsOf(run.pid).join(" ").trim(),
+      why: known ? `the journal says that run ${run.run} of ${known.name} has ended` : "the journal knows nothing of it",
+      adoptable: known !== undefined || this.#hasFiles(run.session),
+    };
+  }
+
+  #hasFiles(session: SessionId): boolean {
+    try {
+      readSessionFiles(this.#home, session);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Processes that carry the marker of a run of this home which nobody keeps any more; the topmost of each. */
+  #strayProcesses(kept: ReadonlySet<string>): Orphan[] {
+    const scan = scanProcesses([...this.#hosts.values()].flatMap((host) => host.keeperPids()));
+    const homes = environmentValues("HOLDFAST_HOME", scan.markers.keys());
+    const isStray = (info: ProcessInfo) => {
+      const marker = scan.markers.get(info.pid);
+      const run = marker === undefined ? undefined : parseRunMarker(marker);
+      return (
+        marker !== undefined && run !== undefined && homes.get(info.pid) === this.#home.path && !kept.has(marker) && !this.#isRecorded(run)
+      );
+    };
+    const stray = scan.candidates.filter(isStray);
+    const pids = new Set(stray.map((info) => info.pid));
+    return stray.filter((info) => !pids.has(info.parent)).map((info) => this.#orphanProcess(info, scan.markers.get(info.pid) ?? ""));
+  }
+
+  #orphanProcess(info: ProcessInfo, marker: string): Orphan {
+    const run = parseRunMarker(marker);
+    return {
+      id: `pid-${info.pid}`,
+      kind: "process",
+      session: run?.session ?? null,
+      run: run?.run ?? null,
+      pid: info.pid,
+      command: argumentsOf(info.pid).join(" ").trim() || info.name,
+      why: "its run has ended, and nothing keeps its terminal",
+      adoptable: false,
+    };
+  }
+
+  #creation(run: RunId, actor: Principal): Draft {
+    const { spec } = readSessionFiles(this.#home, run.session);
+    const { kind, agent, role, objective, host, cwd, command } = spec;
+    const name = this.#queries.byName(spec.name) ? `${spec.name}-${run.session}` : spec.name;
+    return { type: "session.created", actor, session: run.session, data: { name, kind, agent, role, objective, host, cwd, command } };
+  }
+}

@@ -1,0 +1,186 @@
+/** attach in a real terminal. The terminal is a tmux of its own, so TMUX is set: every test here is a nested one. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { allProcesses } from "@holdfast/platform";
+import { expect, test } from "vitest";
+import { attachTerminal, barOf, openTerminal } from "./attached.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { environmentOf } from "./proc.ts";
+
+function shell(home: TestHome, name: string, ...flags: string[]): Promise<Session> {
+  return home.json<Session>(["spawn", "shell", "--name", name, ...flags]);
+}
+
+test("attach becomes tmux itself: no process of ours stands between the keys and the program", async () => {
+  await using home = new TestHome();
+  await shell(home, "a");
+  using terminal = openTerminal(home);
+  const file = path.join(home.root, "pid");
+  terminal.line(`sh -c 'echo $$ > ${file}; exec holdfast attach a'`);
+  await terminal.shows(barOf("a"));
+  const pid = Number(readFileSync(file, "utf8"));
+  const client = allProcesses().get(pid);
+  expect(client?.name).toBe("tmux: client");
+  expect([...allProcesses().values()].filter(({ parent }) => parent === pid)).toEqual([]);
+  expect(environmentOf(pid).TMUX).toBeUndefined();
+  expect(environmentOf(terminal.shellPid).TMUX, "the terminal is a tmux of its own").not.toBe("");
+});
+
+test("detach leaves the agent running", async () => {
+  await using home = new TestHome();
+  const session = await shell(home, "a");
+  using terminal = await attachTerminal(home, { ref: "a" });
+  terminal.line("echo before-$((1 + 1)); while :; do sleep 0.05; echo tick; done");
+  await terminal.shows("before-2");
+  await terminal.shows("tick");
+  terminal.keys("C-\\");
+  await terminal.shows("[detached");
+  terminal.line("echo outside");
+  await terminal.shows(/^outside$/m);
+  const ticks = async () => (await home.ok(["logs", "a"])).split("tick").length;
+  const then = await ticks();
+  await eventually(async () => (await ticks()) > then + 3);
+  expect(await home.session("a")).toMatchObject({ status: "working", pid: session.pid });
+
+  terminal.line("clear; holdfast attach a");
+  await terminal.shows(barOf("a"));
+  await terminal.shows("tick");
+});
+
+test("Ctrl+B and other keys of multiplexers reach the program", async () => {
+  await using home = new TestHome();
+  await home.run("stty raw -echo; echo ready; exec od -An -v -t x1 -w1", "--name", "keys");
+  using terminal = await attachTerminal(home, { ref: "keys" });
+  await terminal.shows("ready");
+  terminal.keys("C-b", "C-a", "C-c", "C-z", "C-q", "C-]", "Escape", "d");
+  await terminal.shows(/02\s+01\s+03\s+1a\s+11\s+1d\s+1b\s+64/);
+});
+
+test("the size of the terminal reaches the program, at attach and whenever it changes", async () => {
+  await using home = new TestHome();
+  await home.run("trap 'stty size' WINCH; stty size; while :; do sleep 0.05; done", "--name", "sized");
+  await eventually(async () => (await home.ok(["logs", "sized"])) === "40 120\n");
+  using terminal = await attachTerminal(home, { ref: "sized", columns: 100, rows: 30 });
+  await terminal.shows("29 100");
+  terminal.resize(70, 20);
+  await terminal.shows("19 70");
+});
+
+test("a reader sees everything, types nothing and does not resize the session", async () => {
+  await using home = new TestHome();
+  await home.run("trap 'stty size' WINCH; echo begin; while :; do read -r line && echo got $line; done", "--name", "a");
+  await eventually(async () => (await home.ok(["logs", "a"])).includes("begin"));
+  using reader = await attachTerminal(home, { ref: "a", flags: "--read-only", columns: 90, rows: 25 });
+  await reader.shows(/read only · Ctrl\+\\ detaches/);
+  reader.line("from-the-reader");
+  using driver = await attachTerminal(home, { ref: "a", columns: 110, rows: 35 });
+  driver.line("from-the-driver");
+  await reader.shows("got from-the-driver");
+  reader.resize(60, 15);
+  driver.line("again");
+  await reader.shows("got again");
+  // What the reader typed came before the key that detaches it: by now it would have arrived.
+  reader.keys("C-\\");
+  await reader.shows("[detached");
+  const said = await home.ok(["logs", "a", "--raw"]);
+  expect(said).not.toContain("from-the-reader");
+  expect(said.match(/\d+ \d+(?=\r)/g)).toEqual(["34 110"]);
+});
+
+test("two terminals on one session both see and both type; one leaves, the other stays", async () => {
+  await using home = new TestHome();
+  await shell(home, "a");
+  using first = await attachTerminal(home, { ref: "a" });
+  using second = await attachTerminal(home, { ref: "a" });
+  first.line("echo one-$((0 + 1))");
+  await second.shows("one-1");
+  second.line("echo two-$((1 + 1))");
+  await first.shows("two-2");
+  first.keys("C-\\");
+  await first.shows("[detached");
+  second.line("echo three-$((2 + 1))");
+  await second.shows("three-3");
+  expect(await home.ok(["detach", "a"])).toBe("a: 1 terminal detached\n");
+  await second.shows("[detached");
+});
+
+test("attach from inside a session moves its terminal over to the other one", async () => {
+  await using home = new TestHome();
+  await shell(home, "a");
+  await shell(home, "b");
+  using terminal = await attachTerminal(home, { ref: "a" });
+  terminal.line("echo in-$((0 + 1))-a");
+  await terminal.shows("in-1-a");
+  terminal.line(`${HOLDFAST} attach b`);
+  await terminal.shows(barOf("b"));
+  terminal.line("echo in-$((1 + 1))-b");
+  await terminal.shows("in-2-b");
+  expect(terminal.screen()).not.toContain("in-1-a");
+  expect(await home.ok(["logs", "b"])).toContain("in-2-b");
+  // One client, and it is on b: nothing is nested.
+  expect(await home.json<{ detached: number }[]>(["detach", "a", "b"])).toMatchObject([{ detached: 0 }, { detached: 1 }]);
+  await terminal.shows("[detached");
+  expect((await home.json<Session[]>(["ls"])).map(({ name }) => name)).toEqual(["a", "b"]);
+});
+
+test("attach --read-only from inside a session makes the terminal a reader", async () => {
+  await using home = new TestHome();
+  await shell(home, "a");
+  await home.run(`echo begin; while read -r line; do echo got $line; done`, "--name", "b");
+  using terminal = await attachTerminal(home, { ref: "a" });
+  terminal.line(`${HOLDFAST} attach b --read-only`);
+  await terminal.shows(/^ b · shell .*read only/m);
+  terminal.line("typed");
+  terminal.keys("C-\\");
+  await terminal.shows("[detached");
+  expect(await home.ok(["logs", "b", "--raw"])).not.toContain("typed");
+});
+
+test("a session that ends while it is attached gives the terminal back", async () => {
+  await using home = new TestHome();
+  await shell(home, "a");
+  using terminal = await attachTerminal(home, { ref: "a" });
+  terminal.line("exit 3");
+  await terminal.shows("[exited]");
+  terminal.line("echo back-$((1 + 1))");
+  await terminal.shows("back-2");
+  expect(await home.ended("a")).toMatchObject({ status: "failed", exit: { code: 3, signal: null } });
+
+  await shell(home, "b");
+  terminal.line("clear; holdfast attach b");
+  await terminal.shows(barOf("b"));
+  await home.ok(["stop", "b", "--grace", "1s"]);
+  await terminal.shows("[exited]");
+});
+
+test("attach to an ended session, to an unknown one, and without a terminal are clear errors", async () => {
+  await using home = new TestHome();
+  await home.run("exit 0", "--name", "over");
+  await home.ended("over");
+  using terminal = openTerminal(home);
+  terminal.line("holdfast attach over; echo code=$?");
+  expect(await terminal.shows("code=6")).toContain("holdfast: over has ended (done)\n  read what it said: holdfast logs over\ncode=6");
+  terminal.line("holdfast attach nobody; echo code=$?");
+  expect(await terminal.shows("code=3")).toContain('no session has the name, id or id prefix "nobody"');
+
+  await home.run("exec sleep 1000", "--name", "runs");
+  expect(await home.cli(["attach", "runs"])).toEqual({
+    code: 15,
+    stdout: "",
+    stderr: "holdfast: attach needs a terminal\n  to read what it printed: holdfast logs runs\n",
+  });
+  expect((await home.cli(["attach"])).stderr).toBe("holdfast: name a session\n  usage: holdfast attach NAME\n");
+  expect((await home.cli(["attach", "runs", "over"])).stderr).toBe("holdfast: name one session only\n  usage: holdfast attach NAME\n");
+});
+
+test("an attached terminal does not notice kill -9 of the daemon", async () => {
+  await using home = new TestHome();
+  await shell(home, "a");
+  using terminal = await attachTerminal(home, { ref: "a" });
+  await home.killDaemon();
+  terminal.line("echo still-$((1 + 1))");
+  await terminal.shows("still-2");
+  terminal.keys("C-\\");
+  await terminal.shows("[detached");
+});

@@ -1,0 +1,230 @@
+/**
+ * What scripts read: the shapes of `--json`, to the key. A test that fails here says that docs/JSON.md has to change too;
+ * a key may be added, never renamed or removed.
+ */
+import { readlinkSync } from "node:fs";
+import { userInfo } from "node:os";
+import path from "node:path";
+import type { AnyEvent, AttachPlan, DaemonStatus, ErrorBody, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { attachTerminal } from "./attached.ts";
+import { TestHome } from "./home.ts";
+
+/** Those that issue 2 asks for, then what came with time. */
+const ASKED_FOR =
+  "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
+const SESSION_KEYS = [...ASKED_FOR.split(" "), ..."command owner restart restartAt usage".split(" ")].sort();
+const EVENT_KEYS = "epoch seq id type v at actor session machine data".split(" ").sort();
+const STATUS_KEYS = "pid version node nodeVersion home socket startedAt machine epoch seq sessions tmux".split(" ").sort();
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+function keys(value: object | undefined): string[] {
+  return Object.keys(value ?? {}).sort();
+}
+
+test("run --json prints the session that runs", async () => {
+  await using home = new TestHome();
+  const session = await home.json<Session>([
+    "run",
+    "--name",
+    "build",
+    "--role",
+    "tester",
+    "--objective",
+    "see it green",
+    "--",
+    "sleep",
+    "1000",
+  ]);
+  expect(keys(session)).toEqual(SESSION_KEYS);
+  expect(session).toEqual({
+    id: expect.stringMatching(/^[a-z][a-z2-7]{9}$/),
+    name: "build",
+    kind: "shell",
+    agent: "shell",
+    role: "tester",
+    objective: "see it green",
+    status: "working",
+    host: "tmux",
+    cwd: home.root,
+    command: ["sleep", "1000"],
+    owner: `user:${userInfo().username}`,
+    pid: expect.any(Number),
+    createdAt: TIME,
+    startedAt: TIME,
+    endedAt: null,
+    durationMs: expect.any(Number),
+    lastActivityAt: null,
+    outputPath: path.join(home.path, "sessions", session.id, "runs/1/output.000000"),
+    exit: null,
+    runs: 1,
+    restart: "never",
+    restartAt: null,
+    usage: null,
+  });
+  expect(readlinkSync(`/proc/${session.pid}/exe`), "the program's own pid").toMatch(/\/(sleep|coreutils|busybox)$/);
+});
+
+test("spawn --json prints the session; without --name it has a short readable one", async () => {
+  await using home = new TestHome();
+  const session = await home.json<Session>(["spawn", "demo"]);
+  expect(keys(session)).toEqual(SESSION_KEYS);
+  expect(session).toMatchObject({ kind: "terminal", agent: "demo", role: null, objective: null, exit: null });
+  expect(session.name).toMatch(/^[a-z]+-[a-z]+$/);
+  expect(session.pid).toBeGreaterThan(1);
+});
+
+test("without --json, run and spawn print the id and nothing else", async () => {
+  await using home = new TestHome();
+  const run = await home.cli(["run", "--", "sleep", "1000"]);
+  expect(run).toEqual({ code: 0, stdout: expect.stringMatching(/^[a-z][a-z2-7]{9}\n$/), stderr: "" });
+  const spawn = await home.cli(["spawn", "shell"]);
+  expect(spawn).toEqual({ code: 0, stdout: expect.stringMatching(/^[a-z][a-z2-7]{9}\n$/), stderr: "" });
+  expect((await home.json<Session[]>(["ls"])).map(({ id }) => id)).toEqual([run.stdout.trim(), spawn.stdout.trim()]);
+});
+
+test("ls, show, rename, stop and rm print sessions", async () => {
+  await using home = new TestHome();
+  expect(await home.ok(["ls", "--json"])).toBe("[]\n");
+  await home.run("echo text; exec sleep 1000", "--name", "one");
+  await home.until("one", ({ lastActivityAt }) => lastActivityAt !== null);
+
+  const [listed] = await home.json<Session[]>(["ls"]);
+  expect(keys(listed)).toEqual(SESSION_KEYS);
+  expect(listed).toMatchObject({ name: "one", status: "working", lastActivityAt: TIME });
+  expect(keys(await home.json<Session>(["show", "one"]))).toEqual(SESSION_KEYS);
+  const renamed = await home.json<Session>(["rename", "one", "two"]);
+  expect(keys(renamed)).toEqual(SESSION_KEYS);
+  expect(renamed.name).toBe("two");
+
+  const [stopped] = await home.json<(Session & { killed: object[] })[]>(["stop", "two"]);
+  expect(keys(stopped)).toEqual([...SESSION_KEYS, "killed"].sort());
+  expect(stopped).toMatchObject({ status: "stopped", endedAt: TIME, exit: { code: null, signal: "SIGTERM" } });
+  expect(stopped?.killed).toEqual([{ pid: listed?.pid, name: "sleep", signal: "SIGTERM" }]);
+  const [removed] = await home.json<Session[]>(["rm", "two"]);
+  expect(keys(removed)).toEqual(SESSION_KEYS);
+  expect(removed?.id).toBe(listed?.id);
+  expect(await home.ok(["stop", "--all", "--json"])).toBe("[]\n");
+  expect(await home.ok(["rm", "--all", "--json"])).toBe("[]\n");
+});
+
+test("exit is a code or a signal", async () => {
+  await using home = new TestHome();
+  await home.run("exit 42", "--name", "code");
+  await home.run("kill -SEGV $$", "--name", "signal");
+  expect(await home.ended("code")).toMatchObject({ status: "failed", exit: { code: 42, signal: null } });
+  expect(await home.ended("signal")).toMatchObject({ status: "failed", exit: { code: null, signal: "SIGSEGV" } });
+});
+
+test("attach --json prints what a terminal must become, and detach --json how many there were", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "shell", "--name", "one"]);
+  const plan = await home.json<AttachPlan>(["attach", "one"]);
+  expect(keys(plan)).toEqual(["command", "detachBytes", "detachKey", "session", "socket", "switched"]);
+  expect(keys(plan.session)).toEqual(SESSION_KEYS);
+  expect(plan).toMatchObject({ switched: false, detachKey: "Ctrl+\\" });
+  expect(plan.command?.[0]).toMatch(/\/tmux$/);
+  expect(plan.command).toContain("attach-session");
+  expect((await home.json<AttachPlan>(["attach", "one", "--read-only"])).command?.join(" ")).toContain("read-only");
+
+  using _terminal = await attachTerminal(home, { ref: "one" });
+  const [detached] = await home.json<(Session & { detached: number })[]>(["detach", "one"]);
+  expect(keys(detached)).toEqual([...SESSION_KEYS, "detached"].sort());
+  expect(detached?.detached).toBe(1);
+});
+
+test("status and up print the daemon", async () => {
+  await using home = new TestHome();
+  const status = await home.json<DaemonStatus>(["status"]);
+  expect(keys(status)).toEqual(STATUS_KEYS);
+  expect(status).toMatchObject({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    home: home.path,
+    startedAt: TIME,
+    sessions: { running: 0, ended: 0 },
+    seq: 1,
+  });
+  expect(readlinkSync(`/proc/${status.pid}/exe`)).toBe(status.node);
+  expect(keys(status.tmux ?? {})).toEqual(["path", "pid", "socket", "version"]);
+  await home.run("exec sleep 1000");
+  await home.ended((await home.run("exit 0")).id);
+  expect((await home.json<DaemonStatus>(["status"])).sessions).toEqual({ running: 1, ended: 1 });
+  const up = await home.json<DaemonStatus>(["up"]);
+  expect(keys(up)).toEqual(STATUS_KEYS);
+  expect(up.pid).toBe(status.pid);
+});
+
+test("down prints the daemon's pid and what it stopped", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "one");
+  const { pid } = await home.json<DaemonStatus>(["status"]);
+  expect(await home.json(["down"])).toEqual({ pid, stopped: [] });
+  expect(await home.json(["down"])).toEqual({ pid: null, stopped: [] });
+  const all = await home.json<{ pid: number; stopped: Session[] }>(["down", "--all"]);
+  expect(keys(all)).toEqual(["pid", "stopped"]);
+  expect(keys(all.stopped[0])).toEqual(SESSION_KEYS);
+  expect(all.stopped.map(({ name, status }) => `${name} ${status}`)).toEqual(["one stopped"]);
+});
+
+test("events prints one event per line, with --json and without", async () => {
+  await using home = new TestHome();
+  const session = await home.run("exit 0", "--name", "one");
+  await home.ended("one");
+  const text = await home.ok(["events"]);
+  expect(await home.ok(["events", "--json"])).toBe(text);
+  const events = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AnyEvent);
+  expect(events.map(({ seq, type }) => `${seq} ${type}`)).toEqual([
+    "1 daemon.started",
+    "2 session.created",
+    "3 session.started",
+    "4 session.ended",
+  ]);
+  for (const event of events) {
+    expect(keys(event)).toEqual(EVENT_KEYS);
+    expect(event).toMatchObject({ v: 1, at: TIME, epoch: events[0]?.epoch, session: event.seq === 1 ? null : session.id });
+  }
+  expect(events.map(({ actor }) => actor)).toEqual(["daemon", session.owner, "daemon", "daemon"]);
+});
+
+test("version, logs and completion have JSON too", async () => {
+  await using home = new TestHome();
+  const version = await home.json<{ version: string; node: string }>(["version"]);
+  expect(keys(version)).toEqual(["node", "version"]);
+  expect(await home.ok(["version"])).toBe(`${version.version}\n`);
+  expect(await home.ok(["--version"])).toBe(`${version.version}\n`);
+
+  await home.run("printf 'one\\ntw\\tö\\n'", "--name", "said");
+  await home.ended("said");
+  expect(await home.ok(["logs", "said", "--json"])).toBe('{"text":"one"}\n{"text":"tw      ö"}\n');
+  const raw = (await home.ok(["logs", "said", "--raw", "--json"]))
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { base64: string });
+  expect(raw.every((piece) => keys(piece).join() === "base64")).toBe(true);
+  expect(Buffer.concat(raw.map(({ base64 }) => Buffer.from(base64, "base64"))).toString()).toBe("one\r\ntw\tö\r\n");
+
+  expect(keys(await home.json(["completion", "bash"]))).toEqual(["script", "shell"]);
+});
+
+test("an error with --json is one JSON object on standard error", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "build");
+  const { code, stdout, stderr } = await home.cli(["show", "biuld", "--json"]);
+  expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+  expect(JSON.parse(stderr)).toEqual({
+    error: {
+      code: "session_not_found",
+      message: 'no session has the name, id or id prefix "biuld"',
+      hint: "list them with: holdfast ls --all",
+      candidates: ["build"],
+    } satisfies ErrorBody,
+  });
+  expect(JSON.parse((await home.cli(["nothing", "--json"])).stderr)).toMatchObject({ error: { code: "usage" } });
+  expect(JSON.parse((await home.cli(["ls", "--nothing", "--json"])).stderr)).toMatchObject({ error: { code: "usage" } });
+  // What follows -- is the program's.
+  expect((await home.cli(["run", "--", "no-such-program", "--json"])).stderr).toMatch(/^holdfast: cannot find the program/);
+});
