@@ -13,6 +13,7 @@ import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/h
 import { writeFileAtomic } from "@holdfast/platform/files";
 import { inspect } from "@holdfast/platform/process";
 import type { IPty } from "@lydell/node-pty";
+import { Input } from "./input.ts";
 import { Model } from "./model.ts";
 import { type ProgramExit, startProgram } from "./program.ts";
 import { Recorder } from "./recorder.ts";
@@ -33,8 +34,9 @@ process.umask(0o077);
 const directory = process.argv[2] ?? "";
 const order = JSON.parse(readFileSync(join(directory, "holder.json"), "utf8")) as Order;
 let pty: IPty | undefined;
+let input: Input | undefined;
 const recorder = new Recorder(directory);
-const model = new Model({ directory, columns: order.columns, rows: order.rows, onReply: (data) => pty?.write(data) });
+const model = new Model({ directory, columns: order.columns, rows: order.rows, onReply: (data) => input?.write(Buffer.from(data)) });
 const viewers = new Viewers(async () => {
   await model.settle();
   return model.serialize();
@@ -50,6 +52,7 @@ pty = startProgram({
   onOutput,
   onExit,
 });
+input = new Input((pty as IPty & { fd: number }).fd);
 writeFileAtomic(
   order.register,
   `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, program: pty.pid, socket: order.socket })}\n`,
@@ -65,6 +68,7 @@ function onOutput(bytes: Uint8Array): void {
 }
 
 function onExit(exit: ProgramExit): void {
+  input?.close();
   recorder[Symbol.dispose]();
   const how = { status: exit.signal === 0 ? String(exit.code) : "", signal: exit.signal === 0 ? "" : String(exit.signal) };
   writeFileAtomic(join(directory, "exit.json"), `${JSON.stringify(how)}\n`);
@@ -86,7 +90,7 @@ function serve(socket: Socket): void {
   socket.on("data", (chunk: Buffer) => {
     try {
       for (const { type, payload } of reader.push(chunk)) {
-        if (type === BYTES && viewers.mayType(socket)) pty?.write(Buffer.from(payload) as unknown as string);
+        if (type === BYTES && viewers.mayType(socket)) input?.write(Buffer.from(payload));
         else if (type !== BYTES) hear(socket, { message: decodeMessage(payload), say });
       }
     } catch (error) {
@@ -114,7 +118,7 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
   } else if (told.t === "resize") {
     if (controls.has(socket) || viewers.mayType(socket)) resize(told.columns, told.rows);
   } else if (told.t === "write") {
-    pty?.write(Buffer.from(told.data, "base64") as unknown as string);
+    input?.write(Buffer.from(told.data, "base64"));
     say({ t: "reply", id: told.id });
   } else if (told.t === "screen") {
     void model.settle().then(() => say({ t: "reply", id: told.id, screen: model.screen() }));

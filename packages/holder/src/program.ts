@@ -1,4 +1,4 @@
-/** The run's program in a pseudo-terminal. It has ended when it has exited and nobody holds its terminal any more, as on tmux. */
+/** The run's program in a pseudo-terminal. Its terminal hangs up with it; then what it said has been read to the end. */
 import type { ReadStream } from "node:tty";
 import { type IPty, spawn } from "@lydell/node-pty";
 
@@ -31,9 +31,8 @@ export function startProgram(options: {
 }
 
 /**
- * node-pty closes the terminal 200 ms after the program's exit, whether or not it has been read to its end: a burst of output
- * at the end would be cut, and background children would lose their terminal. On Linux the end is certain (EIO), so the
- * closing is left to it.
+ * node-pty closes the terminal 200 ms after the program's exit, whether or not it has been read to its end: on a busy machine the
+ * last words would be cut. On Linux the end of what can be read is certain (EIO), so the closing is left to it.
  */
 function keepReading(pty: IPty): void {
   if (process.platform !== "linux") return;

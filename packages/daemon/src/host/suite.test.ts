@@ -1,0 +1,173 @@
+/** What every host promises (host.ts), proven on each. A new host joins the list and must pass. */
+import { createHash, randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HOSTS } from "@holdfast/contract";
+import { inspect, isSameProcess } from "@holdfast/platform";
+import { describe, expect, test, vi } from "vitest";
+import { exited, HostHome, recorded, says } from "./host-home.ts";
+import { parseKey } from "./keys.ts";
+
+const TIMEOUT = 60_000;
+
+describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
+  test("a run says its pid, how it ended and every byte it wrote, without anybody listening", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("echo $$; exit 7");
+    expect(await exited(run)).toEqual({ status: "7", signal: "" });
+    await home.host.remove(run);
+    expect(String(recorded(run))).toBe(`${run.pid}\r\n`);
+    expect(await home.host.list()).toEqual([]);
+    await home.host.remove(run);
+  });
+
+  test("a death by signal is told by its number", async () => {
+    await using home = new HostHome(name);
+    expect(await exited(await home.start("kill -9 $$"))).toEqual({ status: "", signal: "9" });
+  });
+
+  test("what lives is listed with the program's own pid", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("exec sleep 60");
+    expect(await home.host.list()).toEqual([{ session: run.session, run: 1, pid: run.pid, dead: false, exit: null, recording: true }]);
+    await vi.waitFor(() => expect(inspect(run.pid)?.name).toBe("sleep"));
+    expect(home.host.keeperPids()).not.toContain(run.pid);
+    expect(home.host.keeperPids()).toHaveLength(1);
+  });
+
+  test("the recording is byte for byte what a program wrote, in segments of a megabyte", async () => {
+    await using home = new HostHome(name);
+    const bytes = randomBytes(3_000_001);
+    writeFileSync(join(home.home.path, "bytes"), bytes);
+    const run = await home.start(`stty -opost -echo; exec cat '${join(home.home.path, "bytes").replaceAll("'", `'\\''`)}'`);
+    await exited(run);
+    await home.host.remove(run);
+    expect(recorded(run).equals(bytes)).toBe(true);
+    expect(readFileSync(join(run.directory, "output.000000"))).toHaveLength(1 << 20);
+    expect(readFileSync(join(run.directory, "output.000002"))).toHaveLength(3_000_001 - 2 * (1 << 20));
+  });
+
+  test("a megabyte arrives complete in a program that reads raw", async () => {
+    await using home = new HostHome(name);
+    const bytes = randomBytes(1 << 20);
+    const run = await home.start("stty raw -echo; printf ready; head -c 1048576 | sha256sum");
+    await says(run, "ready");
+    await home.host.write(run, bytes, { paste: false });
+    await says(run, createHash("sha256").update(bytes).digest("hex"));
+  });
+
+  test("writes at the same time come one after the other, each in one piece", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("stty raw -echo; printf ready; exec cat");
+    await says(run, "ready");
+    const texts = Array.from({ length: 20 }, (_, i) => `<${String.fromCharCode(97 + i).repeat(5000)}>`);
+    await Promise.all(texts.map((text) => home.host.write(run, Buffer.from(text), { paste: false })));
+    await vi.waitFor(() => expect(recorded(run)).toHaveLength(5 + 20 * 5002), { timeout: 20_000 });
+    expect(
+      String(recorded(run))
+        .slice(5)
+        .match(/<[^<]*>/g)
+        ?.sort(),
+    ).toEqual(texts);
+  });
+
+  test("a paste has its marks only for a program that asked for them", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("stty raw -echo; printf ready; exec cat");
+    await says(run, "ready");
+    await home.host.write(run, Buffer.from("plain"), { paste: true });
+    await says(run, "readyplain");
+    const asking = await home.start("stty raw -echo; printf '\\033[?2004hready'; exec cat");
+    await says(asking, "ready");
+    await vi.waitFor(async () => expect((await home.host.screen(asking)).bracketedPaste).toBe(true));
+    await home.host.write(asking, Buffer.from("marked"), { paste: true });
+    await says(asking, "ready\x1b[200~marked\x1b[201~");
+  });
+
+  test("keys arrive as a terminal sends them, cursor keys as the program asked", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("stty raw -echo; printf ready; exec cat -v");
+    await says(run, "ready");
+    await home.host.press(run, ["a", "C-c", "Up", "F5", "S-Tab", "Enter", "M-x", "é"].map(parseKey));
+    await says(run, "readya^C^[[A^[[15~^[[Z^M^[xM-CM-)");
+    const application = await home.start("stty raw -echo; printf '\\033[?1hready'; exec cat -v");
+    await says(application, "ready");
+    await vi.waitFor(async () => expect((await home.host.screen(application)).applicationCursor).toBe(true));
+    await home.host.press(application, [parseKey("Up")]);
+    await says(application, "ready^[OA");
+  });
+
+  test("the screen is told with its size, cursor, title and buffer", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("printf 'one\\r\\n  two\\033]0;a title\\007\\033[1;31mred'; exec sleep 60");
+    await vi.waitFor(async () => expect((await home.host.screen(run)).lines[1]).toBe("  twored"));
+    const screen = await home.host.screen(run);
+    expect(screen).toMatchObject({ columns: 80, rows: 24, cursor: { x: 8, y: 1, visible: true }, title: "a title", alternate: false });
+    expect(screen.lines).toHaveLength(24);
+    expect(screen.lines[0]).toBe("one");
+    expect(screen.ansi).toMatch(/31(?:;1)?mred/);
+    const full = await home.start("printf 'before\\033[?1049h\\033[2J\\033[Hinside\\033[?25l'; exec sleep 60");
+    await vi.waitFor(async () => expect((await home.host.screen(full)).lines[0]).toBe("inside"));
+    expect(await home.host.screen(full)).toMatchObject({ alternate: true, cursor: { visible: false } });
+  });
+
+  test("a new size reaches the program, the screen, and the file for the recording", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("trap 'stty size' WINCH; stty size; while :; do sleep 0.05; done");
+    await says(run, "24 80");
+    await home.host.resize(run, { columns: 101, rows: 31 });
+    await says(run, "31 101");
+    expect(await home.host.screen(run)).toMatchObject({ columns: 101, rows: 31 });
+    await vi.waitFor(() => expect(readFileSync(join(run.directory, "size"), "utf8")).toBe("101 31\n"));
+  });
+
+  test("a question to the terminal is answered once", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("stty raw -echo min 1 time 5; printf 'x\\033[6n'; exec cat -v");
+    await says(run, "^[[1;2R");
+    expect(String(recorded(run)).split("^[[1;2R")).toHaveLength(2);
+  });
+
+  test("the next daemon finds the same runs and can still type into them", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("stty raw -echo; printf ready; exec cat");
+    await says(run, "ready");
+    await home.replaceHost();
+    expect(await home.host.list()).toMatchObject([{ session: run.session, pid: run.pid, dead: false }]);
+    await home.host.write(run, Buffer.from("again"), { paste: false });
+    await says(run, "readyagain");
+  });
+
+  test("a run that ends while no daemon is there leaves its exit and its last words", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("read -r line; echo last words; exit 3");
+    await home.host.write(run, Buffer.from("\r"), { paste: false });
+    await home.replaceHost();
+    expect(await exited(run)).toEqual({ status: "3", signal: "" });
+    await home.host.remove(run);
+    expect(String(recorded(run))).toContain("last words");
+  });
+
+  test("the death of a keeper is told at once, and what it kept is not listed any more", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("exec sleep 60");
+    await home.host.list();
+    const lost = Promise.withResolvers<void>();
+    home.host.onLost(lost.resolve);
+    const [keeper = 0] = home.host.keeperPids();
+    const start = inspect(keeper)?.start ?? "";
+    process.kill(keeper, "SIGKILL");
+    await lost.promise;
+    await vi.waitFor(() => expect(isSameProcess(keeper, start)).toBe(false));
+    expect(await home.host.list()).toEqual([]);
+    await vi.waitFor(() => expect(inspect(run.pid)?.zombie ?? true).toBe(true), { timeout: 5000 });
+  });
+
+  test("a run ends with its program, whatever it left in the background", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("(trap '' HUP; sleep 2) & exit 5");
+    expect(await exited(run)).toEqual({ status: "5", signal: "" });
+    await home.host.remove(run);
+    expect(await home.host.list()).toEqual([]);
+  });
+});
