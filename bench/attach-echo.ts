@@ -15,16 +15,18 @@ export const attachEcho: Benchmark = {
   name: "attach-echo",
   measures:
     "A keystroke written to the terminal of `holdfast attach` until its echo (of `cat`) can be read there. All clients are attached at once and typed to in turns.",
-  baseline: "`tmux attach` to a server of its own with tmux's default configuration; for orientation also dtach, where it is installed",
-  budget: "1.0× plain tmux, to one decimal",
+  baseline: "`tmux attach` to a server of its own with tmux's default configuration and the same recorder; dtach, where it is installed",
+  budget: "on tmux 1.0× plain tmux, to one decimal; on the native host ≤ 1.5× dtach",
   async run(scale) {
     await using home = new BenchHome();
     await home.ok(["run", "--name", "echo", "--", "cat"]);
+    await home.ok(["run", "--name", "native", "--host", "native", "--", "cat"]);
     await using plain = new PlainTmux();
     const pane = await plain.start(["cat"]);
     using dtach = await startDtach(plain);
     const clients: Clients = {
       holdfast: { argv: [home.program, "attach", "echo"], env: home.env },
+      native: { argv: [home.program, "attach", "native"], env: home.env },
       tmux: { argv: plain.attachCommand(pane), env: plain.env },
       ...(dtach && { dtach: { argv: [dtach.program, "-a", dtach.socket, "-E", "-z"], env: plain.env } }),
     };
@@ -34,15 +36,20 @@ export const attachEcho: Benchmark = {
   },
 };
 
-function rows({ holdfast = [], ...others }: Record<string, number[][]>): Row[] {
+function rows({ holdfast = [], native = [], tmux = [], dtach }: Record<string, number[][]>): Row[] {
   const at = (rounds: number[][], q: number) => rounds.map((round) => quantile(round, q));
-  return Object.entries(others).flatMap(([name, rounds]) => {
-    const limit = name === "tmux" ? ({ of: "ratio", atMost: 1.05 } as const) : undefined;
+  const pair = (host: string, subject: number[][], baseline: { name: string; rounds: number[][]; atMost: number }): Row[] => {
+    const against = (q: number) => ({ name: baseline.name, values: at(baseline.rounds, q) });
+    const limit = { of: "ratio", atMost: baseline.atMost } as const;
     return [
-      compared({ what: "median of a round", unit: "ms", ...(limit && { limit }) }, at(holdfast, 0.5), { name, values: at(rounds, 0.5) }),
-      compared({ what: "p99 of a round", unit: "ms" }, at(holdfast, 0.99), { name, values: at(rounds, 0.99) }),
+      compared({ what: `${host} host, median`, unit: "ms", limit }, at(subject, 0.5), against(0.5)),
+      compared({ what: `${host} host, p99`, unit: "ms" }, at(subject, 0.99), against(0.99)),
     ];
-  });
+  };
+  return [
+    ...pair("tmux", holdfast, { name: "tmux", rounds: tmux, atMost: 1.05 }),
+    ...(dtach ? pair("native", native, { name: "dtach", rounds: dtach, atMost: 1.5 }) : []),
+  ];
 }
 
 async function startDtach(plain: PlainTmux): Promise<({ program: string; socket: string } & Disposable) | undefined> {

@@ -1,10 +1,10 @@
 /** What closes around a session, and what must not notice: the terminal it was started from, its clients, the daemon. */
-import { statSync } from "node:fs";
 import type { DaemonStatus, Session } from "@holdfast/contract";
 import { allProcesses, inspect } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { cwdOf, environmentOf, lives } from "./proc.ts";
+import { recordingGrows } from "./recorded.ts";
 import { Terminal } from "./terminal.ts";
 
 const TICKING = "while :; do echo tick; sleep 0.05; done";
@@ -21,7 +21,7 @@ test("a session goes on after the terminal it was started from is closed (SYM-01
   terminal.tmux("kill-server");
   await eventually(() => !lives(shell));
 
-  await expectToGrow(before);
+  await recordingGrows(before);
   expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid, runs: 1 });
   expect(await home.daemonPid()).toBe(daemon);
   const starts = await home.ok(["events", "--type", "daemon.started"]);
@@ -39,7 +39,7 @@ test("a terminal that is closed while attached takes only its client with it (SY
   terminal.tmux("kill-server");
   await eventually(() => !lives(client));
 
-  await expectToGrow(before);
+  await recordingGrows(before);
   expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid });
 });
 
@@ -54,7 +54,7 @@ test("a SIGHUP to everything in the starting terminal's process session reaches 
 
   for (const info of allProcesses().values()) if (info.session === session) process.kill(info.pid, "SIGHUP");
   for (const pid of [status.pid, tmuxPid(status)]) process.kill(pid, "SIGHUP");
-  await expectToGrow(before);
+  await recordingGrows(before);
   expect(await home.json<DaemonStatus>(["status"])).toMatchObject({ pid: status.pid, tmux: { pid: tmuxPid(status) } });
 });
 
@@ -72,7 +72,7 @@ test("an attached client that is killed with SIGKILL leaves the session and its 
   process.kill(client, "SIGKILL");
   await eventually(() => !lives(client));
 
-  await expectToGrow(before);
+  await recordingGrows(before);
   expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid });
   expect(other.screen()).toContain("ticker · shell");
   expect(JSON.parse(await home.ok(["detach", "ticker", "--json"]))).toMatchObject([{ detached: 1 }]);
@@ -94,7 +94,7 @@ test("a `run` that is killed with SIGKILL at any moment leaves the daemon, and n
   });
   for (const session of sessions) {
     expect(session).toMatchObject({ status: "working", endedAt: null });
-    await expectToGrow(session);
+    await recordingGrows(session);
   }
   const programs = home.processes().filter(({ pid, session }) => session === pid && environmentOf(pid).HOLDFAST_RUN !== undefined);
   expect(programs.map(({ pid }) => pid).sort()).toEqual(sessions.map(({ pid }) => pid).sort());
@@ -126,13 +126,6 @@ test("the daemon and the tmux server stand apart from the terminal that started 
 function tmuxPid({ tmux }: DaemonStatus): number {
   if (!tmux?.pid) throw new Error("the daemon knows no tmux server");
   return tmux.pid;
-}
-
-/** The program works and its output is recorded. */
-async function expectToGrow(session: Session): Promise<void> {
-  const path = session.outputPath ?? "";
-  const size = statSync(path).size;
-  await eventually(() => statSync(path).size > size + 10);
 }
 
 /** What the terminal's shell runs in the foreground. */

@@ -1,6 +1,6 @@
 /** A throw-away home with the product as an installed package has it: a copy, so that a build in the checkout changes nothing half-way. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
@@ -71,6 +71,7 @@ function installed(): string {
   if (copy === undefined) {
     const directory = mkdtempSync(path.join(tmpdir(), "hfb-"));
     for (const name of ["bin", "dist"]) cpSync(path.join(ROOT, name), path.join(directory, name), { recursive: true });
+    symlinkSync(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
     process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
     copy = path.join(directory, "bin", "holdfast");
   }

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pty
+import random
 import select
 import signal
 import struct
@@ -82,9 +83,9 @@ def main():
     for round in range(-1, request["rounds"]):  # the first warms up and is not counted
         for client in clients:
             times[client.name].append([])
-        for stroke in range(request["keystrokes"]):
-            for turn in range(len(clients)):
-                client = clients[(turn + stroke) % len(clients)]
+        for _ in range(request["keystrokes"]):
+            random.shuffle(clients)  # none is always typed to after the same other one, which may still be busy
+            for client in clients:
                 times[client.name][-1].append(client.keystroke())
                 time.sleep(pause)
         if round < 0:

@@ -112,7 +112,8 @@ export class Composer {
 
   #pressAnswer(key: Key, answer: (key: string) => void): void {
     if (key.type === "escape" || key.type === "cancel") answer("n");
-    if (key.type === "text" && /^[yn]/i.test(key.text)) answer(key.text.charAt(0).toLowerCase());
+    const choice = key.type === "text" && /[yn]/i.exec(key.text);
+    if (choice) answer(choice[0].toLowerCase());
   }
 
   #cancelIdle(): void {

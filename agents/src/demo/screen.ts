@@ -9,8 +9,8 @@ export class Screen {
   #reportsSize = false;
 
   open(): void {
-    // The reader may be gone while we still write; the end of the input or a signal ends us.
-    this.#out.on("error", () => {});
+    // Nobody is left to read: end as SIGPIPE would end a program that does not ignore it, as Node does.
+    this.#out.on("error", () => process.exit(141));
     if (this.#out.isTTY) this.#out.write(`\x1b[${BRACKETED_PASTE}h`);
   }
 

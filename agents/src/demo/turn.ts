@@ -28,9 +28,10 @@ async function spin(screen: Screen, { began, ms, signal }: Spin): Promise<void> 
   for (let frame = 0; !signal.aborted; frame++) {
     const seconds = Math.floor((Date.now() - began) / 1000);
     screen.status(`${FRAMES[frame % FRAMES.length]} Thinking… ${seconds}s (esc to interrupt)`);
-    const left = until - Date.now();
-    if (left <= 0) return;
+    const left = Math.max(0, until - Date.now());
+    // Also when nothing is left: without a pause a fast loop would never see a key or a signal.
     await pause(Math.min(FRAME_MS, left), signal);
+    if (left === 0) return;
   }
 }
 

@@ -1,11 +1,12 @@
 /**
  * A client that finds, starts or replaces the daemon as needed. A request that changes something is repeated only when it certainly
- * did not reach a daemon that acted on it: the connection was refused, or the daemon answered that it is too old. A question is
- * also repeated when the daemon died before it answered.
+ * did not reach a daemon that acted on it: the connection was refused, the daemon went without reading it, or answered that it is too
+ * old. A question is also repeated when the daemon died before it answered.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { type Home, socketDirectoryIsSafe } from "@holdfast/platform/home";
+import { type Home, secureHome, socketDirectoryIsSafe } from "@holdfast/platform/home";
 import { HoldfastClient } from "@holdfast/sdk/client";
 import type { Transport, WireRequest } from "@holdfast/sdk/transport";
 import { unixTransport } from "@holdfast/sdk/transport/unix";
@@ -18,6 +19,9 @@ const RELAUNCH_MS = 1000;
 
 /** Something that kills the daemon each time must not be asked for ever. */
 const MOST_CUT_OFFS = 3;
+
+/** Between the end of a daemon and the file of the one that replaces it. */
+const REPLACED_MS = 3000;
 
 export function connect(home: Home): HoldfastClient {
   return new HoldfastClient(onDemand(home));
@@ -37,8 +41,15 @@ function isCutOff(error: unknown): boolean {
   return error instanceof HoldfastError && error.code === "daemon_unreachable";
 }
 
+/** The daemon went without having read the request: the kernel says so, where what it had read ends like a reply would. */
+function isUnread(error: unknown): boolean {
+  const code = ((error as Error | undefined)?.cause as NodeJS.ErrnoException | undefined)?.code;
+  return isCutOff(error) && (code === "EPIPE" || code === "ECONNRESET");
+}
+
 function onDemand(home: Home): Transport {
   const wire = unixTransport(home.daemonSocket);
+  let served = false;
   const attempt = async <R extends { status: number }>(request: WireRequest, send: () => Promise<R>): Promise<R> => {
     const deadline = performance.now() + START_PATIENCE_MS;
     let launchAt = 0;
@@ -47,16 +58,24 @@ function onDemand(home: Home): Transport {
       try {
         if (socketDirectoryIsSafe(home)) {
           const reply = await send();
-          if (reply.status !== 426 || !(await replaceOlder(home))) return reply;
+          if (reply.status !== 426 || !(await replaceOlder(home))) {
+            served = true;
+            return reply;
+          }
+          // The connection is the replaced daemon's.
+          wire.close();
           launchAt = 0;
           continue;
         }
       } catch (error) {
-        const again = isNotListening(error) || (request.method === "GET" && isCutOff(error) && ++cutOffs < MOST_CUT_OFFS);
+        const harmless = isUnread(error) || (request.method === "GET" && isCutOff(error));
+        const again = isNotListening(error) || (harmless && ++cutOffs < MOST_CUT_OFFS);
         if (!again) throw error;
       }
       if (performance.now() > deadline) throw unanswered(home);
-      if (performance.now() > launchAt) {
+      const fate = served && request.method === "GET" ? await fateOfDaemon(home) : "unknown";
+      if (fate === "ended") throw ended();
+      if (fate !== "there" && performance.now() > launchAt) {
         await launch(home);
         launchAt = performance.now() + RELAUNCH_MS;
       } else await new Promise((resolve) => setTimeout(resolve, 20));
@@ -69,7 +88,22 @@ function onDemand(home: Home): Transport {
   };
 }
 
+/**
+ * Who follows a daemon must not start it again when somebody has ended it: it takes its file away, as the last thing it does. One that
+ * was killed has left it behind; one that is replaced is followed by another.
+ */
+async function fateOfDaemon(home: Home): Promise<"there" | "killed" | "ended"> {
+  const { recordedDaemon } = await import("./end-daemon.ts");
+  const deadline = performance.now() + REPLACED_MS;
+  while (!existsSync(home.daemonFile)) {
+    if (performance.now() > deadline) return "ended";
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return recordedDaemon(home) ? "there" : "killed";
+}
+
 async function launch(home: Home): Promise<void> {
+  secureHome(home);
   const { launchDaemon } = await import("@holdfast/platform/daemon-launch");
   await launchDaemon(home, join(import.meta.dirname, "daemon.mjs"));
 }
@@ -81,11 +115,18 @@ async function replaceOlder(home: Home): Promise<boolean> {
     await client.call("status", {});
     return true;
   } catch (error) {
-    if ((error as HoldfastError).code !== "daemon_outdated") return false;
+    const { code } = error as HoldfastError;
+    if (code === "client_outdated") return false;
+    // Somebody else is replacing it just now.
+    if (code !== "daemon_outdated") return true;
   }
   const { endDaemon } = await import("./end-daemon.ts");
   await endDaemon(home, { why: "replaced" });
   return true;
+}
+
+function ended(): HoldfastError {
+  return new HoldfastError("daemon_ended", "the daemon has been ended", { hint: "holdfast up starts it again" });
 }
 
 function unanswered(home: Home): HoldfastError {

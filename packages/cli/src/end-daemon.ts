@@ -1,3 +1,4 @@
+import { HoldfastError } from "@holdfast/contract/errors";
 import { readJsonFile } from "@holdfast/platform/files";
 import type { Home } from "@holdfast/platform/home";
 import { isSameProcess, signalProcess } from "@holdfast/platform/process";
@@ -13,19 +14,32 @@ export async function endDaemon(home: Home, options: { why: "asked" | "replaced"
   using client = connectRunning(home);
   try {
     const { pid } = await client.call("shutdown", { body: { why: options.why } }, AbortSignal.timeout(ANSWER_MS));
-    await gone(recorded?.pid === pid ? recorded : { pid, start: undefined });
-    return { pid };
+    if (await gone(recorded?.pid === pid ? recorded : { pid, start: undefined })) return { pid };
+    if (recorded?.pid !== pid) throw stillThere(pid);
   } catch (error) {
-    if (!recorded) {
-      if (isNotListening(error)) return undefined;
-      throw error;
-    }
+    if (options.why === "replaced" && (error as HoldfastError).code === "usage") return undefined;
+    if (!recorded && isNotListening(error)) return undefined;
+    if (!recorded) throw isTimeout(error) ? silent() : error;
   }
-  // It holds the home but does not answer: it is still that very process, so it can be told by signal.
+  // It holds the home but does not answer, or does not end: it is still that very process, so it can be told by signal.
   signalProcess(recorded.pid, recorded.start, "SIGTERM");
   if (!(await gone(recorded, ANSWER_MS))) signalProcess(recorded.pid, recorded.start, "SIGKILL");
-  await gone(recorded);
+  if (!(await gone(recorded))) throw stillThere(recorded.pid);
   return { pid: recorded.pid };
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as Error | undefined)?.name === "TimeoutError";
+}
+
+function silent(): HoldfastError {
+  return new HoldfastError("daemon_unreachable", "a daemon listens but does not answer, and nothing says which process it is", {
+    hint: "look for it with: ps -ef | grep daemon.mjs",
+  });
+}
+
+function stillThere(pid: number): HoldfastError {
+  return new HoldfastError("daemon_unreachable", `the daemon (pid ${pid}) does not end`, { hint: `look at it with: ps -p ${pid}` });
 }
 
 /** Waits for a process that said it would end; false when it is still there. */

@@ -111,8 +111,13 @@ function shortPath(path: string): string {
 
 /** The end of a path says more than its beginning. */
 function shortened(text: string, room: number): string {
-  const characters = [...text];
-  return characters.length <= room ? text : `…${characters.slice(characters.length - room + 1).join("")}`;
+  if (widthOf(text) <= room) return text;
+  let kept = "";
+  for (const character of [...text].reverse()) {
+    if (1 + widthOf(character + kept) > room) break;
+    kept = character + kept;
+  }
+  return `…${kept}`;
 }
 
 /** Latin letters and dashes: nearly every text. Compiling the Unicode classes below costs more CPU than a table of a hundred sessions. */
@@ -125,7 +130,7 @@ export function widthOf(text: string): number {
   for (const character of text) {
     if (/\p{M}|\u200d/u.test(character)) continue;
     width +=
-      /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
+      /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u.test(
         character,
       )
         ? 2

@@ -39,7 +39,7 @@ async function followOnce(context: Context, how: { query: Query; signal: AbortSi
     process.stdout.write(
       how.screen
         ? frame(sessions, options)
-        : `${context.json ? JSON.stringify(sessions) : sessionTable(sessions, { ...options, width: undefined })}\n`,
+        : `${context.json ? JSON.stringify(sessions) : table(sessions, { ...options, width: undefined })}\n`,
     );
     return cursor;
   };
@@ -74,7 +74,12 @@ class Meter {
 }
 
 function frame(sessions: readonly Session[], options: Omit<TableOptions, "width">): string {
-  const table = sessions.length > 0 ? sessionTable(sessions, { ...options, width: process.stdout.columns }) : "Nothing runs.";
-  const lines = table.split("\n").slice(0, (process.stdout.rows ?? 24) - 2);
+  const lines = table(sessions, { ...options, width: process.stdout.columns })
+    .split("\n")
+    .slice(0, (process.stdout.rows ?? 24) - 2);
   return `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[K\nCtrl+C leaves\x1b[J`;
+}
+
+function table(sessions: readonly Session[], options: TableOptions): string {
+  return sessions.length > 0 ? sessionTable(sessions, options) : "Nothing runs.";
 }

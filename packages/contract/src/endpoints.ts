@@ -1,9 +1,13 @@
 import * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Screen } from "./holder.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
+
+// Without words of its own, zod/mini says of everything only that it is invalid.
+z.config(en());
 
 const text = z.string().check(z.maxLength(10_000));
 const flag = z._default(z.stringbool(), false);

@@ -22,6 +22,7 @@ export const ERRORS = {
   host_failed: { http: 500, exit: 8, what: "The keeper refused or failed; nothing was started." },
   stop_incomplete: { http: 500, exit: 9, what: "Processes of the run were still there after SIGKILL." },
   daemon_unreachable: { http: 503, exit: 10, what: "The daemon did not start or does not answer." },
+  daemon_ended: { http: 503, exit: 10, what: "The daemon that a command followed was ended on request." },
   client_outdated: { http: 426, exit: 11, what: "The daemon is newer than this CLI." },
   daemon_outdated: { http: 426, exit: 11, what: "The daemon is older than this CLI, which replaces it." },
   node_too_old: { http: 500, exit: 12, what: "Node is older than Holdfast needs." },

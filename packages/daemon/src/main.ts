@@ -7,6 +7,7 @@ import { closeSync, mkdirSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import {
+  compareVersions,
   type DaemonStatus,
   HoldfastError,
   type HostName,
@@ -105,8 +106,12 @@ async function serve(home: Home): Promise<void> {
   };
   const control: Control = {
     status: () => statusOf(),
-    async shutdown({ body }, { actor }) {
-      const stopped = body.all ? await stopAll({ sessions, hosts, graceMs: body.graceMs, actor }) : [];
+    async shutdown({ body }, { actor, version }) {
+      // Of several newer clients that found an older daemon, the first replaces it; what the others find is not older any more.
+      if (body.why === "replaced" && version !== undefined && compareVersions(version, VERSION) <= 0) {
+        throw new HoldfastError("usage", `the daemon is not older than ${version}: it is ${VERSION}`);
+      }
+      const stopped = body.all ? await stopAll({ sessions, orphans, hosts, graceMs: body.graceMs, actor }) : [];
       // The reply must be out before the door closes.
       setTimeout(() => void end(body.why), 20);
       return { pid: process.pid, stopped };
@@ -143,9 +148,10 @@ function missingHost(host: HostName): HoldfastError {
   return new HoldfastError("host_missing", `there is no host ${host}`);
 }
 
-/** All at once, then the keepers: what they kept is gone. */
+/** All at once, then what outlived its run, then the keepers: what they kept is gone. */
 async function stopAll(options: {
   sessions: Sessions;
+  orphans: Orphans;
   hosts: ReadonlyMap<HostName, Host>;
   graceMs: number;
   actor: Principal;
@@ -162,6 +168,12 @@ async function stopAll(options: {
       });
     }),
   );
+  for (const { id } of await options.orphans.list()) {
+    // It may have ended with the one before.
+    await options.orphans.stop(id, options.graceMs).catch((error: HoldfastError) => {
+      if (error.code !== "orphan_not_found") throw error;
+    });
+  }
   for (const host of options.hosts.values()) await host.shutdown();
   return stopped;
 }

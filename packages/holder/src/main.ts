@@ -5,12 +5,15 @@
  * Order for every byte of output: disk first, then the screen model and the viewers. The daemon may die or be replaced at any time; its
  * connection is one client among others.
  */
-import { chmodSync, existsSync, readFileSync, rmSync, watch, writeSync } from "node:fs";
+import { readFileSync, rmSync, writeSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { BYTES, decodeMessage, encodeMessage, FrameReader } from "@holdfast/contract/frames";
 import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/holder";
+import { keepListening } from "@holdfast/platform/door";
 import { writeFileAtomic } from "@holdfast/platform/files";
+import { openHome, secureSocketDirectory } from "@holdfast/platform/home";
+import { describe, log } from "@holdfast/platform/log";
 import { inspect } from "@holdfast/platform/process";
 import type { IPty } from "@lydell/node-pty";
 import { Input } from "./input.ts";
@@ -43,7 +46,9 @@ const viewers = new Viewers(async () => {
 });
 const filter = new ViewerFilter();
 const server = createServer((socket) => serve(socket));
-await listen();
+const door = await keepListening(server, { path: order.socket, secure: () => secureSocketDirectory(openHome()) });
+// From here on, whatever goes wrong with a client, a file or the screen's model: the program lives as long as this process does.
+process.on("uncaughtException", (error) => log(`holder ${process.pid}: ${describe(error)}`));
 pty = startProgram({
   launch: join(directory, "launch"),
   env: Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
@@ -74,7 +79,7 @@ function onExit(exit: ProgramExit): void {
   writeFileAtomic(join(directory, "exit.json"), `${JSON.stringify(how)}\n`);
   viewers.dismiss({ t: "exit" });
   rmSync(order.register, { force: true });
-  rmSync(order.socket, { force: true });
+  door.close();
   // What viewers were sent last must be out before the process is gone.
   server.close(() => process.exit(0));
   setTimeout(() => process.exit(0), 1000).unref();
@@ -137,27 +142,4 @@ function resize(columns: number, rows: number): void {
   pty?.resize(columns, rows);
   model.resize(columns, rows);
   writeFileAtomic(join(directory, "size"), `${columns} ${rows}\n`);
-}
-
-async function listen(): Promise<void> {
-  const open = () =>
-    new Promise<void>((resolve, reject) => {
-      rmSync(order.socket, { force: true });
-      server.once("error", reject).listen(order.socket, () => {
-        server.off("error", reject);
-        chmodSync(order.socket, 0o600);
-        resolve();
-      });
-    });
-  await open();
-  // A cleaner of /tmp may take the socket away from under a holder that lives.
-  let reopening = false;
-  watch(dirname(order.socket), { persistent: false }, (_event, name) => {
-    if (name !== basename(order.socket) || reopening || existsSync(order.socket) || existsSync(join(directory, "exit.json"))) return;
-    reopening = true;
-    server.close();
-    open().finally(() => {
-      reopening = false;
-    });
-  });
 }

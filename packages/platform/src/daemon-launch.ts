@@ -30,7 +30,7 @@ export function minimalEnvironment(home: Home, env: Readonly<Record<string, stri
 
 /** Resolves when a daemon answers on the home's socket: the one started here, or the one that was faster. */
 export async function launchDaemon(home: Home, program: string): Promise<void> {
-  const log = openSync(home.log, "a", 0o600);
+  const log = openLog(home);
   try {
     const child = spawn(process.execPath, [program], {
       cwd: "/",
@@ -41,6 +41,17 @@ export async function launchDaemon(home: Home, program: string): Promise<void> {
     await ready(child, home);
   } finally {
     closeSync(log);
+  }
+}
+
+function openLog(home: Home): number {
+  try {
+    return openSync(home.log, "a", 0o600);
+  } catch (cause) {
+    throw new HoldfastError("home_unusable", `cannot write to the home ${home.path}: ${(cause as Error).message}`, {
+      hint: "set HOLDFAST_HOME to a directory you can write to",
+      cause,
+    });
   }
 }
 
@@ -57,7 +68,8 @@ function ready(child: ReturnType<typeof spawn>, home: Home): Promise<void> {
       resolve();
     });
     child.on("error", (cause) => reject(new HoldfastError("daemon_unreachable", `cannot start the daemon: ${cause.message}`, { cause })));
-    child.on("exit", (code, signal) => {
+    // Not `exit`: that may come before the last words have been read.
+    child.on("close", (code, signal) => {
       if (code === EXIT_ALREADY_RUNNING) return resolve();
       const why = said.trim() || `it ended with ${signal ?? `code ${code}`}`;
       reject(new HoldfastError("daemon_unreachable", `the daemon did not start: ${why}`, { hint: `read ${home.log}` }));

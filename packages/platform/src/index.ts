@@ -1,4 +1,5 @@
 export * from "./daemon-launch.ts";
+export * from "./door.ts";
 export * from "./files.ts";
 export * from "./home.ts";
 export * from "./log.ts";

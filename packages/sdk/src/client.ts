@@ -8,7 +8,7 @@ import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
 import { type EndpointName, ROUTES } from "@holdfast/contract/routes";
 import { parseEventStream } from "./event-stream.ts";
-import type { Transport, WireRequest } from "./transport.ts";
+import type { Transport, WireReply, WireRequest } from "./transport.ts";
 
 type Endpoints = typeof ENDPOINTS;
 type StreamName<R> = { [N in EndpointName]: Endpoints[N]["reply"] extends R ? N : never }[EndpointName];
@@ -30,9 +30,8 @@ export class HoldfastClient implements Disposable {
   /** Calls an endpoint that answers with JSON. */
   async call<N extends JsonName>(name: N, call: CallOf<Endpoints[N]>, signal?: AbortSignal): Promise<ReplyOf<Endpoints[N]>> {
     const reply = await this.#transport.request(wire(name, call as Call, signal));
-    const body = JSON.parse(reply.body) as unknown;
-    if (reply.status >= 400) throw HoldfastError.fromBody((body as { error: ErrorBody }).error ?? {});
-    return body as ReplyOf<Endpoints[N]>;
+    if (reply.status >= 400) throw failureOf(reply);
+    return JSON.parse(reply.body) as ReplyOf<Endpoints[N]>;
   }
 
   /** Raw bytes of a run's recording. */
@@ -52,10 +51,20 @@ export class HoldfastClient implements Disposable {
   async #open(name: EndpointName, call: Call, signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>> {
     const { status, chunks } = await this.#transport.stream(wire(name, call, signal));
     if (status < 400) return chunks;
-    let text = "";
+    let body = "";
     const decoder = new TextDecoder();
-    for await (const chunk of chunks) text += decoder.decode(chunk, { stream: true });
-    throw HoldfastError.fromBody((JSON.parse(text) as { error: ErrorBody }).error ?? {});
+    for await (const chunk of chunks) body += decoder.decode(chunk, { stream: true });
+    throw failureOf({ status, body });
+  }
+}
+
+/** What the daemon says is wrong; a request that its HTTP server could not even read is refused by that, in words of its own. */
+function failureOf({ status, body }: WireReply): HoldfastError {
+  try {
+    return HoldfastError.fromBody((JSON.parse(body) as { error?: ErrorBody }).error ?? {});
+  } catch (cause) {
+    if (status === 431) return new HoldfastError("usage", "the request is too long", { hint: "give fewer or shorter names", cause });
+    return new HoldfastError("internal", `the daemon refused the request with HTTP status ${status}`, { cause });
   }
 }
 

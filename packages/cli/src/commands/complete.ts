@@ -25,8 +25,9 @@ export const command: Command = {
 
 async function candidates(context: Context, words: readonly string[]): Promise<string[]> {
   const [name = "", ...args] = words;
-  const names = Object.keys(COMMANDS).filter((known) => !known.startsWith("__"));
+  const names = [...Object.keys(COMMANDS).filter((known) => !known.startsWith("__")), "help"];
   if (args.length === 0) return names.filter((known) => known.startsWith(name));
+  if (name === "help") return args.length === 1 ? names.filter((known) => known.startsWith(args[0] ?? "")) : [];
   const load = findCommand(name);
   if (!load || args.slice(0, -1).includes("--")) return [];
   const { command } = await load();

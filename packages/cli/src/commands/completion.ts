@@ -21,7 +21,12 @@ compdef _holdfast holdfast hold
   fish: `function __holdfast_complete
   set -l words (commandline -opc)
   set -e words[1]
-  holdfast __complete $words (commandline -ct) 2>/dev/null
+  set -l found (holdfast __complete $words (commandline -ct) 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
 complete -c holdfast -f -a '(__holdfast_complete)'
 complete -c hold -f -a '(__holdfast_complete)'

@@ -38,6 +38,7 @@ function render(sessions: Parameters<typeof sessionTable>[0], context: Context):
       outputs: context.flags.has("all"),
       usage: context.flags.has("wide"),
     });
+  if (context.flags.list("status").length + context.flags.list("agent").length > 0) return "No session fits.";
   return context.flags.has("all")
     ? "No sessions yet. Start one: holdfast spawn demo"
     : "Nothing runs. Start something: holdfast spawn demo. Ended ones: holdfast ls --all";

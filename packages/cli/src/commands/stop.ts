@@ -1,8 +1,12 @@
+import { HoldfastError } from "@holdfast/contract/errors";
 import { actOnEach } from "../act.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { selected } from "../select.ts";
+
+/** As the API has it. */
+const LONGEST_GRACE_MS = 3_600_000;
 
 export const command: Command = {
   name: "stop",
@@ -23,6 +27,7 @@ export const command: Command = {
   async run(context) {
     const grace = context.flags.text("grace");
     const graceMs = grace === undefined ? 5000 : parseDuration(grace, "--grace");
+    if (graceMs > LONGEST_GRACE_MS) throw new HoldfastError("usage", `--grace is at most an hour, not ${grace}`);
     const sessions = await selected(context, "stop");
     const running =
       context.args.length > 0 ? sessions : sessions.filter(({ endedAt, restartAt }) => endedAt === null || restartAt !== null);

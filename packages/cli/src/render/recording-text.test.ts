@@ -83,8 +83,8 @@ describe("text", () => {
 
 describe("long recordings", () => {
   it("lose no line, however many scroll by in one write", () => {
-    expect(read([numbered(1, 50_000)])).toEqual(lines(1, 50_000));
-    expect(read(["\n".repeat(20_000), "end"])).toHaveLength(20_001);
+    expect(read([numbered(1, 10_000)])).toEqual(lines(1, 10_000));
+    expect(read(["\n".repeat(10_000), "end"])).toHaveLength(10_001);
   });
 
   it("break a line that never ends", () => {

@@ -20,6 +20,8 @@ import { type Context, Hono } from "hono";
 
 export interface Caller {
   actor: Principal;
+  /** Of the client's Holdfast, when it says. */
+  version: string | undefined;
   /** Aborts when the client has gone. */
   signal: AbortSignal;
 }
@@ -58,7 +60,7 @@ async function answer(c: Context, endpoint: Endpoint, how: { handler: AnyHandler
     body: endpoint.body ? parse(endpoint.body, await jsonBody(c), "body") : undefined,
   };
   const signal = c.req.raw.signal;
-  const reply = how.handler(request, { actor: how.actor, signal });
+  const reply = how.handler(request, { actor: how.actor, version: c.req.header("holdfast-version"), signal });
   if (endpoint.reply === "events") return stream(sse(reply as AsyncIterable<AnyEvent | undefined>), "text/event-stream");
   if (endpoint.reply === "bytes") return stream(reply as AsyncIterable<Uint8Array>, "application/octet-stream");
   return json(200, await reply);

@@ -28,8 +28,10 @@ export async function* eventsFrom(
     // A filter may leave out everything up to `end`: those need not be read again.
     seq = batch.length === BATCH ? (batch.at(-1)?.seq ?? seq) : Math.max(end, batch.at(-1)?.seq ?? 0);
     if (batch.length === BATCH || journal.cursor.seq > seq) continue;
-    const quiet = AbortSignal.timeout(ALIVE_MS);
-    await journal.changed(seq, AbortSignal.any([options.signal, quiet]));
-    if (quiet.aborted) yield undefined;
+    const quiet = new AbortController();
+    const timer = setTimeout(() => quiet.abort(), ALIVE_MS);
+    await journal.changed(seq, AbortSignal.any([options.signal, quiet.signal]));
+    clearTimeout(timer);
+    if (quiet.signal.aborted) yield undefined;
   }
 }

@@ -1,55 +1,49 @@
 /** The daemon's door: HTTP on a Unix socket that only its user can open. */
-import { chmodSync, existsSync, rmSync, watch } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { basename, dirname } from "node:path";
-import { type Home, log, secureSocketDirectory } from "@holdfast/platform";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Home, keepListening, secureSocketDirectory } from "@holdfast/platform";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 
+/** A request that takes longer than this (a stop with its grace period) is cut off by the daemon's end. */
+const ANSWER_MS = 2000;
+
+/** A client that does not read its last reply by then does not get it: it must not keep the daemon from ending. */
+const FLUSH_MS = 1000;
+
 /** The caller holds the home's lock: a socket file that is there belongs to nobody. */
 export async function listen(app: Hono, home: Home): Promise<AsyncDisposable> {
-  secureSocketDirectory(home);
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  // A caller could be writing on an idle connection just when it is closed, and could not know whether that was heard.
+  server.keepAliveTimeout = 0;
   const sockets = new Set<Socket>();
+  const unanswered = new Set<ServerResponse>();
+  server.on("request", (_request, response) => {
+    unanswered.add(response);
+    response.on("close", () => unanswered.delete(response));
+  });
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
-  const open = () =>
-    new Promise<void>((resolve, reject) => {
-      rmSync(home.daemonSocket, { force: true });
-      server.once("error", reject).listen(home.daemonSocket, () => {
-        server.off("error", reject);
-        chmodSync(home.daemonSocket, 0o600);
-        resolve();
-      });
-    });
-  await open();
-
-  // A cleaner of /tmp may take the socket away under a daemon that lives; connections that are open survive the new one.
-  let reopening = false;
-  const watcher = watch(dirname(home.daemonSocket), { persistent: false }, (_event, name) => {
-    if (name !== basename(home.daemonSocket) || reopening || existsSync(home.daemonSocket)) return;
-    reopening = true;
-    log("the daemon's socket vanished; listening anew");
-    server.close();
-    open()
-      .catch((error: unknown) => log(`cannot listen anew: ${String(error)}`))
-      .finally(() => {
-        reopening = false;
-      });
-  });
+  const door = await keepListening(server, { path: home.daemonSocket, secure: () => secureSocketDirectory(home) });
 
   return {
     async [Symbol.asyncDispose]() {
-      reopening = true;
-      watcher.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroySoon();
-      });
-      rmSync(home.daemonSocket, { force: true });
+      ending = true;
+      watcher?.close();
+      // Nobody new finds the door. Who stands there is let in, and what was asked is answered; a stream is answered when its head is out.
+      door.close();
+      const deadline = performance.now() + ANSWER_MS;
+      do await delay(10);
+      while ([...unanswered].some((response) => !response.headersSent) && performance.now() < deadline);
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroySoon();
+      setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, FLUSH_MS).unref();
+      await closed;
     },
   };
 }

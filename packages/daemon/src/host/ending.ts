@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isSameProcess, type ProcessInfo, signalProcess } from "@holdfast/platform";
-import { membersOf, scanProcesses } from "./members.ts";
+import { membersOf, scanTogether } from "./members.ts";
 
 export interface Ended {
   pid: number;
@@ -28,10 +28,10 @@ export async function endProcesses(options: {
   left: ProcessInfo[];
 }> {
   const known = new Map<number, ProcessInfo>();
-  const scan = () => membersOf(scanProcesses(options.keepers), { ...options, known });
+  const scan = async () => membersOf(await scanTogether(options.keepers), { ...options, known });
 
   for (let round = 0; round < FREEZE_ROUNDS; round++) {
-    const fresh = scan().filter((info) => known.get(info.pid)?.start !== info.start);
+    const fresh = (await scan()).filter((info) => known.get(info.pid)?.start !== info.start);
     if (fresh.length === 0) break;
     for (const info of fresh) {
       known.set(info.pid, info);
@@ -49,7 +49,7 @@ export async function endProcesses(options: {
 
   await gone(known, options.graceMs);
   for (let round = 0; round < KILL_ROUNDS; round++) {
-    const left = scan();
+    const left = await scan();
     if (left.length === 0) return { ended: [...ended.values()], left: [] };
     for (const info of left) {
       known.set(info.pid, info);
@@ -58,7 +58,7 @@ export async function endProcesses(options: {
     }
     await delay(round < 10 ? 5 : 25);
   }
-  return { ended: [...ended.values()], left: scan() };
+  return { ended: [...ended.values()], left: await scan() };
 }
 
 /** Resolves when all are gone or the time is over. */

@@ -38,6 +38,22 @@ export function scanProcesses(keepers: readonly number[]): ProcessScan {
   };
 }
 
+const asked = new Map<string, Promise<ProcessScan>>();
+
+/** A look that begins after this call, shared with everybody who asks in the same turn: ending a hundred runs at once takes the looks of one. */
+export function scanTogether(keepers: readonly number[]): Promise<ProcessScan> {
+  const key = keepers.join();
+  let scan = asked.get(key);
+  if (!scan) {
+    scan = new Promise((resolve) => setImmediate(resolve)).then(() => {
+      asked.delete(key);
+      return scanProcesses(keepers);
+    });
+    asked.set(key, scan);
+  }
+  return scan;
+}
+
 export function membersOf(scan: ProcessScan, run: RunProcesses): ProcessInfo[] {
   const root = scan.table.get(run.root.pid);
   const rootLives = root?.start === run.root.start;

@@ -1,5 +1,5 @@
 /** Reads of the sessions and runs tables, and the one place where a name, an id or an id prefix becomes a session. */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type Exit,
   HoldfastError,
@@ -56,6 +56,8 @@ const CANDIDATES = 10;
 
 export class SessionQueries {
   readonly #db: DatabaseSync;
+  /** By their WHERE clause, of which there are a handful: preparing one costs more than running it. */
+  readonly #statements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -137,10 +139,12 @@ export class SessionQueries {
   }
 
   #read(where: string, ...values: string[]): SessionRecord[] {
-    return this.#db
-      .prepare(`${SELECT} ${where} ORDER BY s.created_seq`)
-      .all(...values)
-      .map(toRecord);
+    let statement = this.#statements.get(where);
+    if (!statement) {
+      statement = this.#db.prepare(`${SELECT} ${where} ORDER BY s.created_seq`);
+      this.#statements.set(where, statement);
+    }
+    return statement.all(...values).map(toRecord);
   }
 }
 

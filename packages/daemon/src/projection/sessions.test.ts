@@ -30,11 +30,11 @@ function created(session: SessionId, name: string, kind: "shell" | "terminal" = 
   return { type: "session.created", actor: ACTOR, session, data: { ...data, command: [...data.command] } };
 }
 
-function started(session: SessionId, pid = 7): Draft {
-  return { type: "session.started", actor: ACTOR, session, data: { run: 1, pid, pidStart: "x-1", outputPath: "/out" } };
+function started(session: SessionId, { pid = 7, run = 1 } = {}): Draft {
+  return { type: "session.started", actor: ACTOR, session, data: { run, pid, pidStart: "x-1", outputPath: "/out" } };
 }
 
-function ended(session: SessionId, how: Pick<EventData<"session.ended">, "cause" | "exit">): Draft {
+function ended(session: SessionId, how: Pick<EventData<"session.ended">, "cause" | "exit"> & { run?: number }): Draft {
   return { type: "session.ended", actor: ACTOR, session, data: { run: 1, endedAt: NOW, lastActivityAt: null, bytes: 5, ...how } };
 }
 
@@ -91,16 +91,14 @@ test("the name of a removed session is free again, and its runs are gone", () =>
   expect(queries.byName("one")?.id).toBe("bbbbbbbbbb");
 });
 
-type Step = { verb: "create" | "start" | "requestStop" | "end" | "rename" | "remove"; session: number; pick: number };
+const VERBS = ["create", "start", "requestStop", "end", "rename", "remove", "schedule", "abandon", "nextRun", "adopt"] as const;
 
-const steps = fc.array(
-  fc.record<Step>({
-    verb: fc.constantFrom("create", "create", "start", "requestStop", "end", "rename", "remove"),
-    session: fc.nat(5),
-    pick: fc.nat(3),
-  }),
-  { maxLength: 60, size: "max" },
-);
+type Step = { verb: (typeof VERBS)[number]; session: number; pick: number };
+
+const steps = fc.array(fc.record<Step>({ verb: fc.constantFrom(...VERBS), session: fc.nat(4), pick: fc.nat(3) }), {
+  maxLength: 80,
+  size: "max",
+});
 
 const CAUSES = [
   { cause: "exited", exit: { code: 0, signal: null } },
@@ -109,35 +107,64 @@ const CAUSES = [
   { cause: "lost", exit: null },
 ] as const;
 
-/** Turns random steps into what the product would have written: a step that makes no sense now writes nothing. */
-function play(journal: Journal, list: readonly Step[]): void {
-  const live = new Map<number, { id: SessionId; name: string; state: "starting" | "running" | "ended" }>();
-  let counter = 0;
-  for (const { verb, session, pick } of list) {
-    const known = live.get(session);
-    if (verb === "create" && !known) {
-      const name = `s${++counter}`;
-      const id = `aaaaaaaa${"abcdefghijklmnopqrstuvwxyz"[session]}${"abcdefghijklmnopqrstuvwxyz"[counter % 26]}` as SessionId;
-      journal.append(created(id, name, pick % 2 ? "shell" : "terminal"));
-      live.set(session, { id, name, state: "starting" });
-    }
-    if (!known) continue;
-    const { id, state } = known;
-    if (verb === "start" && state === "starting") {
-      journal.append(started(id, 100 + pick));
-      known.state = "running";
-    } else if (verb === "requestStop" && state !== "ended") {
-      journal.append({ type: "session.stop_requested", actor: ACTOR, session: id, data: { run: 1, graceMs: pick } });
-    } else if (verb === "end" && state !== "ended") {
-      journal.append(ended(id, CAUSES[pick] ?? CAUSES[0]));
-      known.state = "ended";
+/** A session as the product would have it after the steps so far: a step that makes no sense now writes nothing. */
+class Played {
+  name: string;
+  run = 1;
+  state: "starting" | "running" | "ended" = "starting";
+  readonly #journal: Journal;
+  readonly #id: SessionId;
+
+  constructor(journal: Journal, options: { id: SessionId; name: string; pick: number }) {
+    this.#journal = journal;
+    this.#id = options.id;
+    this.name = options.name;
+    journal.append(created(options.id, options.name, options.pick % 2 ? "shell" : "terminal"));
+  }
+
+  /** False when the session is gone. */
+  play({ verb, pick }: Step, freshName: string): boolean {
+    const about = { actor: ACTOR, session: this.#id };
+    const isEnded = this.state === "ended";
+    if (verb === "start" && this.state === "starting") {
+      this.#journal.append(started(this.#id, { pid: 100 + pick, run: this.run }));
+      this.state = "running";
+    } else if (verb === "requestStop" && !isEnded) {
+      this.#journal.append({ ...about, type: "session.stop_requested", data: { run: this.run, graceMs: pick } });
+    } else if (verb === "end" && !isEnded) {
+      this.#journal.append(ended(this.#id, { ...(CAUSES[pick] ?? CAUSES[0]), run: this.run }));
+      this.state = "ended";
     } else if (verb === "rename") {
-      const name = `r${++counter}`;
-      journal.append({ type: "session.renamed", actor: ACTOR, session: id, data: { from: known.name, name } });
-      known.name = name;
-    } else if (verb === "remove" && state === "ended") {
-      journal.append({ type: "session.removed", actor: ACTOR, session: id, data: { name: known.name } });
-      live.delete(session);
+      this.#journal.append({ ...about, type: "session.renamed", data: { from: this.name, name: freshName } });
+      this.name = freshName;
+    } else if (verb === "schedule" && isEnded) {
+      this.#journal.append({ ...about, type: "session.restart_scheduled", data: { run: this.run, at: NOW, quickEnds: pick } });
+    } else if (verb === "abandon" && isEnded) {
+      this.#journal.append({ ...about, type: "session.restart_abandoned", data: { why: "crash_loop", quickEnds: pick } });
+    } else if (verb === "nextRun" && isEnded) {
+      this.#journal.append({ ...about, type: "session.run_created", data: { run: ++this.run, why: "restart" } });
+      this.state = "starting";
+    } else if (verb === "adopt" && isEnded) {
+      this.#journal.append({ ...about, type: "session.adopted", data: { run: this.run, pid: 9, pidStart: "x-9", outputPath: "/out" } });
+      this.state = "running";
+    } else if (verb === "remove" && isEnded) {
+      this.#journal.append({ ...about, type: "session.removed", data: { name: this.name } });
+      return false;
+    }
+    return true;
+  }
+}
+
+function play(journal: Journal, list: readonly Step[]): void {
+  const live = new Map<number, Played>();
+  for (const [index, step] of list.entries()) {
+    const known = live.get(step.session);
+    if (known) {
+      if (!known.play(step, `r${index}`)) live.delete(step.session);
+    } else if (step.verb === "create") {
+      const id =
+        `aaaaaaa${[step.session, Math.floor(index / 26), index % 26].map((n) => "abcdefghijklmnopqrstuvwxyz"[n]).join("")}` as SessionId;
+      live.set(step.session, new Played(journal, { id, name: `s${index}`, pick: step.pick }));
     }
   }
 }

@@ -3,6 +3,7 @@
  * through tmux or an argument vector: any size fits, other users cannot read it in a process list, and nothing of it stays in
  * the server for later sessions.
  */
+import { STANDARD_PATH } from "@holdfast/platform";
 
 /** Of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. */
 const NOT_PASSED =
@@ -28,12 +29,14 @@ export function launchFile(options: {
   const unset = [...new Set([...options.inherited, "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"])].filter((name) =>
     NAME.test(name),
   );
+  // Without a PATH the program was looked for on the standard one.
+  const env = { PATH: STANDARD_PATH, ...options.env };
   const [program = "", ...args] = options.command;
   return [
     `cd -- ${shellQuote(options.cwd)} || exit 126`,
     `umask ${options.umask.toString(8).padStart(4, "0")}`,
     `unset ${unset.join(" ")}`,
-    ...Object.entries(options.env).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
+    ...Object.entries(env).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
     "export PWD",
     `exec ${[program, ...args].map(shellQuote).join(" ")}`,
     "",

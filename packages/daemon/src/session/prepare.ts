@@ -1,5 +1,5 @@
 /** Everything that can be refused is refused here, before anything is recorded; then the files of the first run are written. */
-import { accessSync, constants, rmSync, statSync } from "node:fs";
+import { accessSync, constants, rmSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { checkName, HoldfastError, type HostName, newSessionId, type SessionId, type SpawnRequest } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory } from "@holdfast/platform";
@@ -78,7 +78,12 @@ function checkDirectory(cwd: string): string {
   const refuse = (what: string, cause?: unknown) =>
     new HoldfastError("cwd_unusable", `the directory ${JSON.stringify(cwd)} ${what}`, { hint: "choose another with --cwd", cause });
   if (!isAbsolute(cwd)) throw refuse("is not an absolute path");
-  const stat = statSync(cwd, { throwIfNoEntry: false });
+  let stat: Stats | undefined;
+  try {
+    stat = statSync(cwd, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw refuse("cannot be reached", cause);
+  }
   if (!stat) throw refuse("does not exist");
   if (!stat.isDirectory()) throw refuse("is not a directory");
   try {

@@ -22,17 +22,19 @@ export function unixTransport(path: string): Transport {
     request.signal?.throwIfAborted();
     const reused = takeOpen(idle);
     const socket = reused ?? (await open(path));
-    const abort = () => socket.destroy(request.signal?.reason);
+    const abort = () => socket.destroy();
     request.signal?.addEventListener("abort", abort);
     try {
+      request.signal?.throwIfAborted();
       socket.write(head(request, "keep-alive") + (request.body ?? ""));
       const reply = await readReply(socket);
       idle.push(socket.unref());
       return reply;
     } catch (error) {
       socket.destroy();
+      request.signal?.throwIfAborted();
       // The daemon may close an idle connection just as we write on it; nothing was read, so a GET can be repeated.
-      if (reused && request.method === "GET" && !request.signal?.aborted) return exchange(request);
+      if (reused && request.method === "GET") return exchange(request);
       throw error;
     } finally {
       request.signal?.removeEventListener("abort", abort);
@@ -52,10 +54,20 @@ export function unixTransport(path: string): Transport {
       }
     },
     async stream(request): Promise<WireStream> {
+      request.signal?.throwIfAborted();
       const socket = await open(path);
-      request.signal?.addEventListener("abort", () => socket.destroy());
-      socket.write(head(request, "close") + (request.body ?? ""));
-      return readStream(socket);
+      const abort = () => socket.destroy();
+      request.signal?.addEventListener("abort", abort);
+      socket.once("close", () => request.signal?.removeEventListener("abort", abort));
+      try {
+        request.signal?.throwIfAborted();
+        socket.write(head(request, "close") + (request.body ?? ""));
+        return await readStream(socket, request.signal);
+      } catch (error) {
+        socket.destroy();
+        request.signal?.throwIfAborted();
+        throw error;
+      }
     },
     close() {
       for (const socket of idle) socket.destroy();
@@ -106,11 +118,21 @@ function readReply(socket: Socket): Promise<WireReply> {
       socket.off("data", onData).off("close", onClose);
       outcome();
     };
-    const onClose = () => done(() => reject(cutOff(socket)));
+    /** Without a length, as a server's own words about a request it could not read, the body ends with the connection. */
+    const onClose = () => {
+      if (head && head.length === undefined && !socket.errored) finish(head.status, size);
+      else done(() => reject(cutOff(socket)));
+    };
+    const finish = (status: number, length: number) =>
+      done(() => resolve({ status, body: Buffer.concat(chunks).toString("utf8", 0, length) }));
     const onData = (chunk: Buffer) => {
       if (!head) {
         received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-        head = parseHead(received);
+        try {
+          head = parseHead(received);
+        } catch (error) {
+          return done(() => reject(error));
+        }
         if (!head) return;
         chunks.push(head.rest);
         size = head.rest.length;
@@ -118,35 +140,44 @@ function readReply(socket: Socket): Promise<WireReply> {
         chunks.push(chunk);
         size += chunk.length;
       }
-      const { status, length = 0 } = head;
-      if (size >= length) done(() => resolve({ status, body: Buffer.concat(chunks).toString("utf8", 0, length) }));
+      if (head.length !== undefined && size >= head.length) finish(head.status, head.length);
     };
     socket.on("data", onData).on("close", onClose);
   });
 }
 
-async function readStream(socket: Socket): Promise<WireStream> {
-  const source = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+async function readStream(socket: Socket, signal: AbortSignal | undefined): Promise<WireStream> {
+  const source = piecesOf(socket);
   let received = Buffer.alloc(0);
   for (;;) {
     const { value, done } = await source.next();
     if (done) throw cutOff(socket);
     received = Buffer.concat([received, value]);
     const head = parseHead(received);
-    if (head) return { status: head.status, chunks: rest(head.rest, source) };
+    if (head) return { status: head.status, chunks: rest(head.rest, { source, signal }) };
   }
 }
 
-async function* rest(first: Buffer, source: AsyncIterator<Buffer>): AsyncGenerator<Uint8Array> {
+/** Ends quietly when its reader aborts it: that is how a reader says that it has enough. */
+async function* rest(
+  first: Buffer,
+  { source, signal }: { source: AsyncGenerator<Buffer>; signal: AbortSignal | undefined },
+): AsyncGenerator<Uint8Array> {
   try {
     if (first.length > 0) yield first;
-    for (;;) {
-      const { value, done } = await source.next();
-      if (done) return;
-      yield value;
-    }
+    yield* source;
+  } catch (error) {
+    if (!signal?.aborted) throw error;
   } finally {
-    await source.return?.();
+    await source.return(undefined);
+  }
+}
+
+async function* piecesOf(socket: Socket): AsyncGenerator<Buffer> {
+  try {
+    for await (const piece of socket) yield piece as Buffer;
+  } catch {
+    throw cutOff(socket);
   }
 }
 

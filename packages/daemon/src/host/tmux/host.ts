@@ -77,6 +77,7 @@ export class TmuxHost implements Host {
   }
 
   async attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays> {
+    await this.server.ensureSocket();
     const flags = options.readOnly ? ["-f", "read-only,ignore-size"] : [];
     const command = [this.server.program.path, "-u", "-S", this.#home.tmuxSocket, "attach-session", ...flags, "-t", `=${runMarker(run)}:`];
     return { command, socket: null };

@@ -3,6 +3,7 @@
  * the first, so one is started only when the recorded one (pid and start time) is certainly gone.
  */
 import { execFile, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/contract";
@@ -17,6 +18,7 @@ import {
   minimalEnvironment,
   readJsonFile,
   STANDARD_PATH,
+  secureSocketDirectory,
   signalProcess,
   writeFileAtomic,
 } from "@holdfast/platform";
@@ -88,6 +90,7 @@ export class TmuxServer {
 
   /** A control client of the server that runs, or undefined when certainly none does. */
   async find(onEnd: () => void): Promise<ControlClient | undefined> {
+    secureSocketDirectory(this.#home);
     if (!(await this.#answers())) {
       const silent = this.#recorded() ?? this.#unrecorded();
       if (!silent) return undefined;
@@ -111,8 +114,14 @@ export class TmuxServer {
     return this.#connect(onEnd);
   }
 
+  /** For somebody who is about to go by the socket's path: where there is none, `tmux attach` starts a second server. */
+  async ensureSocket(): Promise<void> {
+    if (!existsSync(this.#home.tmuxSocket)) await this.bringBackSocket();
+  }
+
   /** A tmux server makes its socket anew on SIGUSR1; starting a second server instead would hide the live one. */
   async bringBackSocket(known = this.#pid): Promise<boolean> {
+    secureSocketDirectory(this.#home);
     if (!known || !signalProcess(known.pid, known.start, "SIGUSR1")) return false;
     const deadline = performance.now() + SOCKET_MS;
     while (performance.now() < deadline) {

@@ -1,0 +1,109 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import { expect, test } from "vitest";
+import type { Command } from "./command.ts";
+import { parseCommandLine } from "./command-line.ts";
+import { COMMANDS, findCommand } from "./registry.ts";
+
+const command: Command = {
+  name: "verb",
+  summary: "",
+  usage: "",
+  arguments: "sessions",
+  flags: {
+    name: { value: "NAME", summary: "" },
+    env: { value: "K=V", multiple: true, summary: "" },
+    all: { short: "a", summary: "" },
+    tail: { value: "N", short: "n", summary: "" },
+  },
+  examples: [],
+  run: async () => 0,
+};
+
+function parse(argv: string[], more: Partial<Command> = {}) {
+  const { args, rest, flags } = parseCommandLine({ ...command, ...more }, argv);
+  return {
+    args,
+    rest,
+    name: flags.text("name"),
+    env: flags.list("env"),
+    all: flags.has("all"),
+    tail: flags.text("tail"),
+    json: flags.has("json"),
+  };
+}
+
+const NOTHING = { args: [], rest: [], name: undefined, env: [], all: false, tail: undefined, json: false };
+
+function refusal(argv: string[], more: Partial<Command> = {}): HoldfastError {
+  try {
+    parse(argv, more);
+  } catch (error) {
+    if (error instanceof HoldfastError) return error;
+    throw error;
+  }
+  throw new Error("it was not refused");
+}
+
+test.each([
+  [[], {}],
+  [["a", "b"], { args: ["a", "b"] }],
+  [["--name", "x", "a"], { name: "x", args: ["a"] }],
+  [["a", "--name=x", "--json"], { name: "x", args: ["a"], json: true }],
+  [["--name="], { name: "" }],
+  [["--name", "a=b"], { name: "a=b" }],
+  [["-a", "-n", "5"], { all: true, tail: "5" }],
+  [["-an5"], { all: true, tail: "5" }],
+  [["--env", "A=1", "--env", "B=2"], { env: ["A=1", "B=2"] }],
+  [["--name", "x", "--name", "y"], { name: "y" }],
+  [["a", "--", "--json", "-x", "--"], { args: ["a"], rest: ["--json", "-x", "--"] }],
+  [["", "漢字"], { args: ["", "漢字"] }],
+])("%j is understood", (argv, expected) => {
+  expect(parse(argv)).toEqual({ ...NOTHING, ...expected });
+});
+
+test.each([
+  [["npm", "test", "--watch", "--json"], { rest: ["npm", "test", "--watch", "--json"] }],
+  [["--name", "x", "npm", "--name", "y"], { name: "x", rest: ["npm", "--name", "y"] }],
+  [["--name=x", "npm"], { name: "x", rest: ["npm"] }],
+  [["--json", "--", "npm", "--", "x"], { json: true, rest: ["npm", "--", "x"] }],
+  [["-n", "5", "-a", "npm", "-n"], { tail: "5", all: true, rest: ["npm", "-n"] }],
+  [["--env", "A=1", "--", "--help"], { env: ["A=1"], rest: ["--help"] }],
+  [["--"], {}],
+  [[""], { rest: [""] }],
+])("a command that passes on takes what comes first and leaves the rest alone: %j", (argv, expected) => {
+  expect(parse(argv, { passesOn: true })).toEqual({ ...NOTHING, ...expected });
+});
+
+test("what is not understood is said in our words, with what may have been meant", () => {
+  expect(refusal(["--nam", "x"])).toMatchObject({ code: "usage", message: "verb has no flag --nam", candidates: ["--name"] });
+  expect(refusal(["-x"])).toMatchObject({ code: "usage", message: "verb has no flag -x" });
+  expect(refusal(["--constructor"])).toMatchObject({ code: "usage", message: "verb has no flag --constructor" });
+  expect(refusal(["--name"])).toMatchObject({ code: "usage", message: "--name needs a value: --name NAME" });
+  expect(refusal(["--name", "--all"])).toMatchObject({ code: "usage", hint: expect.stringContaining("--name=-") });
+  expect(refusal(["--all=yes"])).toMatchObject({ code: "usage", message: "--all takes no value" });
+});
+
+test("a command without arguments refuses one, unless it is asked for help", () => {
+  const { arguments: _none, ...without } = command;
+  expect(() => parseCommandLine(without, ["x"])).toThrow(
+    expect.objectContaining({ code: "usage", message: 'verb takes no argument, and got "x"' }),
+  );
+  expect(parseCommandLine(without, ["x", "--help"]).flags.has("help")).toBe(true);
+});
+
+test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "run2"])("%j is no command", (name) => {
+  expect(findCommand(name)).toBeUndefined();
+});
+
+test("every command declares what help and completion need, under its own name", async () => {
+  for (const [name, load] of Object.entries(COMMANDS)) {
+    const { command: each } = await load();
+    expect(each.name).toBe(name);
+    expect(each.summary, name).toMatch(/^[a-z]/);
+    expect(each.examples.length, name).toBeGreaterThan(0);
+    for (const [example] of each.examples) expect(example, name).toContain(`holdfast ${name}`);
+    const shorts = Object.values(each.flags).flatMap(({ short }) => short ?? []);
+    expect(new Set([...shorts, "h"]).size, name).toBe(shorts.length + 1);
+    for (const flag of Object.values(each.flags)) if (flag.value) expect(flag.complete, `${name} ${flag.value}`).toBeDefined();
+  }
+});

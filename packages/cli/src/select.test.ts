@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { Context } from "./command.ts";
+import { parseCommandLine } from "./command-line.ts";
+import { command as stop } from "./commands/stop.ts";
+import { oneName, selectionOf } from "./select.ts";
+
+function selection(...argv: string[]) {
+  return selectionOf(parseCommandLine(stop, argv));
+}
+
+test("names and filters become what the API takes", () => {
+  expect(selection()).toEqual({ names: undefined, all: false, status: undefined, agent: undefined });
+  expect(selection("a", "b")).toMatchObject({ names: ["a", "b"] });
+  expect(selection("--all")).toMatchObject({ all: true });
+  expect(selection("--status", "done,lost", "--status", "failed")).toMatchObject({ status: ["done", "lost", "failed"] });
+  expect(selection("--agent", "demo", "--agent", "shell,x")).toMatchObject({ agent: ["demo", "shell", "x"] });
+});
+
+test("an empty name or filter, as of a variable that is not set, never disappears", () => {
+  expect(selection("")).toMatchObject({ names: [""] });
+  expect(selection("--agent", "")).toMatchObject({ agent: [""] });
+  expect(() => selection("--status", "")).toThrow(expect.objectContaining({ code: "usage" }));
+});
+
+test("a status that is none is refused with those there are", () => {
+  expect(() => selection("--status", "done,dead")).toThrow(
+    expect.objectContaining({ code: "usage", candidates: expect.arrayContaining(["done", "lost"]) }),
+  );
+});
+
+test("a verb on one session wants exactly one", () => {
+  const context = (...args: string[]) => ({ args }) as unknown as Context;
+  expect(oneName(context("a"), "show NAME")).toBe("a");
+  expect(() => oneName(context(), "show NAME")).toThrow(expect.objectContaining({ code: "usage", hint: "usage: holdfast show NAME" }));
+  expect(() => oneName(context("a", "b"), "show NAME")).toThrow(expect.objectContaining({ code: "usage" }));
+});

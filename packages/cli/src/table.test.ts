@@ -1,0 +1,119 @@
+import type { Session } from "@holdfast/contract/session";
+import { expect, test, vi } from "vitest";
+import { formatBytes, sessionTable, widthOf } from "./table.ts";
+
+const NOW = Date.parse("2026-01-02T03:00:00.000Z");
+
+function session(more: Partial<Record<keyof Session, unknown>> = {}): Session {
+  return {
+    id: "abcdefghij",
+    name: "build",
+    status: "working",
+    agent: "shell",
+    durationMs: 65_000,
+    lastActivityAt: "2026-01-02T02:59:56.000Z",
+    pid: 123,
+    cwd: "/work/app",
+    outputPath: "/home/x/sessions/abcdefghij/runs/1/output.000000",
+    exit: null,
+    ...more,
+  } as unknown as Session;
+}
+
+function table(sessions: Session[], options: { width?: number; outputs?: boolean } = {}): string[] {
+  return sessionTable(sessions, { now: NOW, width: options.width, outputs: options.outputs ?? false }).split("\n");
+}
+
+test("a row says what, how, how long, when last, and where", () => {
+  expect(table([session()])).toEqual([
+    "NAME   STATUS   AGENT  FOR     LAST OUTPUT  PID  ID          DIRECTORY",
+    "build  working  shell  1m 05s  4s ago       123  abcdefghij  /work/app",
+  ]);
+});
+
+test("what is not known is a dash, and how it ended is behind the status", () => {
+  const [, ...rows] = table([
+    session({ status: "starting", durationMs: null, lastActivityAt: null, pid: null }),
+    session({ status: "failed", exit: { code: 3, signal: null } }),
+    session({ status: "failed", exit: { code: null, signal: "SIGSEGV" } }),
+    session({ status: "failed", exit: { code: null, signal: null } }),
+    session({ status: "stopped", exit: { code: 143, signal: null } }),
+    session({ status: "stopped", exit: { code: null, signal: "SIGKILL" } }),
+    session({ status: "done", exit: { code: 0, signal: null } }),
+    session({ status: "lost" }),
+  ]);
+  expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual([
+    "starting",
+    "failed (3)",
+    "failed (SIGSEGV)",
+    "failed",
+    "stopped",
+    "stopped (SIGKILL)",
+    "done",
+    "lost",
+  ]);
+  expect(rows[0]?.split(/ {2,}/)).toEqual(["build", "starting", "shell", "–", "–", "–", "abcdefghij", "/work/app"]);
+});
+
+test.each([
+  ["abc", 3],
+  ["", 0],
+  ["漢字", 4],
+  ["e\u0301", 1],
+  ["🦭", 2],
+  ["é–…", 3],
+  ["한글", 4],
+  ["ｆｕｌｌ", 8],
+  ["नमस्ते", 4],
+  ["\u{20000}", 2],
+])("%j takes %d cells", (text, width) => {
+  expect(widthOf(text)).toBe(width);
+});
+
+test("columns are in line whatever script the names are in", () => {
+  const lines = table(["build", "漢字", "🦭-seal", "cafe\u0301", "a-much-longer-name"].map((name) => session({ name })));
+  const places = lines.map((line) => widthOf(line.slice(0, line.search(/STATUS|working/))));
+  expect(new Set(places).size).toBe(1);
+});
+
+test.each([60, 80, 100, 120, 200])("no line is wider than a terminal of %d cells, except for what cannot be left out", (width) => {
+  const lines = table(
+    [session({ cwd: `/very/long/${"directory/".repeat(30)}end` }), session({ cwd: `/${"漢字/".repeat(60)}終` }), session()],
+    { width, outputs: true },
+  );
+  const least = widthOf("build  working  shell  1m 05s  4s ago       123  abcdefghij  ") + 12;
+  for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(Math.max(width, least));
+  expect(lines[1]).toMatch(/….*end$/);
+});
+
+test("the path of the recording is there whole or not at all", () => {
+  const path = session().outputPath ?? "";
+  expect(table([session()], { width: 200, outputs: true })[1]).toContain(path);
+  expect(table([session()], { width: 90, outputs: true }).join()).not.toContain("OUTPUT  /home");
+  expect(table([session()], { outputs: true })[1]).toContain(path);
+});
+
+test("texts of others cannot draw on the terminal", () => {
+  const hostile = "\x1b[2J\x1b]0;title\x07\nnew line\u202e";
+  const text = table([session({ name: hostile, agent: hostile, cwd: hostile, outputPath: hostile })], { outputs: true });
+  expect(text).toHaveLength(2);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+  expect(text.join("")).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
+});
+
+test("the home directory is a tilde, and only that", () => {
+  vi.stubEnv("HOME", "/home/me");
+  const [, ...rows] = table(["/home/me", "/home/me/app", "/home/menace"].map((cwd) => session({ cwd })));
+  expect(rows.map((row) => row.split(/ {2,}/).at(-1))).toEqual(["~", "~/app", "/home/menace"]);
+  vi.unstubAllEnvs();
+});
+
+test.each([
+  [0, "0 KB"],
+  [1024, "1 KB"],
+  [5 * 1024 * 1024, "5 MB"],
+  [1536 * 1024 * 1024, "1.5 GB"],
+  [40 * 1024 ** 3, "40.0 GB"],
+])("%d bytes are %s", (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { ERRORS, type ErrorCode, HoldfastError } from "./errors.ts";
+
+/** Scripts branch on these: a line may be added, none may change. */
+const EXIT_CODES: Record<string, number> = {
+  internal: 1,
+  usage: 2,
+  invalid_name: 2,
+  session_not_found: 3,
+  session_ambiguous: 4,
+  name_taken: 5,
+  session_running: 6,
+  session_ended: 6,
+  agent_unknown: 7,
+  program_not_found: 7,
+  cwd_unusable: 7,
+  host_missing: 8,
+  host_failed: 8,
+  stop_incomplete: 9,
+  daemon_unreachable: 10,
+  client_outdated: 11,
+  daemon_outdated: 11,
+  node_too_old: 12,
+  cursor_gone: 13,
+  home_unusable: 14,
+  not_a_terminal: 15,
+};
+
+test("the exit codes of every released error are as they were", () => {
+  for (const [code, exit] of Object.entries(EXIT_CODES)) expect(ERRORS[code as ErrorCode]?.exit, code).toBe(exit);
+});
+
+test("every error has an HTTP status of an error, an exit code that a shell can see, and a sentence", () => {
+  for (const [code, { http, exit, what }] of Object.entries(ERRORS)) {
+    expect(http, code).toBeGreaterThanOrEqual(400);
+    expect(http, code).toBeLessThan(600);
+    // 0 is success; 126 and above belong to the shell.
+    expect(exit, code).toBeGreaterThan(0);
+    expect(exit, code).toBeLessThan(126);
+    expect(what, code).toMatch(/^[A-Z].*\.$/);
+    expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+  }
+});
+
+test("an error survives the wire", () => {
+  const error = new HoldfastError("session_ambiguous", "two", { hint: "say more", candidates: ["a", "b"], cause: new Error("secret") });
+  const body = JSON.parse(JSON.stringify(error.toBody())) as object;
+  expect(body).toEqual({ code: "session_ambiguous", message: "two", hint: "say more", candidates: ["a", "b"] });
+  expect(HoldfastError.fromBody(body)).toMatchObject({
+    code: "session_ambiguous",
+    message: "two",
+    hint: "say more",
+    candidates: ["a", "b"],
+    exitCode: 4,
+    httpStatus: 409,
+  });
+  expect(new HoldfastError("usage", "x").toBody()).toEqual({ code: "usage", message: "x" });
+});
+
+test.each([{}, { code: "of_a_newer_daemon", message: "new" }, { code: "constructor" }, { code: "toString", message: "x" }])(
+  "a body that we do not understand (%j) is an internal error",
+  (body) => {
+    expect(HoldfastError.fromBody(body)).toMatchObject({ code: "internal", exitCode: 1 });
+  },
+);
+
+test("whatever was thrown becomes an error; one of ours stays itself", () => {
+  const ours = new HoldfastError("usage", "x");
+  expect(HoldfastError.from(ours)).toBe(ours);
+  const cause = new TypeError("boom");
+  expect(HoldfastError.from(cause)).toMatchObject({ code: "internal", message: "boom", cause });
+  expect(HoldfastError.from("text").message).toBe("text");
+  expect(HoldfastError.from(undefined).message).toBe("undefined");
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { compareVersions, VERSION } from "./version.ts";
+
+test("versions are in the order of their numbers, a pre-release before its release", () => {
+  const ascending = [
+    "0.0.1",
+    "0.1.0-alpha",
+    "0.1.0-alpha.1",
+    "0.1.0-alpha.2",
+    "0.1.0-alpha.10",
+    "0.1.0-beta",
+    "0.1.0",
+    "0.1.1",
+    "0.2.0",
+    "0.10.0",
+    "1.0.0-rc.1",
+    "1.0.0",
+    "10.0.0",
+  ];
+  for (const [i, a] of ascending.entries()) {
+    for (const [j, b] of ascending.entries()) expect(Math.sign(compareVersions(a, b)), `${a} and ${b}`).toBe(Math.sign(i - j));
+  }
+});
+
+test("our own version is equal to itself and well-formed", () => {
+  expect(compareVersions(VERSION, VERSION)).toBe(0);
+  expect(VERSION).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
+});
+
+test.each(["", "garbage", "1", "1.2.3.4", "-1", "v1.0.0"])(
+  "a version that is none (%j) is some order, never an exception, and the same both ways",
+  (text) => {
+    expect(Math.sign(compareVersions(text, VERSION))).toBe(-Math.sign(compareVersions(VERSION, text)));
+  },
+);

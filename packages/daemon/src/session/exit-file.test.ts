@@ -1,0 +1,32 @@
+import { mkdtempDisposableSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readExitFile } from "./exit-file.ts";
+
+function read(text?: string) {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const file = join(directory.path, "exit.json");
+  if (text !== undefined) {
+    writeFileSync(file, text);
+    utimesSync(file, 1000, 1000);
+  }
+  return readExitFile(directory.path);
+}
+
+test("a run without the file has not ended", () => {
+  expect(read()).toBeUndefined();
+  expect(readExitFile("/nowhere/at/all")).toBeUndefined();
+});
+
+test("the file says how and, by its time, when", () => {
+  expect(read('{"status":"3","signal":""}\n')).toEqual({ exit: { code: 3, signal: null }, endedAt: 1_000_000 });
+  expect(read('{"status":"","signal":"15"}\n')).toEqual({ exit: { code: null, signal: "SIGTERM" }, endedAt: 1_000_000 });
+});
+
+test.each(["", "{", "null", "[]", '"x"', "{}", '{"status":3,"signal":""}', '{"status":"3"}', '{"status":"three","signal":""}', "\0\0\0"])(
+  "a damaged file %j is an end of which nobody knows how",
+  (text) => {
+    expect(read(text)).toEqual({ exit: { code: null, signal: null }, endedAt: 1_000_000 });
+  },
+);

@@ -1,0 +1,61 @@
+/**
+ * A Unix socket that stays where clients look for it. A cleaner of /tmp may take it away from under a process that lives, alone or
+ * with its directory; it is made anew, as often as it takes. Connections that are open survive that.
+ */
+import { chmodSync, existsSync, type FSWatcher, rmSync, watch } from "node:fs";
+import type { Server } from "node:net";
+import { dirname } from "node:path";
+import { describe, log } from "./log.ts";
+
+/** Until then a process whose socket cannot be made anew is reached by nobody. */
+const RETRY_MS = 1000;
+
+/** The caller owns the path: a socket file that is there belongs to nobody. `secure` makes or checks its directory. */
+export async function keepListening(server: Server, options: { path: string; secure(): void }): Promise<{ close(): void }> {
+  const { path } = options;
+  options.secure();
+  await open(server, path);
+
+  let ending = false;
+  let reopening = false;
+  let watcher = watchSocket();
+  function watchSocket(): FSWatcher {
+    return watch(dirname(path), { persistent: false }, () => void reopen()).on("error", () => {});
+  }
+  async function reopen(): Promise<void> {
+    if (ending || reopening || existsSync(path)) return;
+    reopening = true;
+    log(`the socket ${path} vanished; listening anew`);
+    watcher.close();
+    try {
+      server.close();
+      options.secure();
+      await open(server, path);
+      watcher = watchSocket();
+    } catch (error) {
+      log(`cannot listen anew: ${describe(error)}`);
+    }
+    reopening = false;
+    // Gone again, or not yet possible.
+    if (!ending && !existsSync(path)) setTimeout(() => void reopen(), RETRY_MS).unref();
+  }
+
+  return {
+    close() {
+      ending = true;
+      watcher.close();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+function open(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    rmSync(path, { force: true });
+    server.once("error", reject).listen(path, () => {
+      server.off("error", reject);
+      chmodSync(path, 0o600);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,46 @@
+import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isMissing, readJsonFile, writeFileAtomic } from "./files.ts";
+
+test("the new content takes the place of the old, readable by nobody else", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const file = join(directory.path, "file");
+  writeFileSync(file, "old", { mode: 0o644 });
+  writeFileAtomic(file, "new");
+  expect(readFileSync(file, "utf8")).toBe("new");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  writeFileAtomic(file, new Uint8Array([0, 255]), 0o700);
+  expect([...readFileSync(file)]).toEqual([0, 255]);
+  expect(statSync(file).mode & 0o777).toBe(0o700);
+  expect(readdirSync(directory.path)).toEqual(["file"]);
+});
+
+test("a write that fails leaves the old content and no temporary file", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const taken = join(directory.path, "taken");
+  mkdirSync(join(taken, "full"), { recursive: true });
+  // Renaming onto a directory fails after the temporary file was written.
+  expect(() => writeFileAtomic(taken, "x")).toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
+  expect(readdirSync(directory.path)).toEqual(["taken"]);
+  expect(() => writeFileAtomic(join(directory.path, "nowhere", "file"), "x")).toThrow("ENOENT");
+});
+
+test("a file that is missing or not JSON is undefined", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const file = join(directory.path, "file");
+  expect(readJsonFile(file)).toBeUndefined();
+  for (const text of ["", "{", "\0\0"]) {
+    writeFileSync(file, text);
+    expect(readJsonFile(file)).toBeUndefined();
+  }
+  writeFileSync(file, '{"a":[1]}\n');
+  expect(readJsonFile(file)).toEqual({ a: [1] });
+});
+
+test("only ENOENT means missing", () => {
+  expect([Object.assign(new Error(), { code: "ENOENT" }), new Error("ENOENT"), undefined, null, { code: "EACCES" }].map(isMissing)).toEqual(
+    [true, false, false, false, false],
+  );
+});

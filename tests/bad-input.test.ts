@@ -1,0 +1,273 @@
+/** What people get wrong: each has a message that says what happened, a hint that gets them out, and the exit code of its class. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { HOLDFAST, TestHome } from "./home.ts";
+
+interface Refusal {
+  args: string[];
+  code: number;
+  says: string;
+}
+
+async function refuses(home: TestHome, refusals: readonly Refusal[]): Promise<void> {
+  for (const { args, code, says } of refusals) {
+    const result = await home.cli(args);
+    expect(result, JSON.stringify(args)).toEqual({ code, stdout: "", stderr: `holdfast: ${says}\n` });
+  }
+}
+
+/** Neither in the journal nor on disk. */
+async function expectNothingRecorded(home: TestHome): Promise<void> {
+  expect(await home.json(["ls", "--all"])).toEqual([]);
+  expect(readdirSync(path.join(home.path, "sessions"))).toEqual([]);
+  expect(await home.ok(["events", "--type", "session.created"])).toBe("");
+}
+
+test("unknown commands, flags and arguments are refused with what there is", async () => {
+  await using home = new TestHome();
+  await refuses(home, [
+    { args: ["stopp"], code: 2, says: 'there is no command "stopp"\n  did you mean: stop, status\n  holdfast --help lists them' },
+    { args: ["constructor"], code: 2, says: 'there is no command "constructor"\n  did you mean: completion\n  holdfast --help lists them' },
+    { args: ["help", "zzz"], code: 2, says: 'there is no command "zzz"\n  holdfast --help lists them' },
+    { args: ["run", "--nme", "x", "--", "ls"], code: 2, says: "run has no flag --nme\n  did you mean: --name\n  see: holdfast run --help" },
+    { args: ["ls", "-x"], code: 2, says: "ls has no flag -x\n  see: holdfast ls --help" },
+    { args: ["ls", "--all=yes"], code: 2, says: "--all takes no value\n  see: holdfast ls --help" },
+    { args: ["run", "--name"], code: 2, says: "--name needs a value: --name NAME\n  see: holdfast run --help" },
+    { args: ["logs", "-n"], code: 2, says: "--tail needs a value: --tail N\n  see: holdfast logs --help" },
+    {
+      args: ["run", "--name", "--", "ls"],
+      code: 2,
+      says: "--name needs a value: --name NAME\n  for a value that begins with a dash: --name=-…",
+    },
+    { args: ["status", "now"], code: 2, says: 'status takes no argument, and got "now"\n  see: holdfast status --help' },
+    { args: ["events", "build"], code: 2, says: 'events takes no argument, and got "build"\n  see: holdfast events --help' },
+    { args: ["down", "build"], code: 2, says: 'down takes no argument, and got "build"\n  see: holdfast down --help' },
+    { args: ["run"], code: 2, says: "say what to run\n  for example: holdfast run -- npm test" },
+    { args: ["run", "--"], code: 2, says: "say what to run\n  for example: holdfast run -- npm test" },
+    { args: ["spawn"], code: 2, says: "say which agent\n  for example: holdfast spawn demo" },
+    { args: ["spawn", "demo", "x"], code: 2, says: '"x" is one argument too many\n  arguments for the agent go after --' },
+    { args: ["completion"], code: 2, says: "say which shell\n  did you mean: bash, zsh, fish\n  for example: holdfast completion bash" },
+  ]);
+  await expectNothingRecorded(home);
+});
+
+test("what `run` is given after the command's name is the command's, flags and all", async () => {
+  await using home = new TestHome();
+  const session = await home.json<Session>(["run", "--name", "one", "printf", "%s|", "--json", "--name", "-h", "--", "x"]);
+  expect(session.command).toEqual(["printf", "%s|", "--json", "--name", "-h", "--", "x"]);
+  await home.ended("one");
+  expect(await home.ok(["logs", "one"])).toBe("--json|--name|-h|--|x|\n");
+});
+
+test("an unknown agent and a program that is not there are refused before anything is recorded", async () => {
+  await using home = new TestHome();
+  const file = path.join(home.root, "not-executable");
+  writeFileSync(file, "#!/bin/sh\n", { mode: 0o644 });
+  await refuses(home, [
+    {
+      args: ["spawn", "claud"],
+      code: 7,
+      says: 'there is no agent "claud"\n  did you mean: demo, shell\n  to run any program: holdfast run -- COMMAND',
+    },
+    {
+      args: ["run", "--env", "PATH=/nowhere:/neither", "--", "sh"],
+      code: 7,
+      says: `cannot find the program "sh"\n  it is not on the session's PATH (/nowhere:/neither)`,
+    },
+    {
+      args: ["run", "--", "./no-such"],
+      code: 7,
+      says: 'cannot find the program "./no-such"\n  check that the file exists and is executable',
+    },
+    { args: ["run", "--", file], code: 7, says: `cannot find the program "${file}"\n  check that the file exists and is executable` },
+    { args: ["run", "--", "/tmp"], code: 7, says: 'cannot find the program "/tmp"\n  check that the file exists and is executable' },
+  ]);
+  expect((await home.cli(["run", "--", "no-such-program"])).code).toBe(7);
+  expect((await home.cli(["run", "--", ""])).code).toBe(7);
+  await expectNothingRecorded(home);
+});
+
+test("a program is looked up with the session's own PATH and directory", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "the bin");
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, "only-there"), "#!/bin/sh\necho found it\n", { mode: 0o755 });
+  expect((await home.cli(["run", "--", "only-there"])).code).toBe(7);
+  expect((await home.cli(["run", "--", "./only-there"])).code).toBe(7);
+  await home.ok(["run", "--name", "by-path", "--env", `PATH=${bin}:/usr/bin:/bin`, "--", "only-there"]);
+  await home.ok(["run", "--name", "relative", "--cwd", bin, "--", "./only-there"]);
+  await home.ok(["run", "--name", "relative-path", "--cwd", home.root, "--env", "PATH=the bin:/usr/bin:/bin", "--", "only-there"]);
+  await home.ok(["run", "--name", "relative-cwd", "--cwd", "the bin", "--", "./only-there"]);
+  for (const name of ["by-path", "relative", "relative-path", "relative-cwd"]) {
+    expect((await home.ended(name)).status, name).toBe("done");
+    expect(await home.ok(["logs", name])).toBe("found it\n");
+  }
+});
+
+test("a directory that cannot be used is refused before anything is recorded", async () => {
+  await using home = new TestHome();
+  const file = path.join(home.root, "file");
+  writeFileSync(file, "");
+  await refuses(home, [
+    { args: ["run", "--cwd", "missing", "--", "ls"], code: 7, says: unusable(path.join(home.root, "missing"), "does not exist") },
+    { args: ["run", "--cwd", file, "--", "ls"], code: 7, says: unusable(file, "is not a directory") },
+    { args: ["spawn", "shell", "--cwd", "/dev/null"], code: 7, says: unusable("/dev/null", "is not a directory") },
+  ]);
+  await expectNothingRecorded(home);
+});
+
+test("a directory without permission is refused before anything is recorded", async () => {
+  // Root may enter everything: as root, an unprivileged user makes the test.
+  const drop = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+  await using home = new TestHome();
+  chmodSync(home.root, 0o711);
+  const closed = path.join(home.root, "closed");
+  mkdirSync(closed, { mode: 0o700 });
+  chmodSync(closed, drop.length > 0 ? 0o700 : 0o000);
+  const other = path.join(home.root, "other");
+  mkdirSync(other);
+  chmodSync(other, 0o777);
+  const env = { ...home.env, HOLDFAST_HOME: path.join(other, "home"), HOME: other };
+  const cli = (...args: string[]) => {
+    const [file = HOLDFAST, ...words] = [...drop, HOLDFAST, ...args];
+    const { status, stdout, stderr } = spawnSync(file, words, { env, cwd: other, encoding: "utf8" });
+    return { code: status, stdout, stderr };
+  };
+  try {
+    const refused = { code: 7, stdout: "", stderr: `holdfast: ${unusable(closed, "cannot be read or entered")}\n` };
+    expect(cli("run", "--cwd", closed, "--", "ls")).toEqual(refused);
+    expect(cli("ls", "--all", "--json")).toEqual({ code: 0, stdout: "[]\n", stderr: "" });
+  } finally {
+    expect(cli("down", "--all").code).toBe(0);
+  }
+});
+
+test("names that are too long, empty, or that a shell or tmux would misread are refused", async () => {
+  await using home = new TestHome();
+  const hint = "begin with a letter or digit, then letters, digits, '.', '_' or '-'; for example: fix-login";
+  const names = [
+    "a:b",
+    "=x",
+    "%1",
+    "@2",
+    "$3",
+    "-x",
+    ".hidden",
+    "_x",
+    "a b",
+    "a/b",
+    "../x",
+    "a,b",
+    "a*",
+    "~",
+    "{x}",
+    "a;b",
+    "#{pid}",
+    "👍",
+  ];
+  await refuses(home, [
+    ...names.map((name) => ({
+      args: ["run", `--name=${name}`, "--", "ls"],
+      code: 2,
+      says: `the name ${JSON.stringify(name)} is not allowed\n  ${hint}`,
+    })),
+    { args: ["run", "--name", "", "--", "ls"], code: 2, says: `a name cannot be empty\n  ${hint}` },
+    {
+      args: ["run", "--name", "x".repeat(65), "--", "ls"],
+      code: 2,
+      says: `a name has at most 64 characters, this one has 65\n  ${hint}`,
+    },
+    ...["a\nb", "a\x1b[2J", "\x07", "a\u202eb", "a\u200bb"].map((name) => ({
+      args: ["spawn", "shell", "--name", name],
+      code: 2,
+      says: `a name cannot contain control or invisible characters\n  ${hint}`,
+    })),
+  ]);
+  await expectNothingRecorded(home);
+});
+
+test("names that only look difficult work with every verb", async () => {
+  await using home = new TestHome();
+  for (const name of ["a.b", "1", "x".repeat(64), "übergrößenträger", "日本語", "a-1", "v1.2_3-4"]) {
+    await home.run("echo hello; exec sleep 1000", "--name", name);
+    expect((await home.session(name)).name).toBe(name);
+    await home.ok(["stop", name]);
+    expect(await home.ok(["logs", name])).toBe("hello\n");
+    await home.ok(["rm", name]);
+  }
+});
+
+test("one name in two spellings of Unicode is one name", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "caf\u00e9");
+  expect((await home.session("cafe\u0301")).name).toBe("caf\u00e9");
+  expect((await home.cli(["run", "--name", "cafe\u0301", "--", "ls"])).code).toBe(5);
+});
+
+test("a name that is taken is refused, also when its session has ended", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "runs");
+  await home.run("exit 0", "--name", "over");
+  await home.ended("over");
+  const taken = (name: string) =>
+    `there is a session named "${name}" already\n  choose another name, or rename or remove that one: holdfast rm ${name}`;
+  await refuses(home, [
+    { args: ["run", "--name", "runs", "--", "ls"], code: 5, says: taken("runs") },
+    { args: ["spawn", "shell", "--name", "over"], code: 5, says: taken("over") },
+  ]);
+  expect((await home.json<Session[]>(["ls", "--all"])).length).toBe(2);
+});
+
+test("many at once for one name: one gets it", async () => {
+  await using home = new TestHome();
+  await home.ok(["up"]);
+  const attempts = await Promise.all(Array.from({ length: 8 }, () => home.cli(["run", "--name", "one", "--", "sleep", "1000"])));
+  expect(attempts.map(({ code }) => code).sort()).toEqual([0, 5, 5, 5, 5, 5, 5, 5]);
+});
+
+test("variables, durations, statuses and cursors that make no sense are refused", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "one");
+  const env = (text: string) => `--env takes NAME=VALUE, not ${JSON.stringify(text)}\n  for example: --env PORT=3000`;
+  const duration = (flag: string, text: string) => `${flag} takes a duration, not "${text}"\n  for example: 500ms, 5s, 10m, 2h`;
+  const cursor = (text: string) => `"${text}" is not a cursor\n  a cursor is SEQ or EPOCH:SEQ, for example 42`;
+  const statuses = "starting, working, waiting, idle, done, failed, stopped, lost, unknown";
+  await refuses(home, [
+    ...["PORT", "=x", "A-B=c", "1X=y", ""].map((text) => ({ args: ["run", "--env", text, "--", "ls"], code: 2, says: env(text) })),
+    ...["soon", "5x", "", "1h30m"].map((text) => ({ args: ["stop", "one", "--grace", text], code: 2, says: duration("--grace", text) })),
+    { args: ["down", "--all", "--grace", "x"], code: 2, says: duration("--grace", "x") },
+    { args: ["ls", "--status", "broken"], code: 2, says: `"broken" is not a status\n  did you mean: ${statuses}` },
+    { args: ["events", "--after", "x:y"], code: 2, says: cursor("x:y") },
+    { args: ["events", "--after=-1"], code: 2, says: cursor("-1") },
+    { args: ["events", "-f", "--after", "1.5"], code: 2, says: cursor("1.5") },
+    {
+      args: ["events", "--after", "9999"],
+      code: 13,
+      says: "the cursor 9999 is beyond the last event, 3\n  leave out --after to begin with the first event",
+    },
+  ]);
+  const other = await home.cli(["events", "--after", "00000000:1"]);
+  expect(other.code).toBe(13);
+  expect(other.stderr).toMatch(/^holdfast: the cursor is of epoch 00000000; the journal is in epoch \w+\n {2}take a new snapshot/);
+  expect((await home.session("one")).status).toBe("working");
+});
+
+test("what is too long for the daemon is refused in words", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "one");
+  await refuses(home, [
+    { args: ["stop", "one", "--grace", "2h"], code: 2, says: "--grace is at most an hour, not 2h" },
+    {
+      args: ["run", "--objective", "x".repeat(10_001), "--", "ls"],
+      code: 2,
+      says: "the request's body is wrong: objective: Too big: expected string to have <=10000 characters",
+    },
+  ]);
+});
+
+function unusable(directory: string, why: string): string {
+  return `the directory ${JSON.stringify(directory)} ${why}\n  choose another with --cwd`;
+}

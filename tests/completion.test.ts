@@ -1,0 +1,73 @@
+/** Completion as a shell asks for it. bash really runs; for zsh and fish, that their scripts ask the same question. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { openTerminal } from "./attached.ts";
+import { ROOT, TestHome } from "./home.ts";
+
+/** What bash offers for the line, of which the last word is unfinished. */
+function offered(home: TestHome, words: readonly string[]): string[] {
+  const script = `
+    eval "$(holdfast completion bash)"
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+    _holdfast
+    printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const env = { ...home.env, PATH: `${path.join(ROOT, "bin")}:${home.env.PATH}` };
+  const text = execFileSync("bash", ["-c", script, "bash", "holdfast", ...words], { env, cwd: home.root, encoding: "utf8" });
+  return text.split("\n").filter(Boolean).sort();
+}
+
+test("bash completes commands, flags, sessions, agents, statuses and shells", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "build");
+  await home.run("exit 0", "--name", "bundle");
+  await home.ended("bundle");
+  expect(offered(home, ["st"])).toEqual(["status", "stop"]);
+  expect(offered(home, [""])).toContain("attach");
+  expect(offered(home, [""])).not.toContain("__complete");
+  expect(offered(home, ["stop", ""])).toEqual(["build", "bundle"]);
+  expect(offered(home, ["stop", "bui"])).toEqual(["build"]);
+  expect(offered(home, ["stop", "build", "bun"])).toEqual(["bundle"]);
+  expect(offered(home, ["stop", "--g"])).toEqual(["--grace"]);
+  expect(offered(home, ["logs", "build", "--r"])).toEqual(["--raw", "--run"]);
+  expect(offered(home, ["ls", "--status", "d"])).toEqual(["done"]);
+  expect(offered(home, ["spawn", ""])).toEqual(["demo", "shell"]);
+  expect(offered(home, ["ls", "--agent", "s"])).toEqual(["shell"]);
+  expect(offered(home, ["completion", ""])).toEqual(["bash", "fish", "zsh"]);
+  expect(offered(home, ["events", "--session", "bun"])).toEqual(["bundle"]);
+  expect(offered(home, ["help", "att"])).toEqual(["attach"]);
+});
+
+test("where nothing of ours fits, bash offers files: for --cwd and for the command of `run`", async () => {
+  await using home = new TestHome();
+  mkdirSync(path.join(home.root, "project"));
+  await home.ok(["up"]);
+  expect(offered(home, ["run", "--cwd", "pro"])).toEqual(["project"]);
+  expect(offered(home, ["run", "--", "./pro"])).toEqual(["./project"]);
+});
+
+test("a key press starts no daemon and does not fail without one", async () => {
+  await using home = new TestHome();
+  expect(await home.cli(["__complete", "stop", ""])).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect(home.processes()).toEqual([]);
+});
+
+test("Tab completes in an interactive bash", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "build");
+  using terminal = openTerminal(home);
+  terminal.line("exec bash --norc --noprofile");
+  terminal.line("PS1='ready> '; eval \"$(holdfast completion bash)\"; clear");
+  await terminal.shows(/^ready>$/m);
+  terminal.tmux("send-keys", "-t", "terminal", "-l", "holdfast stop bui");
+  terminal.keys("Tab");
+  await terminal.shows("holdfast stop build");
+  terminal.keys("Enter");
+  await terminal.shows("build stopped");
+});
+
+test("the scripts for zsh and fish ask the program itself, as the one for bash does", async () => {
+  await using home = new TestHome();
+  for (const shell of ["zsh", "fish"]) expect(await home.ok(["completion", shell])).toContain(" __complete ");
+});

@@ -1,0 +1,174 @@
+import { type ChildProcessWithoutNullStreams, execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+
+/** Everything a process prints, as it comes. */
+class Output {
+  text = "";
+  readonly ended: Promise<number | null>;
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      this.text += chunk;
+    });
+    this.ended = new Promise((resolve) => child.on("close", resolve));
+  }
+
+  async has(text: string): Promise<void> {
+    await eventually(() => this.text.includes(text));
+  }
+}
+
+/** The script is a file: none of its bytes has to survive a shell. */
+async function said(home: TestHome, bytes: string | Uint8Array, name: string): Promise<void> {
+  const file = path.join(home.root, name);
+  writeFileSync(file, bytes);
+  await home.run(`stty -opost; cat ${file}`, "--name", name);
+  await home.ended(name);
+}
+
+test("logs is what a person would have read at the end; --raw is every byte", async () => {
+  await using home = new TestHome();
+  const bytes = "start\r\n 10%\r 50%\r100%\r\n\x1b[31mred\x1b[0m\r\nspin |\b/\b-\b\\\bdone\r\nend\r\n";
+  await said(home, bytes, "build");
+  expect(await home.ok(["logs", "build"])).toBe("start\n100%\nred\nspin done\nend\n");
+  expect(await home.ok(["logs", "build", "--raw"])).toBe(bytes);
+});
+
+test("--raw gives every byte a program wrote, whatever it is", async () => {
+  await using home = new TestHome();
+  const file = path.join(home.root, "bytes");
+  const bytes = Buffer.from(Array.from({ length: 64 * 1024 }, (_, index) => (index * 7 + (index >> 8)) & 0xff));
+  writeFileSync(file, bytes);
+  await home.run(`stty -opost; cat ${file}`, "--name", "bytes");
+  await home.ended("bytes");
+  const raw = execFileSync(HOLDFAST, ["logs", "bytes", "--raw"], { env: home.env, cwd: home.root, maxBuffer: 1 << 24 });
+  expect(raw.equals(bytes)).toBe(true);
+});
+
+test("--tail gives the last lines, of text and of bytes", async () => {
+  await using home = new TestHome();
+  await said(home, Array.from({ length: 50 }, (_, index) => `\x1b[1mline ${index}\x1b[0m\r\n`).join(""), "fifty");
+  expect(await home.ok(["logs", "fifty", "--tail", "2"])).toBe("line 48\nline 49\n");
+  expect(await home.ok(["logs", "fifty", "-n", "1", "--raw"])).toBe("\x1b[1mline 49\x1b[0m\r\n");
+  expect(await home.ok(["logs", "fifty", "--tail", "0"])).toBe("");
+  expect((await home.ok(["logs", "fifty", "--tail", "1000"])).split("\n").length).toBe(51);
+  expect(await home.ok(["logs", "fifty", "--tail", "1", "-f"])).toBe("line 49\n");
+});
+
+test("--since gives what came lately", async () => {
+  await using home = new TestHome();
+  const go = path.join(home.root, "go");
+  await home.run(`echo old; while ! [ -e ${go} ]; do sleep 0.02; done; echo new; exec sleep 1000`, "--name", "one");
+  await eventually(async () => (await home.ok(["logs", "one"])).includes("old"));
+  await eventually(async () => (await home.ok(["logs", "one", "--since", "3s"])) === "");
+  const before = Date.now();
+  writeFileSync(go, "");
+  await eventually(async () => (await home.ok(["logs", "one"])) === "old\nnew\n");
+  // The command counts back from its own start, which is a little later.
+  expect(await home.ok(["logs", "one", "--since", `${Date.now() - before + 2500}ms`])).toBe("new\n");
+  expect(await home.ok(["logs", "one", "--since", "10m"])).toBe("old\nnew\n");
+});
+
+test("logs -f prints what comes until the session ends", async () => {
+  await using home = new TestHome();
+  const go = path.join(home.root, "go");
+  await home.run(`echo first; while ! [ -e ${go} ]; do sleep 0.02; done; echo second; exit 3`, "--name", "one");
+  const follower = new Output(home.start(["logs", "-f", "one"]));
+  await follower.has("first\n");
+  writeFileSync(go, "");
+  expect(await follower.ended).toBe(0);
+  expect(follower.text).toBe("first\nsecond\n");
+  // Of an ended session it is the same as without -f.
+  expect(await home.ok(["logs", "one", "-f"])).toBe("first\nsecond\n");
+});
+
+test.each([
+  { what: "text", flags: [] },
+  { what: "bytes", flags: ["--raw"] },
+])("logs -f survives kill -9 of the daemon: not a line of $what is lost or doubled", async ({ flags }) => {
+  await using home = new TestHome();
+  await home.run("i=0; while [ $i -lt 600 ]; do echo line $i; i=$((i + 1)); sleep 0.005; done", "--name", "counts");
+  const follower = new Output(home.start(["logs", "-f", "counts", ...flags]));
+  await follower.has("line 50");
+  await home.killDaemon();
+  await follower.has("line 250");
+  await home.killDaemon();
+  expect(await follower.ended).toBe(0);
+  const lines = follower.text.replaceAll("\r", "").trimEnd().split("\n");
+  expect(lines).toEqual(Array.from({ length: 600 }, (_, index) => `line ${index}`));
+});
+
+test("a reader that has seen enough is no error", async () => {
+  await using home = new TestHome();
+  await home.run("seq 200000", "--name", "much");
+  await home.ended("much");
+  const head = (command: string, lines: number) => {
+    const script = `${HOLDFAST} ${command} 2>&1 | head -n ${lines}; echo "code \${PIPESTATUS[0]}"`;
+    return execFileSync("bash", ["-c", script], { env: home.env, encoding: "utf8" });
+  };
+  expect(head("logs much", 2)).toBe("1\n2\ncode 0\n");
+  expect(head("logs much --raw", 1)).toBe("1\r\ncode 0\n");
+  expect(head("events", 1)).toMatch(/^\{.*\}\ncode 0\n$/);
+  await home.run("while :; do echo more; sleep 0.01; done", "--name", "endless");
+  expect(head("logs -f endless", 3)).toBe("more\nmore\nmore\ncode 0\n");
+});
+
+test("escape sequences in what a program printed do nothing to the terminal of who reads it", async () => {
+  await using home = new TestHome();
+  const sequences = [
+    "\x1b]0;a title\x07",
+    "\x1b]2;another\x1b\\",
+    "\x1b]52;c;aGVsbG8=\x07",
+    "\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\",
+    "\x1bP1$r0m\x1b\\",
+    "\x1bPtmux;\x1b\x1b]52;c;aGVsbG8=\x07\x1b\\",
+    "\x1b_apc\x1b\\",
+    "\x1b^pm\x1b\\",
+    "\x1b[6n\x1b[c\x1b[?1000h\x1b[?2004h",
+    "\x9b31mc1\x9d0;c1 title\x9c",
+    "\x07\x05\x0e\x0f",
+  ];
+  await said(home, sequences.map((sequence, index) => `${index}${sequence}.\r\n`).join(""), "evil");
+  const text = await home.ok(["logs", "evil"]);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is what is tested
+  expect(text.replaceAll("\n", "")).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+  for (const gone of ["title", "another", "aGVsbG8", "example.org", "apc"]) expect(text).not.toContain(gone);
+  expect(text).toContain("link");
+  expect(text.split("\n").length).toBe(sequences.length + 1);
+  expect(await home.ok(["logs", "evil", "-f"])).toBe(text);
+});
+
+test("names, objectives, roles, arguments and directories with escape sequences are inert in ls and show", async () => {
+  await using home = new TestHome();
+  const evil = "x\x1b]0;title\x07\x1b[2J\r\ny\u009b31m\u202e";
+  const { id } = await home.run("exec sleep 1000", "--name", "one", "--objective", evil, "--role", evil, "--env", `EVIL=${evil}`);
+  await home.ok(["run", "--name", "two", "--", "sh", "-c", "exec sleep 1000", evil]);
+  for (const args of [["show", "one"], ["show", "two"], ["ls"], ["ls", "--all"], ["show", evil], ["stop", evil]]) {
+    const { stdout, stderr } = await home.cli(args);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is what is tested
+    expect((stdout + stderr).replaceAll("\n", ""), args.join(" ")).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e]/);
+  }
+  // For scripts nothing is changed.
+  expect((await home.session(id)).objective).toBe(evil);
+});
+
+test("logs refuses what it does not understand", async () => {
+  await using home = new TestHome();
+  await home.run("exit 0", "--name", "one");
+  const refusals = [
+    { args: ["logs"], says: "name a session\n  usage: holdfast logs NAME" },
+    { args: ["logs", "one", "two"], says: "name one session only\n  usage: holdfast logs NAME" },
+    { args: ["logs", "one", "--tail", "many"], says: '--tail takes a whole number, not "many"' },
+    { args: ["logs", "one", "--tail=-1"], says: '--tail takes a whole number, not "-1"' },
+    { args: ["logs", "one", "--since", "yesterday"], says: '--since takes a duration, not "yesterday"\n  for example: 500ms, 5s, 10m, 2h' },
+    { args: ["logs", "one", "--run", "2"], says: "one has no run 2\n  it has runs 1 to 1" },
+    { args: ["logs", "one", "--run", "0"], says: "one has no run 0\n  it has runs 1 to 1" },
+  ];
+  for (const { args, says } of refusals) {
+    const { code, stdout, stderr } = await home.cli(args);
+    expect({ code, stdout, stderr }, args.join(" ")).toEqual({ code: 2, stdout: "", stderr: `holdfast: ${says}\n` });
+  }
+});

@@ -1,0 +1,70 @@
+/** A home may be called anything: a whole life in each of them. */
+import { chownSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import path from "node:path";
+import type { DaemonStatus, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { attachTerminal } from "./attached.ts";
+import { eventually, TestHome } from "./home.ts";
+
+test.each([
+  ["spaces and quotes", `my "home" isn't  plain`],
+  ["unicode", "grüße-日本語-🐚"],
+  ["what tmux would expand", "#{session_name} #(touch expanded) %H %Y #S ~"],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is meant for a shell.
+  ["what a shell would expand", "$HOME ${PATH} `touch expanded` $(touch expanded) \\n ; & | < > !"],
+  ["what a glob would match", "[ab]* ?{x,y}"],
+  ["a leading dash and an equals sign", "-rf=x:y,z"],
+  ["a path too deep for a socket", path.join(...Array.from({ length: 12 }, (_, i) => `${i}-a-rather-long-name-of-a-directory`))],
+])("a whole life in a home with %s in its path", async (_, name) => {
+  await using home = new TestHome(name);
+  const { id, pid } = await home.run("echo $$ begins; trap 'echo ends; exit 4' TERM; while :; do read -r line; done", "--name", "worker");
+  expect(await home.json<DaemonStatus>(["status"])).toMatchObject({ home: home.path });
+  expect((await home.json<Session[]>(["ls"])).map(({ name, status }) => ({ name, status }))).toEqual([
+    { name: "worker", status: "working" },
+  ]);
+  await eventually(async () => (await home.ok(["logs", "worker"])) === `${pid} begins\n`);
+  {
+    using terminal = await attachTerminal(home, { ref: "worker" });
+    await terminal.shows(`${pid} begins`);
+    terminal.keys("C-\\");
+    await terminal.shows(/\[detached/);
+  }
+  await home.killDaemon();
+  expect(await home.session("worker")).toMatchObject({ status: "working", pid });
+  await home.ok(["stop", "worker"]);
+  expect(await home.session("worker")).toMatchObject({ status: "stopped", exit: { code: 4, signal: null } });
+  expect(await home.ok(["logs", "--raw", id])).toBe(`${pid} begins\r\nends\r\n`);
+  // Nothing was written outside of it, nothing of its name was run.
+  expect(readdirSync(home.root).sort()).toEqual([name.split("/")[0] ?? "", "user"].sort());
+  for (const place of [home.root, home.path, "/"]) expect(existsSync(path.join(place, "expanded"))).toBe(false);
+});
+
+test("the same home by another path is the same home", async () => {
+  await using home = new TestHome();
+  await home.run("sleep 1000", "--name", "worker");
+  const link = path.join(home.root, "link");
+  symlinkSync(home.path, link);
+  const env = { HOLDFAST_HOME: link };
+  expect(await home.json<Session[]>(["ls"], { env })).toMatchObject([{ name: "worker" }]);
+  expect((await home.json<DaemonStatus>(["status"], { env })).pid).toBe(await home.daemonPid());
+  const relative = { env: { HOLDFAST_HOME: "home" }, cwd: home.root };
+  expect((await home.json<DaemonStatus>(["status"], relative)).pid).toBe(await home.daemonPid());
+});
+
+test("a home that cannot be is refused with a reason", async () => {
+  await using home = new TestHome();
+  const refused = async (wanted: string, why: string) => {
+    const { code, stdout, stderr } = await home.cli(["ls"], { env: { HOLDFAST_HOME: wanted } });
+    expect({ code, stdout, stderr }).toEqual({ code: 14, stdout: "", stderr: expect.stringContaining(why) });
+  };
+  await refused(`${home.root}/with\nnewline`, "control characters");
+  await refused("/dev/null/home", "cannot create the home");
+  await refused("/dev/null", "is not a directory");
+  if (process.getuid?.() === 0) {
+    const another = path.join(home.root, "another");
+    mkdirSync(another, { mode: 0o700 });
+    chownSync(another, 65534, 65534);
+    await refused(another, "belongs to user id 65534, not to you");
+  }
+  await home.ok(["status"]);
+});

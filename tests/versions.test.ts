@@ -1,0 +1,116 @@
+/** A newer Holdfast takes over from an older one, an older one steps back, and neither costs a session anything. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { type AnyEvent, type DaemonStatus, MINIMUM_NODE, VERSION } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { ROOT, TestHome } from "./home.ts";
+import { lives } from "./proc.ts";
+import { recordingGrows } from "./recorded.ts";
+import { Release } from "./release.ts";
+
+const TICKING = "while :; do echo tick; sleep 0.05; done";
+
+test("a newer CLI replaces an older daemon, and sessions do not notice", async () => {
+  await using home = new TestHome();
+  using newer = new Release("99.0.0");
+  const before = await home.run(TICKING, "--name", "ticker");
+  const old = await home.json<DaemonStatus>(["status"]);
+
+  const { code, stdout, stderr } = await newer.cli(home, ["ls", "--json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject([{ name: "ticker", status: "working", pid: before.pid, runs: 1 }]);
+  const status = JSON.parse((await newer.cli(home, ["status", "--json"])).stdout) as DaemonStatus;
+  expect(status).toMatchObject({ version: "99.0.0", epoch: old.epoch, tmux: { pid: old.tmux?.pid } });
+  expect(status.pid).not.toBe(old.pid);
+  expect(lives(old.pid)).toBe(false);
+  await recordingGrows(before);
+
+  const { stdout: lines } = await newer.cli(home, ["events", "--type", "daemon.started,daemon.stopped"]);
+  const events = parse(lines).map(({ type, data }) => [type, data.version ?? data.why]);
+  expect(events).toEqual([
+    ["daemon.started", VERSION],
+    ["daemon.stopped", "replaced"],
+    ["daemon.started", "99.0.0"],
+  ]);
+});
+
+test("ten commands of a newer CLI at once replace the daemon once, and all of them succeed", async () => {
+  await using home = new TestHome();
+  using newer = new Release("99.0.0");
+  await home.run(TICKING, "--name", "ticker");
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => newer.cli(home, ["run", "--name", `n${i}`, "--", "sleep", "1000"])),
+  );
+  expect(replies.filter(({ code }) => code !== 0)).toEqual([]);
+  const { stdout } = await newer.cli(home, ["ls", "--json"]);
+  expect(JSON.parse(stdout)).toHaveLength(11);
+  const { stdout: lines } = await newer.cli(home, ["events", "--type", "daemon.started"]);
+  expect(parse(lines).map(({ data }) => data.version)).toEqual([VERSION, "99.0.0"]);
+});
+
+test("an older CLI gets one clear line and changes nothing, but can end the daemon", async () => {
+  await using home = new TestHome();
+  using older = new Release("0.0.1");
+  const before = await home.run(TICKING, "--name", "ticker");
+  const daemon = await home.daemonPid();
+  for (const args of [["ls"], ["run", "--", "true"], ["stop", "ticker"], ["events", "-f"], ["logs", "-f", "ticker"]]) {
+    const { code, stdout, stderr } = await older.cli(home, args);
+    expect({ args, code, stdout }).toEqual({ args, code: 11, stdout: "" });
+    expect(stderr.split("\n")[0]).toBe(`holdfast: this is holdfast 0.0.1, but the running daemon is the newer ${VERSION}`);
+    expect(stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(2);
+  }
+  expect(await home.daemonPid()).toBe(daemon);
+
+  expect(await older.cli(home, ["down"])).toMatchObject({ code: 0, stdout: "The daemon has ended. Sessions keep running.\n" });
+  expect(lives(daemon)).toBe(false);
+  expect(await home.session("ticker")).toMatchObject({ status: "working", pid: before.pid });
+});
+
+test("a follower of the older version leaves with a clear line when its daemon is replaced", async () => {
+  await using home = new TestHome();
+  using newer = new Release("99.0.0");
+  await home.ok(["up"]);
+  const follower = home.cli(["events", "-f"]);
+  await newer.cli(home, ["up"]);
+  const { code, stdout, stderr } = await follower;
+  expect(code).toBe(11);
+  expect(parse(stdout).at(0)).toMatchObject({ seq: 1, type: "daemon.started" });
+  expect(stderr).toContain(`this is holdfast ${VERSION}, but the running daemon is the newer 99.0.0`);
+});
+
+test("an old Node gets one line that says what is needed, and its own exit code", async () => {
+  await using home = new TestHome();
+  using release = new Release();
+  const node = oldNode(path.join(release.root, "old"));
+  const { code, stdout, stderr } = await release.cli(home, ["ls"], { PATH: `${path.dirname(node.path)}:/usr/bin:/bin` });
+  expect({ code, stdout }).toEqual({ code: 12, stdout: "" });
+  expect(stderr.trimEnd().split("\n")).toEqual([
+    expect.stringMatching(`^holdfast: needs Node ${MINIMUM_NODE} or newer, this is ${node.version.replaceAll(".", "\\.")} `),
+  ]);
+});
+
+function parse(lines: string): AnyEvent[] {
+  return lines
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as AnyEvent);
+}
+
+/** The machine's own Node when it is old; else this one, made to say that it is. */
+function oldNode(directory: string): { path: string; version: string } {
+  mkdirSync(directory);
+  const place = path.join(directory, "node");
+  for (const each of (process.env.PATH ?? "").split(":")) {
+    const found = path.join(each, "node");
+    if (!existsSync(found) || realpathSync(found).startsWith(path.join(ROOT, ".node"))) continue;
+    const version = execFileSync(found, ["-p", "process.versions.node"], { encoding: "utf8" }).trim();
+    if (Number.parseInt(version, 10) >= MINIMUM_NODE) continue;
+    symlinkSync(found, place);
+    return { path: place, version };
+  }
+  const pretend = path.join(directory, "pretend.cjs");
+  writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });`);
+  writeFileSync(place, `#!/bin/sh\nexec '${process.execPath}' -r '${pretend}' "$@"\n`, { mode: 0o755 });
+  return { path: place, version: "20.20.2" };
+}

@@ -1,0 +1,123 @@
+/** `ls --watch`: on a terminal and for a script. */
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import type { Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { openTerminal } from "./attached.ts";
+import { eventually, TestHome } from "./home.ts";
+
+test("ls --watch on a terminal shows what happens as it happens, and gives the terminal back", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "first");
+  using terminal = openTerminal(home, { columns: 130 });
+  terminal.line("echo before; holdfast ls --watch --all; echo code=$?");
+  await terminal.shows(/^first +working/m);
+  await home.run("exec sleep 1000", "--name", "second");
+  await terminal.shows(/^first +working(.|\n)*^second +working/m);
+  await home.ok(["stop", "first"]);
+  await terminal.shows(/^first +stopped \(SIGTERM\)/m);
+  await home.ok(["rename", "second", "third"]);
+  await terminal.shows(/^third +working/m);
+  await home.killDaemon();
+  await home.ok(["stop", "third"]);
+  await terminal.shows(/^third +stopped/m);
+  await home.ok(["rm", "first"]);
+  await eventually(() => !terminal.screen().includes("first"));
+  expect(terminal.screen()).toContain("Ctrl+C leaves");
+  terminal.keys("C-c");
+  const after = await terminal.shows("code=0");
+  expect(after).toContain("before");
+  expect(after).not.toContain("third ");
+});
+
+test("ls --watch on a terminal follows its size", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "one", "--cwd", "/usr/share");
+  using terminal = openTerminal(home, { columns: 120 });
+  terminal.line("holdfast ls --watch");
+  await terminal.shows(/^one .*\/usr\/share$/m);
+  terminal.resize(60, 10);
+  await eventually(
+    () =>
+      terminal
+        .screen()
+        .split("\n")
+        .filter((line) => line.startsWith("one ")).length === 1,
+  );
+  terminal.keys("C-c");
+});
+
+test("ls --watch --json is a line for each change, also over kill -9 of the daemon, and ends with its reader", async () => {
+  await using home = new TestHome();
+  await home.ok(["up"]);
+  const child = home.start(["ls", "--watch", "--json", "--all"]);
+  const lines = linesOf(child);
+  await eventually(() => lines.length > 0);
+  expect(JSON.parse(lines[0] ?? "")).toEqual([]);
+  await home.run("exec sleep 1000", "--name", "one");
+  await eventually(() => seen(lines.at(-1), "one working"));
+  await home.killDaemon();
+  await home.ok(["stop", "one"]);
+  await eventually(() => seen(lines.at(-1), "one stopped"));
+  expect(lines.every((line) => Array.isArray(JSON.parse(line)))).toBe(true);
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  child.kill("SIGTERM");
+  expect(await ended).toBe(0);
+});
+
+test("ls --watch into a pipe prints tables without escape sequences", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "one");
+  const child = home.start(["ls", "--watch"]);
+  const lines = linesOf(child);
+  await eventually(() => lines.some((line) => /^one +working/.test(line)));
+  await home.ok(["stop", "one"]);
+  await eventually(() => lines.at(-1) === "Nothing runs.");
+  expect(lines.join("")).not.toContain("\x1b");
+  child.kill("SIGINT");
+});
+
+test("what follows a daemon does not start it again when somebody has ended it", async () => {
+  await using home = new TestHome();
+  await home.run("echo here; exec sleep 1000", "--name", "one");
+  const commands = [
+    ["ls", "--watch"],
+    ["events", "-f"],
+    ["logs", "-f", "one"],
+  ];
+  const ends = commands.map((args) => endOf(home.start(args)));
+  await eventually(() => ends.every(({ said }) => said !== ""));
+  await home.ok(["down"]);
+  for (const [index, end] of ends.entries()) {
+    expect(await end.code, commands[index]?.join(" ")).toBe(10);
+    expect(end.complained).toBe("holdfast: the daemon has been ended\n  holdfast up starts it again\n");
+  }
+  expect(home.processes().filter(({ name }) => name.startsWith("node"))).toEqual([]);
+  expect((await home.session("one")).status).toBe("working");
+});
+
+function endOf(child: ChildProcessWithoutNullStreams): { said: string; complained: string; code: Promise<number | null> } {
+  const end = { said: "", complained: "", code: new Promise<number | null>((resolve) => child.on("close", resolve)) };
+  child.stdout.on("data", (chunk) => {
+    end.said += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    end.complained += chunk;
+  });
+  return end;
+}
+
+/** Complete lines as they come. */
+function linesOf(child: ChildProcessWithoutNullStreams): string[] {
+  const lines: string[] = [];
+  let rest = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    const parts = (rest + chunk).split("\n");
+    rest = parts.pop() ?? "";
+    lines.push(...parts);
+  });
+  return lines;
+}
+
+function seen(line: string | undefined, what: string): boolean {
+  return (JSON.parse(line ?? "[]") as Session[]).some(({ name, status }) => `${name} ${status}` === what);
+}
