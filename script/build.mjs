@@ -69,6 +69,9 @@ function commonjs(entry) {
   return {
     ...shared(entry),
     format: "cjs",
+    // Read anew by every command. What runs for days stays readable in a stack trace.
+    minifyWhitespace: true,
+    minifySyntax: true,
     // import() of Node's own modules becomes a require when it is reached: the ESM loader alone costs milliseconds.
     supported: { "dynamic-import": false },
     define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename", "import.meta.url": "__moduleUrl" },
@@ -99,8 +102,6 @@ function shared(entry) {
     metafile: true,
     platform: "node",
     target: "node24",
-    minifyWhitespace: true,
-    minifySyntax: true,
     legalComments: "none",
     logLevel: "error",
   };

@@ -31,8 +31,6 @@ export async function listen(app: Hono, home: Home): Promise<AsyncDisposable> {
 
   return {
     async [Symbol.asyncDispose]() {
-      ending = true;
-      watcher?.close();
       // Nobody new finds the door. Who stands there is let in, and what was asked is answered; a stream is answered when its head is out.
       door.close();
       const deadline = performance.now() + ANSWER_MS;
