@@ -28,6 +28,16 @@ export async function endDaemon(home: Home, options: { why: "asked" | "replaced"
   return { pid: recorded.pid };
 }
 
+/** Ends a daemon that runs but does not answer; one that answers, or none, is left as it is. */
+export async function endHungDaemon(home: Home): Promise<void> {
+  using client = connectRunning(home);
+  try {
+    await client.call("status", {}, AbortSignal.timeout(ANSWER_MS));
+  } catch (error) {
+    if (isTimeout(error)) await endDaemon(home, { why: "asked" });
+  }
+}
+
 function isTimeout(error: unknown): boolean {
   return (error as Error | undefined)?.name === "TimeoutError";
 }

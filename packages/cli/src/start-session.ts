@@ -12,6 +12,7 @@ export const START_FLAGS = {
   env: { value: "K=V", summary: "set a variable of its environment, on top of yours", multiple: true, complete: "nothing" },
   host: { value: "HOST", summary: "what keeps it: tmux (default where it is) or native", complete: "hosts" },
   restart: { value: "POLICY", summary: "after it ended by itself: never (default), on-failure, always", complete: "restarts" },
+  memory: { value: "SIZE", summary: "end it when all its processes together take more: 500M, 2G", complete: "nothing" },
   role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },
   objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
@@ -27,6 +28,7 @@ export async function startSession(context: Context, what: { agent: string; comm
       umask: process.umask(),
       host: oneOf(flags.text("host"), { flag: "--host", words: HOSTS }),
       restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
+      memoryLimitBytes: bytesOf(flags.text("memory")),
       role: flags.text("role"),
       objective: flags.text("objective"),
     },
@@ -44,6 +46,13 @@ function oneOf<T extends string>(text: string | undefined, { flag, words }: { fl
   const word = words.find((known) => known === text);
   if (text === undefined || word !== undefined) return word;
   throw new HoldfastError("usage", `${flag} does not take ${JSON.stringify(text)}`, { candidates: [...words] });
+}
+
+function bytesOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const match = /^(\d+(?:\.\d+)?)([MG])i?B?$/i.exec(text);
+  if (!match) throw new HoldfastError("usage", `--memory takes a size, not ${JSON.stringify(text)}`, { hint: "for example: 500M or 2G" });
+  return Math.round(Number(match[1]) * (match[2]?.toUpperCase() === "G" ? 1 << 30 : 1 << 20));
 }
 
 function callerEnvironment(): Record<string, string> {

@@ -47,6 +47,7 @@ export const SpawnRequest = z.object({
   objective: z.optional(text),
   host: z.optional(HostSchema),
   restart: z._default(RestartSchema, "never"),
+  memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20))),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
-import { Exit, HostSchema, KindSchema, RestartSchema, Time } from "./session.ts";
+import { CauseSchema, Exit, HostSchema, KindSchema, RestartSchema, Time } from "./session.ts";
 
 /**
  * Facts in the journal, in the past tense. A type's data only ever gains optional fields; what would break a reader
@@ -19,6 +19,7 @@ export const EVENTS = {
     cwd: z.string(),
     command: z.array(z.string()),
     restart: z.optional(RestartSchema),
+    memoryLimitBytes: z.optional(z.nullable(z.int())),
   }),
   /** Run 2 and later; run 1 comes with the session. */
   "session.run_created": z.object({ run: RunNumber, why: z.enum(["restart"]) }),
@@ -29,11 +30,13 @@ export const EVENTS = {
   /** A run that its keeper still kept, though no record said so, belongs to the session again. */
   "session.adopted": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
   "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
+  /** The run is about to be ended for it. */
+  "session.limit_exceeded": z.object({ run: RunNumber, limit: z.enum(["memory"]), used: z.int(), allowed: z.int() }),
   /** `exit` is null when the run vanished with its keeper, or never began. `bytes`: size of the whole recording. */
   "session.ended": z.object({
     run: RunNumber,
     exit: z.nullable(Exit),
-    cause: z.enum(["exited", "stopped", "lost", "not_started"]),
+    cause: CauseSchema,
     endedAt: Time,
     lastActivityAt: z.nullable(Time),
     bytes: z.nullable(z.int()),

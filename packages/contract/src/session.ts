@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
-import { HOSTS, KINDS, RESTARTS, STATUSES } from "./status.ts";
+import { CAUSES, HOSTS, KINDS, RESTARTS, STATUSES } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
 export const StatusSchema = z.enum(STATUSES);
 export const HostSchema = z.enum(HOSTS);
 export const RestartSchema = z.enum(RESTARTS);
+export const CauseSchema = z.enum(CAUSES);
 
 /** Both null when the keeper could not tell how the program ended. */
 export const Exit = z.object({ code: z.nullable(z.int()), signal: z.nullable(z.string()) });
@@ -42,11 +43,14 @@ export const Session = z.object({
   lastActivityAt: z.nullable(Time),
   outputPath: z.nullable(z.string()),
   exit: z.nullable(Exit),
+  cause: z.nullable(CauseSchema),
   runs: z.int(),
   restart: RestartSchema,
   /** When the next run will be started; null when none is due. */
   restartAt: z.nullable(Time),
   /** Of all processes of the run now, where it was asked for; null otherwise and when it has ended. */
   usage: z.nullable(Usage),
+  /** All its processes together; above it the run is ended. */
+  memoryLimitBytes: z.nullable(z.int()),
 });
 export type Session = z.infer<typeof Session>;

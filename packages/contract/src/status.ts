@@ -12,6 +12,10 @@ export type HostName = (typeof HOSTS)[number];
 export const RESTARTS = ["never", "on-failure", "always"] as const;
 export type RestartPolicy = (typeof RESTARTS)[number];
 
+/** Why a run is over. `out_of_memory`: killed for the memory it took, by its limit or by the kernel. */
+export const CAUSES = ["exited", "stopped", "lost", "not_started", "out_of_memory"] as const;
+export type EndCause = (typeof CAUSES)[number];
+
 const ENDED: ReadonlySet<SessionStatus> = new Set<SessionStatus>(["done", "failed", "stopped", "lost"]);
 
 export function hasEnded(status: SessionStatus): boolean {

@@ -89,6 +89,7 @@ async function serve(home: Home): Promise<void> {
   sweepRemoved(home, journal);
   await lifecycle.begin();
   sessions.restarts.begin();
+  sessions.limits.begin();
 
   let ending = false;
   const end = async (why: "asked" | "replaced" | "signal") => {
@@ -96,6 +97,7 @@ async function serve(home: Home): Promise<void> {
     ending = true;
     await door[Symbol.asyncDispose]();
     sessions.restarts[Symbol.dispose]();
+    sessions.limits[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });

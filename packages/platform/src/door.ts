@@ -19,14 +19,20 @@ export async function keepListening(server: Server, options: { path: string; sec
   let ending = false;
   let reopening = false;
   let watcher = watchSocket();
-  function watchSocket(): FSWatcher {
-    return watch(dirname(path), { persistent: false }, () => void reopen()).on("error", () => {});
+  // Where the system has no watches left, the socket is not missed until somebody looks; that is no reason not to listen.
+  function watchSocket(): FSWatcher | undefined {
+    try {
+      return watch(dirname(path), { persistent: false }, () => void reopen()).on("error", () => {});
+    } catch (error) {
+      log(`nobody will notice if the socket ${path} vanishes: ${describe(error)}`);
+      return undefined;
+    }
   }
   async function reopen(): Promise<void> {
     if (ending || reopening || existsSync(path)) return;
     reopening = true;
     log(`the socket ${path} vanished; listening anew`);
-    watcher.close();
+    watcher?.close();
     try {
       server.close();
       options.secure();
@@ -43,7 +49,7 @@ export async function keepListening(server: Server, options: { path: string; sec
   return {
     close() {
       ending = true;
-      watcher.close();
+      watcher?.close();
       rmSync(path, { force: true });
     },
   };

@@ -1,6 +1,6 @@
 import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";
-import { endDaemon, gone, recordedDaemon } from "../end-daemon.ts";
+import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../end-daemon.ts";
 
 export const command: Command = {
   name: "down",
@@ -28,6 +28,7 @@ export const command: Command = {
 async function downAll(context: Context): Promise<number> {
   const grace = context.flags.text("grace");
   const graceMs = grace === undefined ? 5000 : parseDuration(grace, "--grace");
+  await endHungDaemon(context.home);
   const { pid, stopped } = await context.client.call("shutdown", { body: { all: true, graceMs } });
   await gone(recordedDaemon(context.home) ?? { pid, start: undefined });
   if (context.json) process.stdout.write(`${JSON.stringify({ pid, stopped })}\n`);

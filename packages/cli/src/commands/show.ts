@@ -29,6 +29,7 @@ function render(session: Session): string {
     ["id", session.id],
     ["status", session.status],
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
+    ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
     ["role", session.role],
@@ -49,6 +50,7 @@ function render(session: Session): string {
       session.usage &&
         `${formatBytes(session.usage.memoryBytes)} in ${session.usage.processes} processes, ${formatDuration(session.usage.cpuMs)} of CPU time`,
     ],
+    ["limit", session.memoryLimitBytes === null ? null : `${formatBytes(session.memoryLimitBytes)} of memory, by watching`],
     ["runs", String(session.runs)],
     ["restart", session.restart === "never" ? null : session.restart],
     ["next run", local(session.restartAt)],

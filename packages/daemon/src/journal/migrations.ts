@@ -36,7 +36,8 @@ export const MIGRATIONS: readonly string[] = [
     status TEXT NOT NULL,
     run INTEGER NOT NULL,
     restart TEXT NOT NULL,
-    restart_at TEXT
+    restart_at TEXT,
+    memory_limit INTEGER
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX sessions_by_status ON sessions (status);
 
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly string[] = [
     output_path TEXT,
     started_at TEXT,
     stop_requested INTEGER NOT NULL DEFAULT 0,
+    limit_exceeded TEXT,
     ended_at TEXT,
     exit_code INTEGER,
     exit_signal TEXT,

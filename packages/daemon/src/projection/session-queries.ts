@@ -1,6 +1,7 @@
 /** Reads of the sessions and runs tables, and the one place where a name, an id or an id prefix becomes a session. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
+  type EndCause,
   type Exit,
   HoldfastError,
   type HostName,
@@ -36,6 +37,9 @@ export interface SessionRecord {
   lastActivityAt: string | null;
   restart: RestartPolicy;
   restartAt: string | null;
+  cause: EndCause | null;
+  memoryLimit: number | null;
+  limitExceeded: string | null;
 }
 
 export interface SessionFilter {
@@ -46,7 +50,7 @@ export interface SessionFilter {
 }
 
 const SELECT = `
-  SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.last_activity_at
+  SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at
   FROM sessions s JOIN runs r ON r.session = s.id AND r.run = s.run`;
 
 const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
@@ -173,6 +177,9 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     lastActivityAt: row.last_activity_at as string | null,
     restart: row.restart as RestartPolicy,
     restartAt: row.restart_at as string | null,
+    cause: row.cause as EndCause | null,
+    memoryLimit: row.memory_limit as number | null,
+    limitExceeded: row.limit_exceeded as string | null,
   };
 }
 

@@ -31,6 +31,7 @@ const APPLY: Apply = {
       at,
       seq,
       data.restart ?? "never",
+      data.memoryLimitBytes ?? null,
     );
     s.newRun.run(session, 1);
   },
@@ -58,6 +59,9 @@ const APPLY: Apply = {
   "session.stop_requested"(s, { session, data }) {
     s.requestStop.run(session, data.run);
   },
+  "session.limit_exceeded"(s, { session, data }) {
+    s.exceedLimit.run(data.limit, session, data.run);
+  },
   "session.ended"(s, { session, data }) {
     s.endRun.run(
       data.endedAt,
@@ -82,7 +86,7 @@ const APPLY: Apply = {
 
 function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["data"]): SessionStatus {
   if (data.cause === "stopped") return "stopped";
-  if (data.cause === "not_started") return "failed";
+  if (data.cause === "not_started" || data.cause === "out_of_memory") return "failed";
   if (data.cause === "lost" || data.exit === null) return "lost";
   return data.exit.code === 0 ? "done" : "failed";
 }
@@ -90,8 +94,8 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?)`,
+  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL WHERE id = ?",
@@ -99,6 +103,7 @@ const SQL = {
   startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = ? WHERE session = ? AND run = ?",
   // A shell works while it runs; what an agent in a terminal does is unknown until there is evidence.
   working: "UPDATE sessions SET status = CASE kind WHEN 'shell' THEN 'working' ELSE 'unknown' END WHERE id = ?",
+  exceedLimit: "UPDATE runs SET limit_exceeded = ? WHERE session = ? AND run = ?",
   requestStop: "UPDATE runs SET stop_requested = 1 WHERE session = ? AND run = ?",
   endRun:
     "UPDATE runs SET ended_at = ?, exit_code = ?, exit_signal = ?, cause = ?, last_activity_at = ?, bytes = ? WHERE session = ? AND run = ?",

@@ -6,14 +6,16 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type EventData, type HostName, hasEnded, type SessionId } from "@holdfast/contract";
+import { type EndCause, type EventData, type HostName, hasEnded, type SessionId } from "@holdfast/contract";
 import { describe, type Home, inspect, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, type LiveRun, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { Recording } from "../record/recording.ts";
 import { RunWatch } from "../record/run-watch.ts";
 import { type RecordedExit, readExitFile } from "./exit-file.ts";
+import { kernelMemoryKills } from "./out-of-memory.ts";
 
 /** The safety net under the notices of the kernel and of the keepers: also finds a recorder that died. */
 const SWEEP_MS = 5000;
@@ -35,6 +37,8 @@ export class Lifecycle implements Disposable {
   #reconciling: Promise<void> | undefined;
   #again = false;
   #followUp: FollowUp | undefined;
+  /** The kernel's count when this daemon began to watch a run: a SIGKILL with a higher count was the kernel's. */
+  readonly #memoryKills = new Map<SessionId, number | undefined>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: { home: Home; journal: Journal; queries: SessionQueries; hosts: ReadonlyMap<HostName, Host> }) {
@@ -71,7 +75,7 @@ export class Lifecycle implements Disposable {
       .then(({ pid }) => this.#started(run, pid))
       .finally(() => this.#starting.delete(run.session));
     this.#starting.set(run.session, started);
-    return started.then(() => this.#watch(run));
+    return started.then(() => this.#tryToWatch(run));
   }
 
   /** Resolves when no start of the session is under way. */
@@ -129,10 +133,13 @@ export class Lifecycle implements Disposable {
       log(`cannot ask ${host.name} what runs; ${records.length} sessions are left as they are: ${describe(error)}`);
       return;
     }
-    for (const record of records) {
-      const run = { session: record.id, run: record.run };
-      await this.#settle(host, record, kept.get(runMarker(run))).catch((error: unknown) => log(`session ${record.id}: ${describe(error)}`));
-    }
+    // All at once: the end of a run waits for its recorder, and a hundred may have ended while no daemon ran.
+    await Promise.all(
+      records.map((record) => {
+        const live = kept.get(runMarker({ session: record.id, run: record.run }));
+        return this.#settle(host, record, live).catch((error: unknown) => log(`session ${record.id}: ${describe(error)}`));
+      }),
+    );
   }
 
   async #settle(host: Host, record: SessionRecord, live: LiveRun | undefined): Promise<void> {
@@ -142,7 +149,7 @@ export class Lifecycle implements Disposable {
     if (exit) return this.#end(run, { exit });
     if (live?.dead) return this.#end(run, { exit: { exit: live.exit ?? { code: null, signal: null }, endedAt: Date.now() } });
     if (!live) return this.#end(run, { lost: true });
-    this.#watch(run);
+    this.#tryToWatch(run);
     if (!live.recording) await this.#repairRecording(host, run);
   }
 
@@ -156,6 +163,15 @@ export class Lifecycle implements Disposable {
     this.#journal.append({ type: "session.started", actor: DAEMON, session: run.session, data });
   }
 
+  /** A run that cannot be watched (the system has no watches left, its directory was taken away) runs all the same: sweeps see its end. */
+  #tryToWatch(run: RunId): void {
+    try {
+      this.#watch(run);
+    } catch (error) {
+      log(`session ${run.session}: cannot watch run ${run.run}: ${describe(error)}`);
+    }
+  }
+
   #watch(run: RunId): void {
     const marker = runMarker(run);
     if (this.#watches.has(marker)) return;
@@ -164,6 +180,7 @@ export class Lifecycle implements Disposable {
       const exit = readExitFile(directory);
       if (exit) this.#end(run, { exit }).catch((error: unknown) => log(`session ${run.session}: ${describe(error)}`));
     };
+    this.#memoryKills.set(run.session, kernelMemoryKills());
     this.#watches.set(marker, new RunWatch({ directory, onExit }));
   }
 
@@ -182,21 +199,32 @@ export class Lifecycle implements Disposable {
     if (!record || hasEnded(record.status) || record.run !== run.run) return;
     if ("exit" in how) await this.#hosts.get(record.host)?.remove(run);
     const directory = runDirectory(this.#home, run.session, run.run);
-    const watch = this.#watches.get(runMarker(run)) ?? new RunWatch({ directory, onExit: () => {} });
+    // One that ended while nobody watched gets its last times now.
+    this.#tryToWatch(run);
+    this.#watches.get(runMarker(run))?.[Symbol.dispose]();
     this.#watches.delete(runMarker(run));
-    watch[Symbol.dispose]();
-    const { stopRequested } = this.#queries.get(run.session) ?? record;
-    const activity = watch.recording.lastActivity();
+    const recording = new Recording(directory);
+    const activity = recording.lastActivity();
     const data: EventData<"session.ended"> = {
       run: run.run,
       exit: "exit" in how ? how.exit.exit : null,
-      cause: stopRequested ? "stopped" : "exit" in how ? "exited" : record.status === "starting" ? "not_started" : "lost",
+      cause: this.#causeOf(this.#queries.get(run.session) ?? record, how),
       endedAt: new Date("exit" in how ? how.exit.endedAt : Date.now()).toISOString(),
       lastActivityAt: activity === null ? null : new Date(activity).toISOString(),
-      bytes: watch.recording.size(),
+      bytes: recording.size(),
     };
     this.recordEnd(record, data);
+    this.#memoryKills.delete(run.session);
     rmSync(join(directory, "launch"), { force: true });
+  }
+
+  #causeOf(record: SessionRecord, how: { exit: RecordedExit } | { lost: true }): EndCause {
+    if (record.limitExceeded === "memory") return "out_of_memory";
+    if (record.stopRequested) return "stopped";
+    if (!("exit" in how)) return record.status === "starting" ? "not_started" : "lost";
+    const before = this.#memoryKills.get(record.id);
+    const killed = how.exit.exit.signal === "SIGKILL" && before !== undefined && (kernelMemoryKills() ?? 0) > before;
+    return killed ? "out_of_memory" : "exited";
   }
 
   async #repairRecording(host: Host, run: RunId): Promise<void> {

@@ -32,6 +32,7 @@ import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import { Limits } from "./limits.ts";
 import { nameTaken, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { readSessionFiles, writeLaunch } from "./run-files.ts";
@@ -55,6 +56,7 @@ export class Sessions {
   readonly #lifecycle: Lifecycle;
   readonly #typing = new Turns();
   readonly restarts: Restarts;
+  readonly limits: Limits;
   readonly #programs: string;
   readonly #detachKey: DetachKey;
   readonly #missingHost: (host: HostName) => HoldfastError;
@@ -78,6 +80,7 @@ export class Sessions {
     this.#detachKey = options.detachKey;
     this.#missingHost = options.missingHost;
     this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
+    this.limits = new Limits({ journal: options.journal, queries: options.queries, hosts: options.hosts });
     options.lifecycle.followWith(this.restarts);
   }
 
@@ -94,11 +97,22 @@ export class Sessions {
 
   async spawn(request: SpawnRequest, actor: Principal): Promise<Session> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
-    const isTaken = (name: string) => this.#queries.byName(name) !== undefined;
+    const isTaken = (name: string) => this.#isTaken(name);
     const prepared = prepare(request, { home: this.#home, programs: this.#programs, host: host.name, isTaken });
     const { id, name, profile, command, cwd } = prepared;
-    const { role = null, objective = null, restart } = request;
-    const data = { name, kind: profile.kind, agent: profile.name, role, objective, host: host.name, cwd, command, restart };
+    const { role = null, objective = null, restart, memoryLimitBytes = null } = request;
+    const data = {
+      name,
+      kind: profile.kind,
+      agent: profile.name,
+      role,
+      objective,
+      host: host.name,
+      cwd,
+      command,
+      restart,
+      memoryLimitBytes,
+    };
     this.#journal.append({ type: "session.created", actor, session: id, data });
     await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title: titleOf({ name, agent: profile.name }) });
     return this.#view(this.#queries.resolve(id));
@@ -108,10 +122,11 @@ export class Sessions {
   async restart(id: SessionId): Promise<Session> {
     const record = this.#queries.resolve(id);
     if (!hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
+    const host = this.#host(record.host);
     const run = { session: id, run: record.run + 1 };
     const directory = writeLaunch(this.#home, run, readSessionFiles(this.#home, id));
     this.#journal.append({ type: "session.run_created", actor: DAEMON, session: id, data: { run: run.run, why: "restart" } });
-    await this.#start(run, { host: this.#host(record.host), directory, title: titleOf(record) });
+    await this.#start(run, { host, directory, title: titleOf(record) });
     return this.#view(this.#queries.resolve(id));
   }
 
@@ -119,10 +134,12 @@ export class Sessions {
     try {
       new Times(how.directory).append({ at: Date.now(), offset: 0, size: DEFAULT_SIZE });
       await this.#lifecycle.starting(run, () => how.host.start({ ...run, ...how, ...DEFAULT_SIZE }));
+      this.limits.begin();
     } catch (error) {
       const endedAt = new Date().toISOString();
       const data = { run: run.run, exit: null, cause: "not_started" as const, endedAt, lastActivityAt: null, bytes: null };
       this.#lifecycle.recordEnd(this.#queries.resolve(run.session), data);
+      rmSync(join(how.directory, "launch"), { force: true });
       throw error;
     }
   }
@@ -174,7 +191,7 @@ export class Sessions {
     const record = this.#queries.resolve(ref);
     const name = checkName(options.name);
     if (name === record.name) return this.#view(record);
-    if (this.#queries.byName(name)) throw nameTaken(name);
+    if (this.#isTaken(name)) throw nameTaken(name);
     this.#journal.append({ type: "session.renamed", actor: options.actor, session: record.id, data: { from: record.name, name } });
     // Only what somebody who is attached reads at the bottom of the screen: not worth failing a rename that has happened.
     if (!hasEnded(record.status))
@@ -266,6 +283,11 @@ export class Sessions {
       throw new HoldfastError("usage", `${record.name} has no run ${number}`, { hint: `it has runs 1 to ${record.run}` });
     }
     return { record, run: { session: record.id, run: number }, recording: new Recording(runDirectory(this.#home, record.id, number)) };
+  }
+
+  /** An id is taken too: a name wins over it, and a session called like another's id would be stopped in its place. */
+  #isTaken(name: string): boolean {
+    return this.#queries.byName(name) !== undefined || this.#queries.get(name as SessionId) !== undefined;
   }
 
   #running(ref: string): SessionRecord {

@@ -24,9 +24,11 @@ export function viewOf(record: SessionRecord, options: { now: number; activity: 
     lastActivityAt: options.activity === null ? record.lastActivityAt : new Date(options.activity).toISOString(),
     outputPath: record.outputPath,
     exit: record.exit,
+    cause: record.cause,
     runs: record.run,
     restart: record.restart,
     restartAt: record.restartAt,
     usage: options.usage ?? null,
+    memoryLimitBytes: record.memoryLimit,
   };
 }
