@@ -12,7 +12,7 @@ import path from "node:path";
 import { build, isStale } from "./build.mjs";
 import { exclusively } from "./lock.mjs";
 import { isMain, root, say } from "./root.mjs";
-import { ensureTmux } from "./tmux.mjs";
+import { ensureProgram } from "./system.mjs";
 
 const MINIMUM_NODE = 24;
 const FETCHED_NODE = 26;
@@ -28,7 +28,7 @@ export async function ensure() {
       if (!hasNode()) provideNode();
     });
   }
-  ensureTmux();
+  ensureProgram("tmux");
 }
 
 /** Everything `ensure` does, and the bundles; answers whether they were built anew. */

@@ -5,12 +5,16 @@ import path from "node:path";
 import { root, say } from "./root.mjs";
 import { cleanEnvironment, run } from "./run.mjs";
 import { ensureBuilt, node } from "./setup.mjs";
+import { ensureProgram } from "./system.mjs";
 
 const filters = process.argv.slice(2);
 const env = { ...cleanEnvironment(), ...(filters.length === 0 ? { TEST_PROOFS: "check" } : {}) };
 
 try {
   await ensureBuilt();
+  // A login over the network that ends, or breaks, is tested with the real thing.
+  ensureProgram("sshd", "openssh-server");
+  ensureProgram("ssh", "openssh-client");
   process.exitCode = await run(node, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...filters], { env });
 } catch (error) {
   say(error.message);

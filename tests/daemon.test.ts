@@ -117,6 +117,17 @@ test("a daemon that hangs is ended by down, and its sessions are found again", {
   expect(await home.daemonPid()).not.toBe(hung);
 });
 
+test("down --all ends everything also when the daemon hangs", { timeout: 90_000 }, async () => {
+  await using home = new TestHome();
+  const { pid } = await home.run(TICKING);
+  const hung = await home.daemonPid();
+  process.kill(hung, "SIGSTOP");
+  await home.ok(["down", "--all", "--grace", "1s"]);
+  expect(lives(hung)).toBe(false);
+  expect(lives(Number(pid))).toBe(false);
+  expect(home.processes()).toEqual([]);
+});
+
 test("down leaves sessions running and recorded; status and every other command start a daemon again", async () => {
   await using home = new TestHome();
   const before = await home.run(TICKING, "--name", "ticker");
@@ -137,6 +148,21 @@ test("down leaves sessions running and recorded; status and every other command 
   expect(await home.ok(["up", "--json"]).then(JSON.parse)).toMatchObject({ pid: await home.daemonPid(), home: home.path });
   const stops = await eventsOf(home, "daemon.stopped");
   expect(stops.map(({ data }) => data.why)).toEqual(["asked", "asked"]);
+});
+
+test("what is asked of a daemon while it is told to end is done and answered, by it or by the next", async () => {
+  await using home = new TestHome();
+  for (let round = 0; round < 6; round++) {
+    await home.ok(["up"]);
+    const runs = Array.from({ length: 4 }, () => home.cli(["run", "--", "sleep", "1000"]));
+    // Each round a little later: before, while and after the programs are started.
+    await new Promise((resolve) => setTimeout(resolve, round * 30));
+    await home.ok(["down"]);
+    const replies = await Promise.all(runs);
+    expect(replies.filter(({ code }) => code !== 0)).toEqual([]);
+  }
+  const sessions = await home.json<Session[]>(["ls", "--all"]);
+  expect(sessions.map(({ status }) => status)).toEqual(Array.from({ length: 24 }, () => "working"));
 });
 
 test("SIGTERM ends the daemon in order and leaves sessions running", async () => {

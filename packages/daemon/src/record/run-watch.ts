@@ -110,12 +110,13 @@ export class RunWatch implements Disposable {
     if (match) this.#sample({ columns: Number(match[1]), rows: Number(match[2]) });
   }
 
-  /** What came while no daemon ran is on disk, but nobody knows when it came. */
+  /** What came while no daemon ran is on disk, but nobody knows when it came; only that it was before now. */
   #catchUp(): void {
     this.#offset = this.times.sampled();
     const size = this.recording.size();
     if (size <= this.#offset) return;
     this.#offset = size;
     this.times.append({ at: null, offset: size });
+    this.times.append({ at: Date.now(), offset: size });
   }
 }

@@ -33,6 +33,7 @@ export class Lifecycle implements Disposable {
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #watches = new Map<string, RunWatch>();
   readonly #ending = new Map<string, Promise<void>>();
+  readonly #gaps = new Map<string, number>();
   readonly #starting = new Map<SessionId, Promise<void>>();
   #reconciling: Promise<void> | undefined;
   #again = false;
@@ -197,7 +198,7 @@ export class Lifecycle implements Disposable {
   async #bringToEnd(run: RunId, how: { exit: RecordedExit } | { lost: true }): Promise<void> {
     const record = this.#queries.get(run.session);
     if (!record || hasEnded(record.status) || record.run !== run.run) return;
-    if ("exit" in how) await this.#hosts.get(record.host)?.remove(run);
+    await this.#hosts.get(record.host)?.remove(run);
     const directory = runDirectory(this.#home, run.session, run.run);
     // One that ended while nobody watched gets its last times now.
     this.#tryToWatch(run);
@@ -214,6 +215,7 @@ export class Lifecycle implements Disposable {
       bytes: recording.size(),
     };
     this.recordEnd(record, data);
+    this.#gaps.delete(runMarker(run));
     this.#memoryKills.delete(run.session);
     rmSync(join(directory, "launch"), { force: true });
   }
@@ -232,6 +234,9 @@ export class Lifecycle implements Disposable {
     if (!recording) return;
     const offset = recording.size();
     if (!(await host.reopenRecording(run, recording.nextPrefix()))) return;
+    // One that dies again before it has written anything (a full disk) makes no new hole.
+    if (this.#gaps.get(runMarker(run)) === offset) return;
+    this.#gaps.set(runMarker(run), offset);
     log(`session ${run.session}: the recorder had ended; recording goes on at ${offset}`);
     this.#journal.append({
       type: "recording.gap",

@@ -10,7 +10,7 @@ import { drained, forgetRecorder, recorderGone, recorderOf } from "./drain.ts";
 /** A run's directory with a process that stands for its recorder: it sleeps, as one whose pipe is empty. */
 class Recorder implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));
-  readonly #child: ChildProcess = spawn("sleep", ["60"], { stdio: "ignore" });
+  readonly #child: ChildProcess = spawn("split", ["-", "/dev/null"], { stdio: ["pipe", "ignore", "ignore"] });
   readonly directory = this.#directory.path;
   turns = 0;
 
@@ -92,6 +92,13 @@ test("a recorder that died is not waited for", async () => {
   expect(await recorder.isDrainedAfter(5)).toBe(false);
 });
 
+test("a pid that is somebody else's by now is no recorder", async () => {
+  await using recorder = new Recorder();
+  recorder.register(String(process.pid));
+  expect(recorderOf(recorder.directory)).toBeUndefined();
+  expect(await recorder.isDrainedAfter(1)).toBe(true);
+});
+
 test("a run whose directory is gone is not waited for", async () => {
   await using recorder = new Recorder();
   rmSync(recorder.directory, { recursive: true });
@@ -102,7 +109,7 @@ test("the recorder's end is waited for, and a zombie counts as gone", async () =
   await using recorder = new Recorder();
   recorder.register();
   const info = recorderOf(recorder.directory);
-  expect(info?.name).toBe("sleep");
+  expect(info?.name).toBe("split");
   let gone = false;
   const waiting = recorderGone(info).then(() => {
     gone = true;

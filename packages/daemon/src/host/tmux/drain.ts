@@ -13,9 +13,13 @@ const PATIENCE_MS = 30_000;
 const START_MS = 5000;
 const STEP_MS = 4;
 const RECORDER = "recorder";
+/** The shell that says its pid, and what it becomes. */
+const RECORDERS = new Set(["sh", "split", "dash", "bash"]);
 
+/** The file may be old, and its pid somebody else's by now. */
 export function recorderOf(directory: string): ProcessInfo | undefined {
-  return inspect(recorderPid(directory));
+  const info = inspect(recorderPid(directory));
+  return info && RECORDERS.has(info.name) ? info : undefined;
 }
 
 /** A recorder says its pid before anything else; it begins anew when it is replaced. */

@@ -58,10 +58,10 @@ export class TmuxHost implements Host {
   }
 
   async remove(run: RunId): Promise<void> {
-    const client = await this.#found();
-    if (!client) return;
-    if (!(await this.#has(client, run))) return;
     const directory = runDirectory(this.#home, run.session, run.run);
+    const client = await this.#found();
+    // The pane went without us; what was in the pipe is still on its way into the recording.
+    if (!client || !(await this.#has(client, run))) return recorderGone(recorderOf(directory));
     await drained(directory, async () => {
       const [[piped] = []] = await client.run(`display-message -p -t ${target(run)} '#{pane_pipe}'`);
       return piped === "1";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { allProcesses, argumentsOf, type Home, inspect, isSameProcess, openHome, secureSocketDirectory } from "@holdfast/platform";
@@ -131,13 +131,22 @@ test("a live server that no file names is found by its socket", async () => {
   expect(home.servers()).toEqual([pid]);
 });
 
-test("a server that lives but cannot get its socket back is an error, never a reason for a second one", async () => {
+test("a socket that vanished with its directory is brought back", async () => {
   await using home = new ServerHome();
   const pid = await pidOf(await home.open());
   rmSync(home.home.socketDirectory, { recursive: true });
+  expect(await pidOf(await home.open())).toBe(pid);
+  expect(home.servers()).toEqual([pid]);
+});
+
+test("a server that lives but cannot get its socket back is an error, never a reason for a second one", async () => {
+  await using home = new ServerHome();
+  const pid = await pidOf(await home.open());
+  rmSync(home.home.tmuxSocket);
+  mkdirSync(home.home.tmuxSocket);
   await expect(home.open()).rejects.toMatchObject({ code: "host_failed", message: expect.stringContaining(`pid ${pid}`) });
   expect(home.servers()).toEqual([pid]);
-  secureSocketDirectory(home.home);
+  rmSync(home.home.tmuxSocket, { recursive: true });
   expect(await pidOf(await home.open())).toBe(pid);
 }, 10_000);
 
@@ -153,10 +162,13 @@ test("a recorded pid that now belongs to another process is not signalled and no
   expect(await once(bystander, "exit")).toEqual([null, "SIGTERM"]);
 });
 
-test.each(["", "{", "[]", "null", '{"pid":"1","start":1}', '{"pid":-1,"start":""}'])("a damaged record %j is no server", async (text) => {
+test("a damaged record is no server", async () => {
   await using home = new ServerHome();
-  writeFileSync(home.home.tmuxFile, text);
-  expect(await home.find()).toBeUndefined();
+  const server = home.server();
+  for (const text of ["", "{", "[]", "null", '{"pid":"1","start":1}', '{"pid":-1,"start":""}']) {
+    writeFileSync(home.home.tmuxFile, text);
+    expect(await home.find(server), text).toBeUndefined();
+  }
 });
 
 test("after the server's death there is none, and its pid is no keeper's", async () => {

@@ -1,0 +1,92 @@
+/** A real sshd on loopback for one test: its own configuration, host key, user key and port; nothing of the machine's is touched. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import path from "node:path";
+import { allProcesses, isSameProcess } from "@holdfast/platform";
+import { eventually } from "./home.ts";
+
+const SSHD = "/usr/sbin/sshd";
+
+export class Sshd implements AsyncDisposable {
+  readonly #directory = mkdtempSync(path.join(tmpdir(), "hfssh-"));
+  readonly #env: Record<string, string>;
+  #port = 0;
+  #server: ChildProcess | undefined;
+
+  private constructor(env: Record<string, string>) {
+    this.#env = env;
+  }
+
+  static async start(env: Record<string, string>): Promise<Sshd> {
+    if (!existsSync(SSHD)) throw new Error("sshd is missing: apt-get install -y openssh-server");
+    const sshd = new Sshd(env);
+    await sshd.#start();
+    return sshd;
+  }
+
+  /** What to type in a shell to run a command over ssh; `-tt` gives it a terminal. */
+  command(remote: string, ...flags: string[]): string[] {
+    const options = [
+      "StrictHostKeyChecking=no",
+      `UserKnownHostsFile=${this.#file("known")}`,
+      "IdentitiesOnly=yes",
+      "LogLevel=ERROR",
+      "BatchMode=yes",
+    ];
+    const where = ["-F", "none", "-p", String(this.#port), "-i", this.#file("user"), ...options.flatMap((option) => ["-o", option])];
+    const variables = Object.entries(this.#env).map(([name, value]) => `${name}='${value}'`);
+    return ["ssh", ...where, ...flags, `${userInfo().username}@127.0.0.1`, `env -i ${variables.join(" ")} ${remote}`];
+  }
+
+  /** The processes of sshd that serve logins now. */
+  logins(): { pid: number; start: string }[] {
+    const table = allProcesses();
+    const root = this.#server?.pid ?? 0;
+    const below = (pid: number): boolean => pid === root || (table.has(pid) && pid !== 1 && below(table.get(pid)?.parent ?? 1));
+    return [...table.values()].filter((info) => info.pid !== root && info.name === "sshd" && below(info.pid));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { pid, start } of this.logins()) if (isSameProcess(pid, start)) process.kill(pid, "SIGKILL");
+    this.#server?.kill("SIGKILL");
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #start(): Promise<void> {
+    for (const name of ["host", "user"]) execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", this.#file(name)]);
+    writeFileSync(this.#file("authorized"), readFileSync(this.#file("user.pub")), { mode: 0o600 });
+    // sshd as root insists on this directory, which the package's service would make.
+    if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
+    this.#port = await freePort();
+    const configuration = [
+      `Port ${this.#port}`,
+      "ListenAddress 127.0.0.1",
+      `HostKey ${this.#file("host")}`,
+      `AuthorizedKeysFile ${this.#file("authorized")}`,
+      `PidFile ${this.#file("pid")}`,
+      "PasswordAuthentication no",
+      "KbdInteractiveAuthentication no",
+      "PermitRootLogin prohibit-password",
+      "StrictModes no",
+      "UsePAM no",
+    ];
+    writeFileSync(this.#file("config"), `${configuration.join("\n")}\n`);
+    this.#server = spawn(SSHD, ["-D", "-e", "-f", this.#file("config")], { stdio: "ignore" });
+    await eventually(() => existsSync(this.#file("pid")));
+  }
+
+  #file(name: string): string {
+    return path.join(this.#directory, name);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
