@@ -7,7 +7,6 @@ import { redraw } from "./rig/redraw.ts";
 
 const PROGRAM = ["sleep", "1000000"];
 const PER_SECOND = 10;
-const WINDOW_MS = 5000;
 
 export const redrawing: Benchmark = {
   name: "redraw-100",
@@ -29,8 +28,8 @@ export const redrawing: Benchmark = {
     const holdfast: Record<keyof typeof ours, number>[] = [];
     const tmux: Record<keyof typeof theirs, number>[] = [];
     for (let round = 0; round < scale.rounds(5); round++) {
-      holdfast.push(await during(ourPids, ours));
-      tmux.push(await during(theirPids, theirs));
+      holdfast.push(await during(ourPids, { groups: ours, ms: scale.samples(5000) }));
+      tmux.push(await during(theirPids, { groups: theirs, ms: scale.samples(5000) }));
     }
     const [daemon = 0] = ours.daemon;
     const unit = "% of a core";
@@ -58,13 +57,16 @@ export const redrawing: Benchmark = {
   },
 };
 
-async function during<K extends string>(pids: readonly number[], groups: Record<K, number[]>): Promise<Record<K, number>> {
+async function during<K extends string>(
+  pids: readonly number[],
+  window: { groups: Record<K, number[]>; ms: number },
+): Promise<Record<K, number>> {
   using spinners = redraw(pids, PER_SECOND);
   await delay(1000);
   const before = spinners.frames();
-  const shares = await coreShare(groups, WINDOW_MS);
+  const shares = await coreShare(window.groups, window.ms);
   const drawn = spinners.frames() - before;
-  const wanted = (pids.length * PER_SECOND * WINDOW_MS) / 1000;
+  const wanted = (pids.length * PER_SECOND * window.ms) / 1000;
   if (drawn < 0.95 * wanted) throw new Error(`only ${drawn} of ${wanted} frames were drawn: the machine is too busy to measure this`);
   return shares;
 }

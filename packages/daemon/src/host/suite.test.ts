@@ -11,7 +11,7 @@ import { parseKey } from "./keys.ts";
 const TIMEOUT = 60_000;
 
 describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
-  test("a run says its pid, how it ended and every byte it wrote, without anybody listening", async () => {
+  test("a run says its pid, how it ended and every byte it wrote, without anybody listening (CAVE-08 hosts)", async () => {
     await using home = new HostHome(name);
     const run = await home.start("echo $$; exit 7");
     expect(await exited(run)).toEqual({ status: "7", signal: "" });

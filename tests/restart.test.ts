@@ -1,0 +1,75 @@
+import type { AnyEvent, Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+async function typesOf(home: TestHome, name: string): Promise<string[]> {
+  const lines = (await home.ok(["events", "--session", name])).trim().split("\n");
+  return lines
+    .map((line) => JSON.parse(line) as AnyEvent)
+    .map(({ type, data }) => `${type.replace("session.", "")} ${data.run ?? ""}`.trim());
+}
+
+function start(home: TestHome, policy: string, script: string): Promise<Session> {
+  return home.json<Session>(["run", "--restart", policy, "--name", "it", "--", "sh", "-c", script]);
+}
+
+describe.each(["tmux", "native"])("on the %s host", (host) => {
+  test("after a failure the session gets another run, with the history of the first (SYM-13 hosts)", async () => {
+    await using home = new TestHome();
+    const script = "echo run; [ -e again ] && exec sleep 60; touch again; exit 3";
+    const first = await home.json<Session>(["run", "--host", host, "--restart", "on-failure", "--name", "it", "--", "sh", "-c", script]);
+    const second = await home.until("it", ({ runs, status }) => runs === 2 && status === "working");
+    expect(second).toMatchObject({ id: first.id, host, restart: "on-failure", restartAt: null, exit: null });
+    expect(second.pid).not.toBe(first.pid);
+    expect(await home.ok(["logs", "it", "--run", "1"])).toBe("run\n");
+    expect(await home.ok(["logs", "it"])).toBe("run\n");
+    expect(await typesOf(home, "it")).toEqual(["created", "started 1", "ended 1", "restart_scheduled 2", "run_created 2", "started 2"]);
+  });
+});
+
+test("never means never, on-failure leaves a good end alone, always does not (SYM-13 hosts)", async () => {
+  await using home = new TestHome();
+  await home.json(["run", "--name", "never", "--", "sh", "-c", "exit 1"]);
+  await home.json(["run", "--restart", "on-failure", "--name", "good", "--", "true"]);
+  await home.json(["run", "--restart", "always", "--name", "always", "--", "true"]);
+  await home.until("always", ({ runs }) => runs > 1);
+  expect(await home.session("never")).toMatchObject({ runs: 1, status: "failed", restartAt: null });
+  expect(await home.session("good")).toMatchObject({ runs: 1, status: "done", restartAt: null });
+});
+
+test("the pause doubles, and after five quick ends there is no further run (SYM-13 hosts)", async () => {
+  await using home = new TestHome();
+  await start(home, "always", "exit 1");
+  const given = await eventually(async () => {
+    const lines = (await home.ok(["events", "--session", "it"])).trim().split("\n");
+    const events = lines.map((line) => JSON.parse(line) as AnyEvent);
+    return events.some(({ type }) => type === "session.restart_abandoned") && events;
+  }, 40_000);
+  const pauses = given
+    .filter(({ type }) => type === "session.restart_scheduled")
+    .map(({ at, data }) => Date.parse(String(data.at)) - Date.parse(at));
+  expect(pauses.map((ms) => Math.round(ms / 1000))).toEqual([1, 2, 4, 8]);
+  expect(given.at(-1)).toMatchObject({ type: "session.restart_abandoned", data: { why: "crash_loop", quickEnds: 5 } });
+  expect(await home.session("it")).toMatchObject({ runs: 5, status: "failed", restartAt: null });
+});
+
+test("a restart that is due survives kill -9 of the daemon, is listed, and is called off by stop (SYM-13 hosts)", async () => {
+  await using home = new TestHome();
+  await start(home, "always", "exit 1");
+  await home.until("it", ({ runs, restartAt }) => runs === 2 && restartAt !== null);
+  await home.killDaemon();
+  await home.until("it", ({ runs }) => runs === 3);
+  const due = await home.until("it", ({ restartAt }) => restartAt !== null);
+  expect(await home.json<Session[]>(["ls"])).toMatchObject([{ id: due.id }]);
+  expect((await home.cli(["rm", "it"])).code).toBe(6);
+  await home.ok(["stop", "it"]);
+  expect(await home.session("it")).toMatchObject({ runs: 3, restartAt: null });
+  await home.ok(["rm", "it"]);
+});
+
+test("a session that was stopped stays stopped (SYM-13 hosts)", async () => {
+  await using home = new TestHome();
+  await start(home, "always", "exec sleep 60");
+  await home.ok(["stop", "it"]);
+  expect(await home.session("it")).toMatchObject({ status: "stopped", runs: 1, restartAt: null });
+});

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import type { Screen, Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { TestHome } from "./home.ts";
+
+describe.each(["tmux", "native"])("on the %s host", (host) => {
+  const start = (home: TestHome, script: string) => home.json<Session>(["run", "--host", host, "--name", "it", "--", "sh", "-c", script]);
+
+  test("send types a line and Enter, and keys press keys", async () => {
+    await using home = new TestHome();
+    await start(home, 'stty -echo; echo ready; read -r line; echo "got <$line>"; exec cat');
+    await home.ok(["wait", "it", "--for", "output=ready"]);
+    await home.ok(["send", "it", "one 'line'"]);
+    expect(await home.ok(["wait", "it", "--for", "output=got", "--timeout", "10s"])).toBe("got <one 'line'>\n");
+    await home.ok(["keys", "it", "C-c"]);
+    expect(await home.ended("it")).toMatchObject({ exit: { code: null, signal: "SIGINT" } });
+  });
+
+  test("several lines are refused by a program that takes no pastes, and pasted in one piece into one that does", async () => {
+    await using home = new TestHome();
+    await start(home, "stty raw -echo; echo ready; read -r x; printf '\\033[?2004hasked'; exec cat -v");
+    await home.ok(["wait", "it", "--for", "output=ready"]);
+    const refused = await home.cli(["send", "it", "one\ntwo"]);
+    expect(refused.code).toBe(17);
+    expect(refused.stderr).toContain("--force");
+    await home.ok(["send", "it", "\n", "--no-enter", "--force"]);
+    await home.ok(["keys", "it", "C-j"]);
+    await home.ok(["wait", "it", "--for", "output=asked", "--timeout", "10s"]);
+    const sent = await home.json<{ pasted: boolean; bytes: number }>(["send", "it", "-"], { input: "one\ntwo\x1b[201~rm -rf\n" });
+    expect(sent).toMatchObject({ pasted: true, bytes: 13 });
+    await home.ok(["wait", "it", "--for", "output=\\[200~one", "--timeout", "10s"]);
+    expect(await home.ok(["wait", "it", "--for", "output=201~", "--timeout", "10s"])).toContain("two" + "rm -rf^[[201~^M");
+  });
+
+  test("a megabyte from standard input arrives complete", async () => {
+    await using home = new TestHome();
+    const text = "0123456789abcdef".repeat(1 << 16);
+    await start(home, "stty raw -echo; echo ready; head -c 1048576 | sha256sum");
+    await home.ok(["wait", "it", "--for", "output=ready"]);
+    await home.ok(["send", "it", "-", "--no-enter"], { input: text });
+    const digest = createHash("sha256").update(text).digest("hex");
+    await home.ok(["wait", "it", "--for", `output=${digest}`, "--timeout", "30s"]);
+  });
+
+  test("what several send at once is never mixed", async () => {
+    await using home = new TestHome();
+    await start(home, "stty -echo -icanon; echo ready; exec cat");
+    await home.ok(["wait", "it", "--for", "output=ready"]);
+    const words = Array.from({ length: 8 }, (_, i) => String(i).repeat(200));
+    await Promise.all(words.map((word) => home.ok(["send", "it", word])));
+    for (const word of words) await home.ok(["wait", "it", "--for", `output=^${word}$`, "--timeout", "10s"]);
+  });
+
+  test("screen tells what a person would see, with size, cursor and title", async () => {
+    await using home = new TestHome();
+    await start(home, "printf '\\033]0;the title\\007\\033[31mred\\033[0m and plain'; exec sleep 60");
+    await home.ok(["wait", "it", "--for", "output=plain"]);
+    const screen = await home.json<Screen>(["screen", "it"]);
+    expect(screen).toMatchObject({ columns: 120, rows: 40, cursor: { x: 13, y: 0, visible: true }, title: "the title" });
+    expect(await home.ok(["screen", "it"])).toBe("red and plain\n");
+    expect(await home.ok(["screen", "it", "--ansi"])).toContain("31mred");
+  });
+
+  test("wait ends with its own code when the time is over, or the session without the words", async () => {
+    await using home = new TestHome();
+    await start(home, "sleep 0.5; echo bye");
+    expect((await home.cli(["wait", "it", "--timeout", "50ms"])).code).toBe(16);
+    const never = await home.cli(["wait", "it", "--for", "output=hello"]);
+    expect(never.code).toBe(16);
+    expect(never.stderr).toContain("has ended without printing it");
+    expect(await home.ok(["wait", "it"])).toBe("it has ended: done\n");
+    expect(await home.ok(["wait", "it", "--for", "output=b.e"])).toBe("bye\n");
+  });
+});
