@@ -21,11 +21,11 @@ class Output {
   }
 }
 
-/** The script is a file: none of its bytes has to survive a shell. */
+/** The bytes are in a file, so that they need not survive a shell. Without echo: the terminal's replies to queries are no output. */
 async function said(home: TestHome, bytes: string | Uint8Array, name: string): Promise<void> {
   const file = path.join(home.root, name);
   writeFileSync(file, bytes);
-  await home.run(`stty -opost; cat ${file}`, "--name", name);
+  await home.run(`stty -opost -echo; cat ${file}`, "--name", name);
   await home.ended(name);
 }
 
@@ -39,11 +39,8 @@ test("logs is what a person would have read at the end; --raw is every byte", as
 
 test("--raw gives every byte a program wrote, whatever it is", async () => {
   await using home = new TestHome();
-  const file = path.join(home.root, "bytes");
   const bytes = Buffer.from(Array.from({ length: 64 * 1024 }, (_, index) => (index * 7 + (index >> 8)) & 0xff));
-  writeFileSync(file, bytes);
-  await home.run(`stty -opost; cat ${file}`, "--name", "bytes");
-  await home.ended("bytes");
+  await said(home, bytes, "bytes");
   const raw = execFileSync(HOLDFAST, ["logs", "bytes", "--raw"], { env: home.env, cwd: home.root, maxBuffer: 1 << 24 });
   expect(raw.equals(bytes)).toBe(true);
 });
