@@ -51,7 +51,7 @@ function onDemand(home: Home): Transport {
   const wire = unixTransport(home.daemonSocket);
   let served = false;
   const attempt = async <R extends { status: number }>(request: WireRequest, send: () => Promise<R>): Promise<R> => {
-    const deadline = performance.now() + START_PATIENCE_MS;
+    let deadline: number | undefined;
     let launchAt = 0;
     let cutOffs = 0;
     for (;;) {
@@ -72,6 +72,8 @@ function onDemand(home: Home): Transport {
         const again = isNotListening(error) || (harmless && ++cutOffs < MOST_CUT_OFFS);
         if (!again) throw error;
       }
+      // From the first failure on: the first look at this clock costs most of a millisecond of CPU, and few commands need it.
+      deadline ??= performance.now() + START_PATIENCE_MS;
       if (performance.now() > deadline) throw unanswered(home);
       const fate = served && request.method === "GET" ? await fateOfDaemon(home) : "unknown";
       if (fate === "ended") throw ended();
