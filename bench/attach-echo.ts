@@ -36,19 +36,28 @@ export const attachEcho: Benchmark = {
   },
 };
 
+const WOKEN =
+  "The client is tmux itself, and the server does the same work; but each echo is recorded, the record wakes the daemon, and with few cores that may take one from the client.";
+const TWO_NODES =
+  "A keystroke and its echo each pass two Node event loops, the client's and the holder's, where dtach has two small C programs.";
+
 function rows({ holdfast = [], native = [], tmux = [], dtach }: Record<string, number[][]>): Row[] {
   const at = (rounds: number[][], q: number) => rounds.map((round) => quantile(round, q));
-  const pair = (host: string, subject: number[][], baseline: { name: string; rounds: number[][]; atMost: number }): Row[] => {
+  const pair = (
+    host: string,
+    subject: number[][],
+    baseline: { name: string; rounds: number[][]; atMost: number; whenMissed: string },
+  ): Row[] => {
     const against = (q: number) => ({ name: baseline.name, values: at(baseline.rounds, q) });
     const limit = { of: "ratio", atMost: baseline.atMost } as const;
     return [
-      compared({ what: `${host} host, median`, unit: "ms", limit }, at(subject, 0.5), against(0.5)),
+      compared({ what: `${host} host, median`, unit: "ms", limit, whenMissed: baseline.whenMissed }, at(subject, 0.5), against(0.5)),
       compared({ what: `${host} host, p99`, unit: "ms" }, at(subject, 0.99), against(0.99)),
     ];
   };
   return [
-    ...pair("tmux", holdfast, { name: "tmux", rounds: tmux, atMost: 1.05 }),
-    ...(dtach ? pair("native", native, { name: "dtach", rounds: dtach, atMost: 1.5 }) : []),
+    ...pair("tmux", holdfast, { name: "tmux", rounds: tmux, atMost: 1.05, whenMissed: WOKEN }),
+    ...(dtach ? pair("native", native, { name: "dtach", rounds: dtach, atMost: 1.5, whenMissed: TWO_NODES }) : []),
   ];
 }
 

@@ -11,6 +11,8 @@ export interface Machine {
   node: string;
   tmux: string;
   dtach: string | null;
+  /** The nice value of the run: below 0 where other work had to give way. */
+  nice: number;
 }
 
 export function describeMachine(): Machine {
@@ -22,6 +24,7 @@ export function describeMachine(): Machine {
     node: process.versions.node,
     tmux: firstLine("tmux", "-V").replace(/^tmux /, ""),
     dtach: /version (\S+)/.exec(firstLine("dtach", "--version"))?.[1] ?? null,
+    nice: os.getPriority(),
   };
 }
 

@@ -36,7 +36,7 @@ Written by \`npm run bench -- --write\`; every number was measured in that one r
 ratio is taken within each round. Shown is the median and, in brackets, p10–p90 of ten or more rounds, else the smallest and the largest.
 
 Run of ${result.at.slice(0, 10)}, ${Math.round(result.seconds)} s${result.quick ? ", with --quick" : ""}, on ${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB, ${machine.kernel}, Node ${machine.node},
-tmux ${machine.tmux}${machine.dtach ? `, dtach ${machine.dtach}` : ""}; load average ${load.before.toFixed(2)} before it.
+tmux ${machine.tmux}${machine.dtach ? `, dtach ${machine.dtach}` : ""}; load average ${load.before.toFixed(2)} before it${priority(machine)}.
 
 ${table}
 
@@ -54,6 +54,10 @@ ${benchmarks.map(({ name, measures, baseline, budget }) => `**${name}.** ${measu
 several), \`--rounds N\` more or fewer rounds, \`--quick\` a rough answer in under two minutes, \`--write\` also rewrites this file,
 \`--from FILE\` shows an earlier JSON (and writes from it, with \`--write\`). They need tmux and python3, and a machine that does nothing else.
 `;
+}
+
+function priority({ nice }: Machine): string {
+  return nice === 0 ? "" : `, nice value ${nice}`;
 }
 
 function cells({ benchmarks }: Result): string[][] {

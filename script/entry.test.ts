@@ -32,6 +32,29 @@ test("the CLI starts where no compile cache can be kept", () => {
   expect(startAs("26.0.0", { XDG_CACHE_HOME: "/dev/null" })).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
 });
 
+test("the code of a command is kept for its next run, and thrown away when it is damaged or of another build", () => {
+  using entry = new Entry('console.log("the CLI", process.argv[2]);');
+  expect(entry.run("ls").stdout).toBe("the CLI ls\n");
+  expect(entry.run("/etc/passwd").stdout).toBe("the CLI /etc/passwd\n");
+  const [ls = "", other = ""] = entry.kept();
+  expect([ls, other]).toEqual([expect.stringMatching(/^\d+-\d+\.ls$/), expect.stringMatching(/^\d+-\d+\.other$/)]);
+
+  const good = entry.read(ls);
+  entry.write(ls, good.subarray(0, good.length / 2));
+  expect(entry.run("ls").stdout).toBe("the CLI ls\n");
+  expect(entry.read(ls).length).toBe(good.length);
+
+  entry.replaceCli('console.log("new CLI", process.argv[2]);');
+  expect(entry.run("ls").stdout).toBe("new CLI ls\n");
+  expect(entry.kept()).toHaveLength(3);
+});
+
+test("a program that becomes another one keeps its code, too", () => {
+  using entry = new Entry('process.execve("/bin/echo", ["echo", "became"], {});');
+  expect(entry.run("attach").stdout).toBe("became\n");
+  expect(entry.kept()).toEqual([expect.stringMatching(/\.attach$/)]);
+});
+
 test("set-up with nothing missing says nothing", () => {
   const setup = path.join(import.meta.dirname, "setup.mjs");
   const code = `import { ensure } from ${JSON.stringify(setup)}; await ensure();`;
@@ -51,4 +74,41 @@ function startAs(version: string, env: Record<string, string> = {}) {
     encoding: "utf8",
     env: { ...process.env, XDG_CACHE_HOME: folder, ...env },
   });
+}
+
+/** The entry with a stand-in CLI and a cache of its own. */
+class Entry implements Disposable {
+  readonly #folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-entry-"));
+
+  constructor(cli: string) {
+    fs.copyFileSync(entry, path.join(this.#folder, "holdfast.cjs"));
+    this.replaceCli(cli);
+  }
+
+  /** As a build does it: a file of its own, renamed into place. */
+  replaceCli(text: string): void {
+    fs.writeFileSync(path.join(this.#folder, "new.cjs"), text);
+    fs.renameSync(path.join(this.#folder, "new.cjs"), path.join(this.#folder, "cli.cjs"));
+  }
+
+  run(...args: string[]) {
+    const env = { ...process.env, XDG_CACHE_HOME: this.#folder };
+    return spawnSync(process.execPath, [path.join(this.#folder, "holdfast.cjs"), ...args], { encoding: "utf8", env });
+  }
+
+  kept(): string[] {
+    return fs.readdirSync(path.join(this.#folder, "holdfast/code")).sort();
+  }
+
+  read(name: string): Buffer {
+    return fs.readFileSync(path.join(this.#folder, "holdfast/code", name));
+  }
+
+  write(name: string, bytes: Uint8Array): void {
+    fs.writeFileSync(path.join(this.#folder, "holdfast/code", name), bytes);
+  }
+
+  [Symbol.dispose](): void {
+    fs.rmSync(this.#folder, { recursive: true });
+  }
 }

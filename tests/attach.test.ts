@@ -137,6 +137,19 @@ test("attach --read-only from inside a session makes the terminal a reader", asy
   expect(await home.ok(["logs", "b", "--raw"])).not.toContain("typed");
 });
 
+test("a session cannot be attached inside itself: it would mirror itself without end", async () => {
+  await using home = new TestHome();
+  await home.run(`${HOLDFAST} attach self; echo code=$?; exec sleep 1000`, "--name", "self");
+  await eventually(async () => (await home.ok(["logs", "self"])).includes("code="));
+  expect(await home.ok(["logs", "self"])).toBe(
+    "holdfast: self cannot be attached inside itself\n  attach it from another terminal\ncode=2\n",
+  );
+  await home.ok(["spawn", "shell", "--name", "a"]);
+  using terminal = await attachTerminal(home, { ref: "a" });
+  terminal.line(`${HOLDFAST} attach a; echo code=$?`);
+  await terminal.shows("code=0");
+});
+
 test("a session that ends while it is attached gives the terminal back", async () => {
   await using home = new TestHome();
   await shell(home, "a");

@@ -98,7 +98,8 @@ test("a daemon whose whole socket directory was deleted listens anew, and so doe
   await using home = new TestHome();
   const before = await home.run(TICKING, "--name", "ticker");
   const status = await home.json<DaemonStatus>(["status"]);
-  rmSync(home.socketDirectory, { recursive: true });
+  // The daemon may be back in it before it is empty.
+  rmSync(home.socketDirectory, { recursive: true, maxRetries: 10, retryDelay: 5 });
   expect(await home.json<DaemonStatus>(["status"])).toMatchObject({ pid: status.pid, tmux: { pid: status.tmux?.pid } });
   await home.run("echo works", "--name", "next");
   expect(await home.ended("next")).toMatchObject({ status: "done" });

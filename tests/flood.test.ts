@@ -62,7 +62,7 @@ test("after kill -9 of the daemon all of 100 sessions are listed within a second
   }
 
   const took: number[] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 5; round++) {
     await home.killDaemon();
     const began = performance.now();
     const listed = await home.json<Session[]>(["ls"]);
@@ -72,7 +72,7 @@ test("after kill -9 of the daemon all of 100 sessions are listed within a second
     );
   }
   // Other tests run on the same cores: what it takes is the least of the rounds.
-  expect(Math.min(...took)).toBeLessThan(1000);
+  expect(Math.min(...took), took.join(" ")).toBeLessThan(1000);
 });
 
 test("a daemon killed while programs are being started leaves none that it does not know, and none it only thinks of (NEW-01 spine)", async () => {

@@ -13,7 +13,7 @@ import { TestHome } from "./home.ts";
 /** Those that issue 2 asks for, then what came with time. */
 const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
-const SESSION_KEYS = [...ASKED_FOR.split(" "), ..."command owner restart restartAt usage".split(" ")].sort();
+const SESSION_KEYS = [...ASKED_FOR.split(" "), ..."command owner cause restart restartAt usage memoryLimitBytes".split(" ")].sort();
 const EVENT_KEYS = "epoch seq id type v at actor session machine data".split(" ").sort();
 const STATUS_KEYS = "pid version node nodeVersion home socket startedAt machine epoch seq sessions tmux".split(" ").sort();
 
@@ -58,10 +58,12 @@ test("run --json prints the session that runs", async () => {
     lastActivityAt: null,
     outputPath: path.join(home.path, "sessions", session.id, "runs/1/output.000000"),
     exit: null,
+    cause: null,
     runs: 1,
     restart: "never",
     restartAt: null,
     usage: null,
+    memoryLimitBytes: null,
   });
   expect(readlinkSync(`/proc/${session.pid}/exe`), "the program's own pid").toMatch(/\/(sleep|coreutils|busybox)$/);
 });
@@ -113,7 +115,7 @@ test("exit is a code or a signal", async () => {
   await using home = new TestHome();
   await home.run("exit 42", "--name", "code");
   await home.run("kill -SEGV $$", "--name", "signal");
-  expect(await home.ended("code")).toMatchObject({ status: "failed", exit: { code: 42, signal: null } });
+  expect(await home.ended("code")).toMatchObject({ status: "failed", cause: "exited", exit: { code: 42, signal: null } });
   expect(await home.ended("signal")).toMatchObject({ status: "failed", exit: { code: null, signal: "SIGSEGV" } });
 });
 

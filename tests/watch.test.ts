@@ -1,5 +1,7 @@
 /** `ls --watch`: on a terminal and for a script. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
@@ -29,20 +31,20 @@ test("ls --watch on a terminal shows what happens as it happens, and gives the t
   expect(after).not.toContain("third ");
 });
 
-test("ls --watch on a terminal follows its size", async () => {
+test("ls --watch fits the terminal, also after its size has changed", async () => {
   await using home = new TestHome();
-  await home.run("exec sleep 1000", "--name", "one", "--cwd", "/usr/share");
-  using terminal = openTerminal(home, { columns: 120 });
+  const directory = path.join(home.root, "a-directory-with-a-name-that-is-too-long-for-most-terminals");
+  mkdirSync(directory);
+  await home.run("exec sleep 1000", "--name", "one", "--cwd", directory);
+  using terminal = openTerminal(home, { columns: 180 });
   terminal.line("holdfast ls --watch");
-  await terminal.shows(/^one .*\/usr\/share$/m);
-  terminal.resize(60, 10);
-  await eventually(
-    () =>
-      terminal
-        .screen()
-        .split("\n")
-        .filter((line) => line.startsWith("one ")).length === 1,
-  );
+  await terminal.shows(directory);
+  terminal.resize(110, 20);
+  await terminal.shows(/^one .* …[\w-]*-terminals$/m);
+  expect(terminal.screen()).toMatch(/^NAME .* PID +ID +DIRECTORY$/m);
+  terminal.resize(80, 20);
+  await terminal.shows(/^NAME +STATUS +AGENT +FOR +LAST OUTPUT +ID +DIRECTORY$/m);
+  await terminal.shows(/^one .* …[\w-]+inals$/m);
   terminal.keys("C-c");
 });
 

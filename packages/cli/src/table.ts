@@ -27,8 +27,8 @@ export interface TableOptions {
 }
 
 /**
- * As wide as the terminal: the directory is shortened, and the path of the recording (`outputs`) is there only when it fits whole, for
- * half a path cannot be copied. Without a width, for a pipe, everything is there.
+ * As wide as the terminal: the directory is shortened, and what can best be done without is left out. The path of the recording
+ * (`outputs`) is there only when it fits whole, for half a path cannot be copied. Without a width, for a pipe, everything is there.
  */
 export function sessionTable(sessions: readonly Session[], options: TableOptions): string {
   const room = options.width ?? Number.POSITIVE_INFINITY;
@@ -38,9 +38,15 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
     return { head, cells, width: Math.max(head.length, ...cells.map(widthOf)) };
   });
   const whole = (columns: readonly { width: number }[]) => columns.reduce((total, { width }) => total + width + 2, -2);
-  const columns = whole(measured) <= room ? measured : measured.filter(({ head }) => head !== "OUTPUT");
+  const least = (columns: readonly { head: string; width: number }[]) =>
+    whole(columns.map(({ head, width }) => ({ width: head === "DIRECTORY" ? Math.min(width, LEAST_PATH) : width })));
+  let columns = measured;
+  for (const head of DISPENSABLE) {
+    if ((columns.some((column) => column.head === "OUTPUT") ? whole : least)(columns) <= room) break;
+    columns = columns.filter((column) => column.head !== head);
+  }
   const last = columns.at(-1);
-  const left = Math.max(12, room - whole(columns.slice(0, -1)) - 2);
+  const left = Math.max(LEAST_PATH, room - whole(columns.slice(0, -1)) - 2);
   const line = (index: number | undefined) =>
     columns
       .map((column) => {
@@ -52,6 +58,11 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
       .trimEnd();
   return [line(undefined), ...sessions.map((_, index) => line(index))].join("\n");
 }
+
+const LEAST_PATH = 12;
+
+/** In the order in which they are left out. */
+const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "LAST OUTPUT", "AGENT", "RUNS"];
 
 function paint(text: string, { head, status }: { head: string; status: string | undefined }): string {
   if (status === undefined) return color("dim", text);

@@ -5,6 +5,9 @@ import { allProcesses, inspect, isSameProcess, type ProcessInfo, signalProcess, 
 import { expect, onTestFinished, test, vi } from "vitest";
 import { endProcesses } from "./ending.ts";
 
+// Real servers and programs, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 20_000 });
+
 let counter = 0;
 
 /** A run of this script, in a process session of its own and with a marker in its environment, as a host starts it. */

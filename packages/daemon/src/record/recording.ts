@@ -7,7 +7,7 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "@holdfast/platform";
 
-interface Segment {
+export interface Segment {
   path: string;
   offset: number;
   size: number;
@@ -28,13 +28,18 @@ export class Recording {
   }
 
   size(): number {
-    const last = this.#segments().at(-1);
+    const last = this.last();
     return last ? last.offset + last.size : 0;
+  }
+
+  /** The segment that grows. */
+  last(): Segment | undefined {
+    return this.#segments().at(-1);
   }
 
   /** When the last byte came, as far as the file system knows. */
   lastActivity(): number | null {
-    const last = this.#segments().at(-1);
+    const last = this.last();
     return last ? statSync(last.path).mtimeMs : null;
   }
 

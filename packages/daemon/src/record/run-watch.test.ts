@@ -52,6 +52,19 @@ test("a steady stream of output is sampled at most four times a second, and the 
   expect(r.times()).toBe(text);
 });
 
+test("samples go on over the next segment, and over those of a recorder that was replaced", async () => {
+  using r = run();
+  const watch = r.watch();
+  let size = 0;
+  for (const segment of ["output.000000", "output.000001", "output-001.000000"]) {
+    for (const text of ["first", "and more"]) {
+      appendFileSync(join(r.path, segment), text);
+      size += text.length;
+      await vi.waitFor(() => expect(watch.times.sampled()).toBe(size));
+    }
+  }
+});
+
 test("what came while nobody watched is marked as of unknown time, once", () => {
   using r = run({ "output.000000": "0123456789", "times.idx": "1000 3\n" });
   r.watch()[Symbol.dispose]();

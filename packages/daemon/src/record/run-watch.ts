@@ -6,10 +6,10 @@
  * another, or missed while no daemon ran, loses nothing. Times are a comfort: on a full disk, or when somebody takes the
  * directory away, they stop, and the run and its readers go on.
  */
-import { existsSync, type FSWatcher, readFileSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { describe, log } from "@holdfast/platform";
-import { Recording } from "./recording.ts";
+import { Recording, type Segment } from "./recording.ts";
 import { type Size, Times } from "./times.ts";
 
 /** Coarser: replay jumps. Finer: a spinner costs a file write per frame. */
@@ -32,7 +32,7 @@ export class RunWatch implements Disposable {
     this.times = new Times(options.directory);
     this.lastActivity = this.recording.lastActivity();
     this.#onExit = options.onExit;
-    this.#watcher = watch(options.directory, { persistent: false }, (_event, name) => this.#noticed(name));
+    this.#watcher = watch(options.directory, { persistent: false }, (event, name) => this.#noticed(event, name));
     this.#watcher.on("error", (error) => log(`cannot watch ${options.directory}: ${describe(error)}`));
     this.#carefully(() => this.#catchUp());
     // The program may have ended between the keeper's start and the watch.
@@ -58,12 +58,15 @@ export class RunWatch implements Disposable {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#watcher.close();
+    this.#tail = undefined;
     this.#carefully(() => this.#sample());
     for (const reader of [...this.#readers]) reader();
   }
 
-  #noticed(name: string | null): void {
+  #noticed(event: string, name: string | null): void {
     if (this.#closed) return;
+    // A file came, went, or has another name: perhaps the next segment.
+    if (event === "rename") this.#tail = undefined;
     if (name === "exit.json") this.#exited();
     else if (name === "size") this.#carefully(() => this.#resized());
     else if (name === null || name.startsWith("output")) this.#grew();
@@ -97,13 +100,22 @@ export class RunWatch implements Disposable {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#sampledAt = Date.now();
-    const offset = this.recording.size();
+    const offset = this.#size();
     if (size === undefined && offset === this.#offset) return;
     this.#offset = offset;
     this.times.append(size ? { at: this.#sampledAt, offset, size } : { at: this.#sampledAt, offset });
   }
 
   #offset = -1;
+  #tail: Segment | undefined;
+
+  /** By the segment that grows, as long as no other can have come: listing the directory would be most of what a sample costs. */
+  #size(): number {
+    const now = this.#tail && statSync(this.#tail.path, { throwIfNoEntry: false })?.size;
+    if (this.#tail && now !== undefined) return this.#tail.offset + now;
+    this.#tail = this.recording.last();
+    return this.#tail ? this.#tail.offset + this.#tail.size : 0;
+  }
 
   #resized(): void {
     const match = /^(\d+) (\d+)$/.exec(readFileSync(join(this.recording.directory, "size"), "utf8").trim());

@@ -221,6 +221,10 @@ export class Sessions {
     const host = this.#host(record.host);
     const here = options.from === null ? undefined : parseRunMarker(options.from);
     const switched = here !== undefined && (await host.switchClient(here, runOf(record), options).catch(() => false));
+    if (!switched && here?.session === record.id) {
+      // A mirror in a mirror: it would redraw itself without end, and fill the disk with it.
+      throw new HoldfastError("usage", `${record.name} cannot be attached inside itself`, { hint: "attach it from another terminal" });
+    }
     const ways = switched ? { command: null, socket: null } : await host.attachWays(runOf(record), options);
     return { session: this.#view(record), switched, ...ways, ...this.#detachKey };
   }

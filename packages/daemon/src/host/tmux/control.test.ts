@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { ControlClient } from "./control.ts";
 
+// Real servers and programs, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 20_000 });
+
 /** A tmux server of the test's own, and control clients on it. */
 class PrivateServer implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,10 +13,14 @@ import {
   runDirectory,
   secureSocketDirectory,
 } from "@holdfast/platform";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { RunId } from "../host.ts";
+import { recorderOf } from "./drain.ts";
 import { TmuxHost } from "./host.ts";
 import { findTmux, TmuxServer } from "./server.ts";
+
+// Real servers and programs, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 20_000 });
 
 /** A home of the test's own with a host on it. */
 class HostHome implements AsyncDisposable {
@@ -76,14 +79,6 @@ function recorded({ directory }: { directory: string }): Buffer {
   return Buffer.concat(names.sort().map((name) => readFileSync(join(directory, name))));
 }
 
-/** Both cores are busy with something else. */
-function loadMachine(): void {
-  const burners = [1, 2, 3].map(() => spawn("sh", ["-c", "while :; do :; done"], { stdio: "ignore" }));
-  onTestFinished(() => {
-    for (const burner of burners) burner.kill("SIGKILL");
-  });
-}
-
 test("a run says its pid, how it ended, and every byte it wrote, without anybody listening", async () => {
   await using home = new HostHome();
   const run = await home.start("echo $$; exit 7");
@@ -97,36 +92,40 @@ test("a run says its pid, how it ended, and every byte it wrote, without anybody
   await home.host.remove(run);
 });
 
-test("the recording is byte for byte what programs wrote, from the first to the last, under load", async () => {
+test("the recording is byte for byte what the program wrote, from the first byte on", async () => {
   await using home = new HostHome();
-  loadMachine();
-  const files = [3_000_000, 1_048_576, 1_000_000, 1].map((size, i) => {
-    const path = join(home.home.path, `bytes${i}`);
-    writeFileSync(path, randomBytes(size));
-    return path;
-  });
-  const runs = await Promise.all(files.map((path) => home.start(`stty -opost -echo; exec cat '${path}'`)));
-  await Promise.all(
-    runs.map(async (run, i) => {
-      await exited(run);
-      await home.host.remove(run);
-      expect(recorded(run).equals(readFileSync(files[i] ?? ""))).toBe(true);
-    }),
-  );
-}, 30_000);
+  const file = join(home.home.path, "bytes");
+  writeFileSync(file, randomBytes(3_000_000));
+  // It stays until tmux has read the rest: see docs/adr/0004.
+  const run = await home.start(`stty -opost -echo; cat '${file}'; sleep 0.3`);
+  await exited(run);
+  await home.host.remove(run);
+  expect(recorded(run).equals(readFileSync(file))).toBe(true);
+});
 
-test("what a program says that ends at once is not lost, under load", async () => {
+test("what has not reached the recorder when the program ends is waited for", async () => {
   await using home = new HostHome();
-  loadMachine();
-  const runs = await Promise.all(Array.from({ length: 12 }, (_, i) => home.start(`printf 'the only words of %s' ${i}`)));
-  await Promise.all(
-    runs.map(async (run, i) => {
-      await exited(run);
-      await home.host.remove(run);
-      expect(String(recorded(run))).toBe(`the only words of ${i}`);
-    }),
-  );
-}, 30_000);
+  const file = join(home.home.path, "bytes");
+  writeFileSync(file, randomBytes(20_000));
+  const run = await home.start(`stty -opost -echo; read -r line; cat '${file}'; sleep 0.3`);
+  const recorder = await vi.waitFor(() => {
+    const found = recorderOf(run.directory);
+    expect(found?.name).toBe("split");
+    return found;
+  });
+  process.kill(recorder?.pid ?? 0, "SIGSTOP");
+  await home.host.write(run, Buffer.from("\n"), { paste: false });
+  await exited(run);
+  let isRemoved = false;
+  const removing = home.host.remove(run).then(() => {
+    isRemoved = true;
+  });
+  for (let turn = 0; turn < 20; turn++) await home.host.list();
+  expect([isRemoved, recorded(run).length]).toEqual([false, 0]);
+  process.kill(recorder?.pid ?? 0, "SIGCONT");
+  await removing;
+  expect(recorded(run).equals(readFileSync(file))).toBe(true);
+});
 
 test("a death by signal is told by its number", async () => {
   await using home = new HostHome();
@@ -199,19 +198,35 @@ test("a control client that is killed is replaced, and no run is thought lost", 
   expect(home.host.keeperPids()).toEqual(keepers);
 });
 
-test("a start whose reply never came leaves nothing running", async () => {
+test("a start during which the control client dies has either failed or started, never both", async () => {
   await using home = new HostHome();
   await home.start("exec sleep 60");
   const [server = 0] = home.host.keeperPids();
   const run = home.prepare("exec sleep 60");
-  // The server has the commands before it, and goes on when there is nobody left to answer.
+  // The server has the commands before it, and goes on when the one who sent them is gone.
   process.kill(server, "SIGSTOP");
   const starting = home.host.start({ ...run, title: "test", columns: 80, rows: 24 });
   await new Promise(setImmediate);
   process.kill(home.controlPid(), "SIGKILL");
   process.kill(server, "SIGCONT");
-  await expect(starting).rejects.toMatchObject({ code: "host_failed" });
-  expect((await home.host.list()).map(({ session }) => session)).not.toContain(run.session);
+  const started = await starting.then(
+    () => true,
+    () => false,
+  );
+  await vi.waitFor(async () => expect((await home.host.list()).map(({ session }) => session).includes(run.session)).toBe(started));
+});
+
+test("a server that did not hear that it is to end is ended all the same", async () => {
+  await using home = new HostHome();
+  await home.start("exec sleep 60");
+  const [server = 0] = home.host.keeperPids();
+  process.kill(server, "SIGSTOP");
+  const ending = home.host.shutdown();
+  await new Promise(setImmediate);
+  process.kill(home.controlPid(), "SIGKILL");
+  process.kill(server, "SIGCONT");
+  await ending;
+  expect(home.host.keeperPids()).toEqual([]);
 });
 
 test("when shutdown returns, the server is gone", async () => {

@@ -8,6 +8,9 @@ import { expect, test, vi } from "vitest";
 import type { ControlClient } from "./control.ts";
 import { findTmux, TmuxServer, tmuxAtLeast } from "./server.ts";
 
+// Real servers and programs, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 20_000 });
+
 /** A home of the test's own, and what talks to the tmux server that belongs to it. */
 class ServerHome implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));

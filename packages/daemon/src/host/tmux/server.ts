@@ -38,6 +38,8 @@ interface Said {
 
 /** A server that is silent for this long is taken for one whose socket is gone. */
 const ANSWER_MS = 10_000;
+/** A server that was told to end and has not begun after this time lost the client that told it. */
+const HEARD_MS = 1000;
 /** How long a server that lives may take to answer on its new socket: a daemon that starts waits for it. */
 const SOCKET_MS = 3000;
 
@@ -137,10 +139,15 @@ export class TmuxServer {
     );
   }
 
-  /** Resolves when the server that was told to end has ended. */
+  /** Resolves when the server that was told to end has ended; one that cannot have heard it is told by signal. */
   async gone(): Promise<void> {
-    const deadline = performance.now() + ANSWER_MS;
-    while (this.pid !== undefined && performance.now() < deadline) await delay(5);
+    const known = this.#pid;
+    const began = performance.now();
+    let signalled = false;
+    while (known && isSameProcess(known.pid, known.start) && performance.now() < began + ANSWER_MS) {
+      if (!signalled && performance.now() > began + HEARD_MS) signalled = signalProcess(known.pid, known.start, "SIGTERM");
+      await delay(5);
+    }
   }
 
   async #connect(onEnd: () => void): Promise<ControlClient> {
