@@ -50,7 +50,11 @@ export const rules = [
   ...Object.entries(ROOMS).map(([name, allowed]) => roomRule(name, allowed)),
   forbid("unknown-room", { path: `^${DAEMON}/[^/]+/`, pathNot: `^${DAEMON}/(${either(Object.keys(ROOMS))})/` }, {}),
   forbid("composition-root", {}, { path: `^${DAEMON}/main\\.ts$` }),
-  forbid("host-adapter", { pathNot: `^${DAEMON}/(main\\.ts$|host/suite\\.test\\.ts$|host/([^/]+)/)` }, { path: `^${DAEMON}/host/(tmux|native)/` }),
+  forbid(
+    "host-adapter",
+    { pathNot: `^${DAEMON}/(main\\.ts$|host/suite\\.test\\.ts$|host/([^/]+)/)` },
+    { path: `^${DAEMON}/host/(tmux|native)/` },
+  ),
   forbid(
     "host-adapter-other",
     { path: `^${DAEMON}/host/([^/]+)/` },

@@ -35,16 +35,16 @@ test("ls --watch fits the terminal, also after its size has changed", async () =
   await using home = new TestHome();
   const directory = path.join(home.root, "a-directory-with-a-name-that-is-too-long-for-most-terminals");
   mkdirSync(directory);
-  await home.run("exec sleep 1000", "--name", "one", "--cwd", directory);
+  await home.run("exec sleep 1000", "--name", "a-readable-name", "--cwd", directory);
   using terminal = openTerminal(home, { columns: 180 });
   terminal.line("holdfast ls --watch");
   await terminal.shows(directory);
   terminal.resize(110, 20);
-  await terminal.shows(/^one .* …[\w-]*-terminals$/m);
+  await terminal.shows(/^a-readable-name .* …[\w-]*-terminals$/m);
   expect(terminal.screen()).toMatch(/^NAME .* PID +ID +DIRECTORY$/m);
   terminal.resize(80, 20);
   await terminal.shows(/^NAME +STATUS +AGENT +FOR +LAST OUTPUT +ID +DIRECTORY$/m);
-  await terminal.shows(/^one .* …[\w-]+inals$/m);
+  await terminal.shows(/^a-readable-name .* …[\w-]+inals$/m);
   terminal.keys("C-c");
 });
 
