@@ -43,7 +43,7 @@ function errorsPage(errors) {
 Generated from the contract by \`npm run openapi\`.
 
 Every failure has a code, a message that says what happened and, where there is one, a hint that says what to do next. Exit codes are
-stable: scripts may branch on them. With \`--json\` a command prints \`{"code", "message", "hint", "candidates"}\` on standard error; over HTTP
+stable: scripts may branch on them. With \`--json\` a command prints \`{"error": {"code", "message", "hint", "candidates"}}\` on standard error; over HTTP
 the same object is the body of the reply.
 
 | code | exit code | HTTP status | when |

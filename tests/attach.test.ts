@@ -88,6 +88,14 @@ test("a reader sees everything, types nothing and does not resize the session", 
   expect(said.match(/\d+ \d+(?=\r)/g)).toEqual(["34 110"]);
 });
 
+test("a terminal whose kind nobody here has heard of can attach", async () => {
+  await using home = new TestHome();
+  await shell(home, "a");
+  using terminal = openTerminal(home);
+  terminal.line("TERM=xterm-of-tomorrow holdfast attach a");
+  await terminal.shows(barOf("a"));
+});
+
 test("two terminals on one session both see and both type; one leaves, the other stays", async () => {
   await using home = new TestHome();
   await shell(home, "a");

@@ -80,6 +80,7 @@ test("a daemon whose socket was deleted listens anew, and streams that are open 
   const { id } = await home.run(TICKING);
   const pid = await home.daemonPid();
   const follower = home.start(["events", "-f"]);
+  using _ = { [Symbol.dispose]: () => void follower.kill() };
   let followed = "";
   follower.stdout.setEncoding("utf8").on("data", (chunk) => {
     followed += chunk;
@@ -90,7 +91,6 @@ test("a daemon whose socket was deleted listens anew, and streams that are open 
   expect(await home.daemonPid()).toBe(pid);
   await home.ok(["rename", id, "renamed"]);
   await eventually(() => followed.includes("session.renamed"));
-  follower.kill();
   expect(await startsOf(home)).toHaveLength(1);
 });
 

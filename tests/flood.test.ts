@@ -17,8 +17,8 @@ test("kill -9 of the daemon during a flood loses no byte and no event, and the p
   await using home = new TestHome();
   const { id, pid, outputPath } = await home.run(`${FLOOD}; echo $$`);
   await using subscriber = new Subscriber(home);
-  const events = collect(home, ["events", "-f"]);
-  const logs = collect(home, ["logs", "--raw", "-f", id]);
+  using events = collect(home, ["events", "-f"]);
+  using logs = collect(home, ["logs", "--raw", "-f", id]);
 
   let kills = 0;
   while (lives(Number(pid))) {
@@ -47,7 +47,7 @@ test("kill -9 of the daemon during a flood loses no byte and no event, and the p
   expect(subscriber.returns).toBeGreaterThan(0);
   expect(subscriber.events).toEqual(all);
   await eventually(() => events.text().trimEnd().endsWith("}") && parse(events.text()).at(-1)?.seq === last);
-  events.child.kill("SIGTERM");
+  events.stop();
   expect(parse(await events.end)).toEqual(all);
 });
 
@@ -151,14 +151,16 @@ function firstDifference(got: string, expected: string): string | undefined {
   return `${got.length} of ${expected.length} characters; they part at ${at}: ${around(got)} instead of ${around(expected)}`;
 }
 
-function collect(home: TestHome, args: string[]) {
+/** A command that goes on until it is stopped, and what it has printed. */
+function collect(home: TestHome, args: string[]): Disposable & { end: Promise<string>; text(): string; stop(): void } {
   const child = home.start(args);
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
   });
   const end = new Promise<string>((resolve) => child.on("close", () => resolve(text)));
-  return { child, end, text: () => text };
+  const stop = () => void child.kill("SIGTERM");
+  return { end, text: () => text, stop, [Symbol.dispose]: stop };
 }
 
 function parse(lines: string): AnyEvent[] {

@@ -86,7 +86,7 @@ test("a filtered subscriber that comes back misses nothing of what it wants (BG-
   const wanted = await home.run("sleep 1000");
   const other = await home.run("sleep 1000");
   const follow = ["events", "-f", "--session", wanted.id, "--type", "session.renamed,session.ended"];
-  const lines = follower(home, follow);
+  using lines = follower(home, follow);
   for (let i = 0; i < 5; i++) {
     await home.ok(["rename", wanted.id, `wanted${i}`]);
     await home.ok(["rename", other.id, `other${i}`]);
@@ -95,7 +95,6 @@ test("a filtered subscriber that comes back misses nothing of what it wants (BG-
   await home.ok(["stop", other.id]);
   await home.ok(["stop", wanted.id]);
   await eventually(() => lines.events().some(({ type }) => type === "session.ended"));
-  lines.stop();
   expect(lines.events().map(({ session, type, data }) => [session, type, data.name])).toEqual([
     ...Array.from({ length: 5 }, (_, i) => [wanted.id, "session.renamed", `wanted${i}`]),
     [wanted.id, "session.ended", undefined],
@@ -171,7 +170,7 @@ function follower(home: TestHome, args: string[]) {
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
   });
-  return { events: () => parse(text), stop: () => child.kill("SIGTERM") };
+  return { events: () => parse(text), [Symbol.dispose]: () => void child.kill("SIGTERM") };
 }
 
 function parse(lines: string): AnyEvent[] {

@@ -1,6 +1,6 @@
 /** `logs`: a recording from the daemon, byte for byte or as a person would have read it. */
-import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "./command.ts";
+import { Patience } from "./patience.ts";
 import { RecordingText } from "./render/recording-text.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -43,18 +43,24 @@ export async function* bytesOf(
   options: { ref: string; run: number | undefined; from: number; until?: number; follow: boolean; signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   let { from } = options;
+  const patience = new Patience();
   while (!options.signal?.aborted) {
+    const before = from;
     try {
       const { ref, run, follow } = options;
       for await (const chunk of await context.client.bytes({ params: { ref }, query: { run, from, follow } }, options.signal)) {
         from += chunk.length;
+        patience.renew();
         yield chunk;
       }
-      if (!follow && from >= (options.until ?? 0)) return;
+      if (options.signal?.aborted || (!follow && from >= (options.until ?? 0))) return;
       const { bytes, ended } = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run } });
       if (from >= bytes && (ended || !follow)) return;
+      patience.renew();
+      // A run that has no watch yet, or cannot have one: it is looked at now and then.
+      if (from === before) await patience.pause();
     } catch (error) {
-      if (error instanceof HoldfastError && error.code !== "daemon_unreachable") throw error;
+      await patience.bear(error);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** `ls --watch`: a snapshot, then a new one after each event. A daemon that is replaced or killed is found again. */
-import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { Context } from "./command.ts";
+import { Patience } from "./patience.ts";
 import type { selectionOf } from "./select.ts";
 import { sessionTable, type TableOptions } from "./table.ts";
 
@@ -16,13 +16,14 @@ export async function watchSessions(context: Context, query: Query): Promise<num
   process.once("SIGTERM", () => stop.abort());
   const screen = process.stdout.isTTY && !context.json;
   if (screen) process.stdout.write("\x1b[?1049h\x1b[?25l");
+  const patience = new Patience();
   try {
     while (!stop.signal.aborted) {
       try {
-        await followOnce(context, { query, signal: stop.signal, screen });
+        await followOnce(context, { query, signal: stop.signal, screen, onDrawn: () => patience.renew() });
       } catch (error) {
         if (stop.signal.aborted) break;
-        if (error instanceof HoldfastError && !["daemon_unreachable", "cursor_gone"].includes(error.code)) throw error;
+        await patience.bear(error);
       }
     }
   } finally {
@@ -31,10 +32,11 @@ export async function watchSessions(context: Context, query: Query): Promise<num
   return 0;
 }
 
-async function followOnce(context: Context, how: { query: Query; signal: AbortSignal; screen: boolean }): Promise<void> {
+async function followOnce(context: Context, how: { query: Query; signal: AbortSignal; screen: boolean; onDrawn(): void }): Promise<void> {
   const meter = new Meter();
   const draw = async () => {
     const { cursor, sessions } = await context.client.call("listSessions", { query: how.query });
+    how.onDrawn();
     const options = { now: Date.now(), usage: how.query.usage, load: meter.load(sessions) };
     process.stdout.write(
       how.screen

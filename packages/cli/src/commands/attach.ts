@@ -34,7 +34,8 @@ export const command: Command = {
     const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
     const [file = "", ...args] = plan.command;
     process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
-    process.execve?.(file, [file, ...args], env);
+    const { usableTerm } = await import("../terminal-type.ts");
+    process.execve?.(file, [file, ...args], { ...env, TERM: usableTerm(process.env) });
     throw new HoldfastError("internal", "cannot become the session's client on this platform");
   },
 };

@@ -1,6 +1,8 @@
 import { formatCursor } from "@holdfast/contract/cursor";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
+import { Patience } from "../patience.ts";
+import { writeOut } from "../write-out.ts";
 
 export const command: Command = {
   name: "events",
@@ -33,7 +35,7 @@ async function listAll(context: Context, query: Query): Promise<number> {
   let after = context.flags.text("after");
   for (;;) {
     const page = await context.client.call("listEvents", { query: { ...query, after } });
-    process.stdout.write(page.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+    await writeOut(page.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
     if (!page.more) return 0;
     after = page.cursor;
   }
@@ -44,15 +46,19 @@ async function follow(context: Context, query: Query): Promise<number> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   let after = context.flags.text("after");
+  const patience = new Patience();
   while (!stop.signal.aborted) {
     try {
       for await (const event of context.client.events({ query: { ...query, after } }, stop.signal)) {
-        process.stdout.write(`${JSON.stringify(event)}\n`);
+        await writeOut(`${JSON.stringify(event)}\n`);
         after = formatCursor(event);
+        patience.renew();
       }
     } catch (error) {
       if (stop.signal.aborted) break;
-      if (error instanceof HoldfastError && error.code !== "daemon_unreachable") throw error;
+      // In another epoch our place means nothing.
+      if (error instanceof HoldfastError && error.code === "cursor_gone") throw error;
+      await patience.bear(error);
     }
   }
   return 0;

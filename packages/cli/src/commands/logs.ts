@@ -33,7 +33,7 @@ export const command: Command = {
       raw: flags.has("raw"),
       tail: wholeNumber(flags.text("tail"), "--tail"),
       run: wholeNumber(flags.text("run"), "--run"),
-      since: since === undefined ? undefined : Math.round(Date.now() - parseDuration(since, "--since")),
+      since: since === undefined ? undefined : Math.max(0, Math.round(Date.now() - parseDuration(since, "--since"))),
     });
     return 0;
   },
