@@ -28,7 +28,13 @@ export class Model {
 
   constructor(options: { directory: string; columns: number; rows: number; onReply(data: string): void }) {
     this.#directory = options.directory;
-    this.#terminal = new xterm.Terminal({ cols: options.columns, rows: options.rows, scrollback: SCROLLBACK, allowProposedApi: true });
+    this.#terminal = new xterm.Terminal({
+      cols: options.columns,
+      rows: options.rows,
+      scrollback: SCROLLBACK,
+      allowProposedApi: true,
+      logLevel: "off",
+    });
     this.#terminal.loadAddon(this.#serializer as never);
     this.#terminal.onTitleChange((title) => {
       this.#title = title;

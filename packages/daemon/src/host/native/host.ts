@@ -165,14 +165,17 @@ export class NativeHost implements Host {
     const marker = runMarker(run);
     const known = this.#clients.get(marker);
     if (known) return known;
-    const client = HolderClient.open(this.#socket(run), () => this.#ended(run));
+    const client = HolderClient.open(this.#socket(run), () => void this.#ended(run));
     client.catch(() => this.#clients.delete(marker));
     this.#clients.set(marker, client);
     return client;
   }
 
-  #ended(run: RunId): void {
+  /** A process that is killed closes its sockets a moment before it is gone: told at once, we would find it still there. */
+  async #ended(run: RunId): Promise<void> {
     this.#clients.delete(runMarker(run));
+    const deadline = performance.now() + END_MS;
+    while (!this.#closed && this.#registered(run) && performance.now() < deadline) await delay(5);
     if (this.#closed) return;
     for (const listener of this.#listeners) listener();
   }
