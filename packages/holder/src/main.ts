@@ -23,6 +23,9 @@ import { Recorder } from "./recorder.ts";
 import { ViewerFilter } from "./viewer-filter.ts";
 import { Viewers } from "./viewers.ts";
 
+/** How long somebody who wants the screen waits for a flood to pass before it is shown as far as it got. */
+const SCREEN_MS = 300;
+
 /** Written by the daemon into the run's directory. */
 interface Order {
   socket: string;
@@ -41,10 +44,10 @@ let input: Input | undefined;
 const recorder = new Recorder(directory);
 const model = new Model({ directory, columns: order.columns, rows: order.rows, onReply: (data) => input?.write(Buffer.from(data)) });
 const viewers = new Viewers(async () => {
-  await model.settle();
-  return model.serialize();
+  const isCurrent = await model.settle(SCREEN_MS);
+  return { screen: model.serialize(), isCurrent };
 });
-const filter = new ViewerFilter();
+let filter = new ViewerFilter();
 const server = createServer((socket) => serve(socket));
 const door = await keepListening(server, { path: order.socket, secure: () => secureSocketDirectory(openHome()) });
 // From here on, whatever goes wrong with a client, a file or the screen's model: the program lives as long as this process does.
@@ -67,6 +70,7 @@ writeSync(3, `${JSON.stringify({ pid: pty.pid })}\n`);
 function onOutput(bytes: Uint8Array): void {
   recorder.append(bytes);
   model.recorded(bytes);
+  if (!viewers.any) return;
   const shown = filter.push(bytes);
   if (shown.switched) viewers.refreshAll();
   else viewers.output(shown.bytes);
@@ -119,6 +123,8 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
   } else if (told.t === "view") {
     say({ t: "welcome", v: HOLDER_PROTOCOL, pid: pty?.pid ?? 0 });
     if (!told.readOnly) resize(told.columns, told.rows);
+    // Nobody was there to filter for: what it held of a sequence is on the screen already.
+    if (!viewers.any) filter = new ViewerFilter();
     void viewers.add(socket, { readOnly: told.readOnly });
   } else if (told.t === "resize") {
     if (controls.has(socket) || viewers.mayType(socket)) resize(told.columns, told.rows);
@@ -126,7 +132,7 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     input?.write(Buffer.from(told.data, "base64"));
     say({ t: "reply", id: told.id });
   } else if (told.t === "screen") {
-    void model.settle().then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
+    void model.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
   } else {
     say({ t: "reply", id: told.id, detached: viewers.dismiss({ t: "detached" }) });
   }

@@ -11,6 +11,9 @@ import xterm from "@xterm/headless";
 const SCROLLBACK = 1000;
 const CHUNK = 64 * 1024;
 
+/** Between two chunks of a backlog: in a flood the recording comes first, and this process does one thing at a time. */
+const PACE_MS = 25;
+
 /** What the serializer puts between the normal buffer and the alternate one. */
 const ALTERNATE = "\x1b[?1049h";
 
@@ -54,7 +57,7 @@ export class Model {
 
   /** `bytes` are on disk. */
   recorded(bytes: Uint8Array): void {
-    const behind = this.#given < this.#recorded || this.#busy;
+    const behind = this.#given < this.#recorded || this.#busy || this.#pace !== undefined;
     this.#recorded += bytes.length;
     if (behind) return;
     this.#give(bytes);
@@ -64,10 +67,16 @@ export class Model {
     this.#terminal.resize(columns, rows);
   }
 
-  /** Everything recorded so far is on the screen. */
-  async settle(): Promise<void> {
-    if (!this.#busy && this.#given === this.#recorded) return;
-    await new Promise<void>((resolve) => this.#caughtUp.push(resolve));
+  /** Waits until everything recorded is on the screen, at most `patienceMs`; false when it is not: a flood goes on. */
+  async settle(patienceMs: number): Promise<boolean> {
+    if (!this.#busy && this.#given === this.#recorded) return true;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), patienceMs);
+      this.#caughtUp.push(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
   }
 
   /** Redraws what is on the screen now, on an empty terminal: of the two buffers only the one that shows. */
@@ -105,9 +114,16 @@ export class Model {
     this.#given += bytes.length;
     this.#terminal.write(bytes, () => {
       this.#busy = false;
-      if (this.#given < this.#recorded) this.#give(this.#readBack());
-      else for (const done of this.#caughtUp.splice(0)) done();
+      if (this.#given === this.#recorded) for (const done of this.#caughtUp.splice(0)) done();
+      else this.#pace ??= setTimeout(() => this.#catchUp(), PACE_MS);
     });
+  }
+
+  #pace: NodeJS.Timeout | undefined;
+
+  #catchUp(): void {
+    this.#pace = undefined;
+    this.#give(this.#readBack());
   }
 
   /** Segments are one megabyte each, so a place in the recording names its file. */

@@ -13,9 +13,9 @@ const RESET = "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1
 
 export class Viewers {
   readonly #viewers = new Map<Socket, { readOnly: boolean; behind: boolean }>();
-  readonly #screen: () => Promise<string>;
+  readonly #screen: () => Promise<{ screen: string; isCurrent: boolean }>;
 
-  constructor(screen: () => Promise<string>) {
+  constructor(screen: () => Promise<{ screen: string; isCurrent: boolean }>) {
     this.#screen = screen;
   }
 
@@ -28,6 +28,10 @@ export class Viewers {
       if (viewer.behind) void this.#refresh(socket);
     });
     await this.#refresh(socket);
+  }
+
+  get any(): boolean {
+    return this.#viewers.size > 0;
   }
 
   mayType(socket: Socket): boolean {
@@ -60,11 +64,13 @@ export class Viewers {
     return count;
   }
 
+  /** In a flood that the model cannot follow, the screen is shown as far as it got, again and again, until it has. */
   async #refresh(socket: Socket): Promise<void> {
-    const screen = await this.#screen();
+    const { screen, isCurrent } = await this.#screen();
     const viewer = this.#viewers.get(socket);
     if (!viewer) return;
     socket.write(encodeFrame(BYTES, Buffer.from(RESET + screen)));
-    viewer.behind = false;
+    if (isCurrent) viewer.behind = false;
+    else void this.#refresh(socket);
   }
 }
