@@ -71,10 +71,19 @@ test("a follower of the older version leaves with a clear line when its daemon i
   await using home = new TestHome();
   using newer = new Release("99.0.0");
   await home.ok(["up"]);
-  const follower = home.cli(["events", "-f"]);
+  const follower = home.start(["events", "-f"]);
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    follower[name].setEncoding("utf8").on("data", (chunk) => {
+      said[name] += chunk;
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => follower.on("close", resolve));
+  // It follows before the daemon is replaced under it.
+  await eventually(() => said.stdout !== "");
   await newer.cli(home, ["up"]);
-  const { code, stdout, stderr } = await follower;
-  expect(code).toBe(11);
+  expect(await ended).toBe(11);
+  const { stdout, stderr } = said;
   expect(parse(stdout).at(0)).toMatchObject({ seq: 1, type: "daemon.started" });
   expect(stderr).toContain(`this is holdfast ${VERSION}, but the running daemon is the newer 99.0.0`);
 });
