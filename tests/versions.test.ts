@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 
 import path from "node:path";
 import { type AnyEvent, type DaemonStatus, MINIMUM_NODE, VERSION } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { ROOT, TestHome } from "./home.ts";
+import { eventually, ROOT, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
 import { recordingGrows } from "./recorded.ts";
 import { Release } from "./release.ts";
