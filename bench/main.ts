@@ -12,6 +12,7 @@ import { describeMachine, load } from "./machine.ts";
 import { redrawing } from "./redraw.ts";
 import { markdown, type Result, textTable } from "./report.ts";
 import { restart } from "./restart.ts";
+import { closeAll } from "./rig/left-over.ts";
 import { signal } from "./signal.ts";
 import { spawn } from "./spawn.ts";
 
@@ -27,6 +28,13 @@ const { values: options } = parseArgs({
     write: { type: "boolean" },
   },
 });
+
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const) {
+  process.once(signal, () => closeAll().finally(() => process.exit(code)));
+}
 
 if (options.list) {
   for (const { name, measures, budget } of BENCHMARKS) console.log(`${name}\n  ${measures}\n  budget: ${budget}\n`);

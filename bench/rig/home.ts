@@ -7,9 +7,11 @@ import type { Session } from "@holdfast/contract";
 import { allProcesses, openHome, runDirectory } from "@holdfast/platform";
 import type { HoldfastClient } from "@holdfast/sdk";
 import { type CliOptions, eventually, ROOT, TestHome } from "../../tests/home.ts";
+import { opened } from "./left-over.ts";
 
 export class BenchHome extends TestHome {
   readonly program = installed();
+  readonly #closed = opened(this);
 
   constructor() {
     super();
@@ -20,6 +22,11 @@ export class BenchHome extends TestHome {
     const child = spawn(this.program, args, { cwd: options.cwd ?? this.root, env: { ...this.env, ...options.env }, stdio: "pipe" });
     child.stdin.end(options.input ?? "");
     return child;
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed();
+    await super[Symbol.asyncDispose]();
   }
 
   /** As the SDK does it: one request after the other on one connection. */

@@ -13,6 +13,7 @@ import { launchFile } from "@holdfast/daemon/session/launch-file";
 import { inspect, isSameProcess, type ProcessInfo } from "@holdfast/platform";
 import { eventually } from "../../tests/home.ts";
 import { recorderOf, usualEnvironment } from "./home.ts";
+import { opened } from "./left-over.ts";
 
 export interface Pane {
   session: string;
@@ -26,6 +27,7 @@ export class PlainTmux implements AsyncDisposable {
   readonly client: ControlClient;
   readonly #server: ProcessInfo;
   readonly #panes: Pane[] = [];
+  readonly #closed = opened(this);
 
   constructor() {
     this.env = {
@@ -82,6 +84,7 @@ export class PlainTmux implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed();
     await this.client.run("kill-server").catch(() => {});
     await this.client[Symbol.asyncDispose]();
     await eventually(() => !isSameProcess(this.#server.pid, this.#server.start));
