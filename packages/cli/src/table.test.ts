@@ -13,7 +13,7 @@ function session(more: Partial<Record<keyof Session, unknown>> = {}): Session {
     durationMs: 65_000,
     lastActivityAt: "2026-01-02T02:59:56.000Z",
     pid: 123,
-    cwd: "/work/app",
+    cwd: "/home/me/app",
     outputPath: "/home/x/sessions/abcdefghij/runs/1/output.000000",
     exit: null,
     ...more,
@@ -27,7 +27,7 @@ function table(sessions: Session[], options: { width?: number; outputs?: boolean
 test("a row says what, how, how long, when last, and where", () => {
   expect(table([session()])).toEqual([
     "NAME   STATUS   AGENT  FOR     LAST OUTPUT  PID  ID          DIRECTORY",
-    "build  working  shell  1m 05s  4s ago       123  abcdefghij  /work/app",
+    "build  working  shell  1m 05s  4s ago       123  abcdefghij  /home/me/app",
   ]);
 });
 
@@ -52,7 +52,7 @@ test("what is not known is a dash, and how it ended is behind the status", () =>
     "done",
     "lost",
   ]);
-  expect(rows[0]?.split(/ {2,}/)).toEqual(["build", "starting", "shell", "–", "–", "–", "abcdefghij", "/work/app"]);
+  expect(rows[0]?.split(/ {2,}/)).toEqual(["build", "starting", "shell", "–", "–", "–", "abcdefghij", "/home/me/app"]);
 });
 
 test.each([
