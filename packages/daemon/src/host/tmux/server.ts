@@ -127,6 +127,8 @@ export class TmuxServer {
     if (!known || !signalProcess(known.pid, known.start, "SIGUSR1")) return false;
     const deadline = performance.now() + SOCKET_MS;
     while (performance.now() < deadline) {
+      // One that is being killed closes its sockets a moment before it is gone.
+      if (!isSameProcess(known.pid, known.start)) return false;
       if (await this.#answers(SOCKET_MS)) return true;
       await delay(20);
     }
