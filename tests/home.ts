@@ -25,12 +25,6 @@ export interface CliOptions {
   input?: string;
 }
 
-/**
- * A script that ends with its last word stays a moment: on a busy machine tmux can drop what a program said just before its end
- * (docs/adr/0004-the-end-of-a-recording.md; exit.test.ts is about that). It ends with its own code; `exec` and signals are as ever.
- */
-const LINGER = "trap 'sleep 0.1' EXIT\n";
-
 export class TestHome implements AsyncDisposable {
   /** The directory that holds everything of the test. */
   readonly root: string;
@@ -89,7 +83,7 @@ export class TestHome implements AsyncDisposable {
 
   /** A background shell running this script. */
   run(script: string, ...flags: string[]): Promise<Session> {
-    return this.json<Session>(["run", ...flags, "--", "sh", "-c", `${LINGER}${script}`]);
+    return this.json<Session>(["run", ...flags, "--", "sh", "-c", script]);
   }
 
   session(ref: string): Promise<Session> {

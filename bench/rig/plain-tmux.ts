@@ -58,7 +58,7 @@ export class PlainTmux implements AsyncDisposable {
     const env = usualEnvironment(this.env);
     writeFileSync(path.join(directory, "launch"), launchFile({ cwd: "/", umask: 0o022, env, inherited: Object.keys(this.env), command }));
     const request = { session, run: 1, directory, title: "plain", columns: 120, rows: 40 };
-    const replies = await this.client.run(...startCommands(request, splitRecorder("output.")));
+    const replies = await this.client.run(...startCommands(request, { recorder: splitRecorder("output."), reaper: undefined }));
     const pane = { session: `${session}-1`, pid: Number(replies.at(-1)?.[0]), directory };
     this.#panes.push(pane);
     return pane;

@@ -39,12 +39,11 @@ describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(home.host.keeperPids()).toHaveLength(1);
   });
 
-  // The program stays a moment: what tmux drops of a busy machine's last burst is another matter (docs/adr/0004).
   test("the recording is byte for byte what a program wrote, in segments of a megabyte", async () => {
     await using home = new HostHome(name);
     const bytes = randomBytes(3_000_001);
     writeFileSync(join(home.home.path, "bytes"), bytes);
-    const run = await home.start(`stty -opost -echo; cat '${join(home.home.path, "bytes").replaceAll("'", `'\\''`)}'; sleep 0.3`);
+    const run = await home.start(`stty -opost -echo; cat '${join(home.home.path, "bytes").replaceAll("'", `'\\''`)}'`);
     await exited(run);
     await home.host.remove(run);
     expect(recorded(run).equals(bytes)).toBe(true);

@@ -27,9 +27,14 @@ test("a target is exact and a session, never a window or a prefix", () => {
 });
 
 test("a start is one sequence: the program, its recorder, and what pid it has", () => {
-  const commands = startCommands({ ...RUN, directory: "/unused", title: "it's", columns: 120, rows: 40 }, splitRecorder("output."));
+  const recorder = splitRecorder("output.");
+  const request = { ...RUN, directory: "/unused", title: "it's", columns: 120, rows: 40 };
+  const commands = startCommands(request, { recorder, reaper: undefined });
   expect(commands[0]).toBe(
-    `new-session -d -s 'abcdefghij-3' -x 120 -y 40 -c / /bin/sh -c '. "$HOLDFAST_HOME/sessions/abcdefghij/runs/3/launch"'`,
+    `new-session -d -s 'abcdefghij-3' -x 120 -y 40 -c / '/bin/sh' '-c' '. "$HOLDFAST_HOME/sessions/abcdefghij/runs/3/launch"'`,
+  );
+  expect(startCommands(request, { recorder, reaper: "/usr/bin/perl" })[0]).toBe(
+    `new-session -d -s 'abcdefghij-3' -x 120 -y 40 -c / '/usr/bin/perl' '-e' 'do "$ENV{HOLDFAST_HOME}/pane-reaper"; die $@' 'abcdefghij' '3'`,
   );
   expect(commands).toContain(`set-option -t '=abcdefghij-3:' @holdfast_title 'it'\\''s'`);
   expect(commands).toContain(pipeCommand(RUN, splitRecorder("output.")));

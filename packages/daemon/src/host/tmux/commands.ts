@@ -1,6 +1,7 @@
 /** Pure: tmux command lines and what tmux answers. Nothing here runs anything. */
 import { parseExit } from "../exit.ts";
 import { type LiveRun, parseRunMarker, type RunId, runMarker, type StartRequest } from "../host.ts";
+import { reaperCommand } from "./reaper.ts";
 
 /** The session that the control client lives in; its pane is dead from the start, so it costs no process. */
 export const ANCHOR = "holdfast";
@@ -23,12 +24,13 @@ export function target(run: RunId): string {
  * Start and recorder are one command sequence: tmux runs it in one go, so not a byte comes before the recorder. Paths go by
  * the server's own HOLDFAST_HOME: whatever the home is called, no quoting has to survive three parsers.
  */
-export function startCommands(request: StartRequest, recorder: string): string[] {
+export function startCommands(request: StartRequest, how: { recorder: string; reaper: string | undefined }): string[] {
   const directory = `$HOLDFAST_HOME/sessions/${request.session}/runs/${request.run}`;
+  const command = how.reaper ? reaperCommand(how.reaper, request) : ["/bin/sh", "-c", `. "${directory}/launch"`];
   return [
-    `new-session -d -s ${quote(runMarker(request))} -x ${request.columns} -y ${request.rows} -c / /bin/sh -c ${quote(`. "${directory}/launch"`)}`,
+    `new-session -d -s ${quote(runMarker(request))} -x ${request.columns} -y ${request.rows} -c / ${command.map(quote).join(" ")}`,
     `set-option -t ${target(request)} @holdfast_title ${quote(request.title)}`,
-    pipeCommand(request, recorder),
+    pipeCommand(request, how.recorder),
     // tmux begins with the machine's name as every pane's title; a program that sets none has none.
     `select-pane -t ${target(request)} -T ''`,
     `display-message -p -t ${target(request)} '#{pane_pid}'`,

@@ -49,9 +49,10 @@ d="$HOLDFAST_HOME/sessions/\${1%-*}/runs/\${1##*-}"
 [ -d "$d" ] || exit 0
 `;
 
-/** exit.json by temp + rename; a status or a signal number, whichever tmux gave. */
+/** exit.json by temp + rename; a status or a signal number, whichever tmux gave. A reaper has said it before. */
 export const PANE_DIED = `# Run by the tmux server when a program has ended: session name, exit status, signal.
-${RUN_OF_NAME}printf '{"status":"%s","signal":"%s"}\\n' "$2" "$3" > "$d/exit.json.$$" && mv "$d/exit.json.$$" "$d/exit.json"
+${RUN_OF_NAME}[ -e "$d/exit.json" ] && exit 0
+printf '{"status":"%s","signal":"%s"}\\n' "$2" "$3" > "$d/exit.json.$$" && mv "$d/exit.json.$$" "$d/exit.json"
 `;
 
 export const PANE_RESIZED = `# Run by the tmux server when a window has another size: session name, columns, rows.

@@ -1,6 +1,7 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { newSessionId } from "@holdfast/contract";
 import {
@@ -12,6 +13,7 @@ import {
   openHome,
   runDirectory,
   secureSocketDirectory,
+  signalProcess,
 } from "@holdfast/platform";
 import { expect, test, vi } from "vitest";
 import type { RunId } from "../host.ts";
@@ -28,17 +30,17 @@ class HostHome implements AsyncDisposable {
   readonly home: Home;
   readonly host: TmuxHost;
 
-  constructor() {
+  constructor(how: { reaper?: undefined } = {}) {
     this.home = openHome({ HOLDFAST_HOME: join(this.#directory.path, "home") });
     secureSocketDirectory(this.home);
-    this.host = this.newHost();
+    this.host = this.newHost(how);
   }
 
   /** As another daemon has it. */
-  newHost(): TmuxHost {
+  newHost(how: { reaper?: undefined } = {}): TmuxHost {
     const program = findTmux(this.home);
     if (!program) throw new Error("tmux is missing: apt-get install tmux");
-    return new TmuxHost({ home: this.home, server: new TmuxServer({ home: this.home, program, detachKey: "C-\\" }) });
+    return new TmuxHost({ home: this.home, server: new TmuxServer({ home: this.home, program, detachKey: "C-\\", ...how }) });
   }
 
   /** The files of a run that will be this script. */
@@ -65,6 +67,19 @@ class HostHome implements AsyncDisposable {
     await this.host[Symbol.asyncDispose]();
     rmSync(this.home.socketDirectory, { recursive: true, force: true });
     this.#directory.remove();
+  }
+}
+
+/** Keeps this many cores busy. */
+class Load implements Disposable {
+  readonly #loops: ChildProcess[];
+
+  constructor(count: number) {
+    this.#loops = Array.from({ length: count }, () => spawn("/bin/sh", ["-c", "while :; do :; done"], { stdio: "ignore" }));
+  }
+
+  [Symbol.dispose](): void {
+    for (const loop of this.#loops) loop.kill("SIGKILL");
   }
 }
 
@@ -96,23 +111,75 @@ test("the recording is byte for byte what the program wrote, from the first byte
   await using home = new HostHome();
   const file = join(home.home.path, "bytes");
   writeFileSync(file, randomBytes(3_000_000));
-  // It stays until tmux has read the rest: see docs/adr/0004.
-  const run = await home.start(`stty -opost -echo; cat '${file}'; sleep 0.3`);
+  const run = await home.start(`stty -opost -echo; cat '${file}'`);
   await exited(run);
   await home.host.remove(run);
   expect(recorded(run).equals(readFileSync(file))).toBe(true);
+});
+
+test("a program's last words are recorded also when every core is busy", async () => {
+  await using home = new HostHome();
+  using _load = new Load(availableParallelism() + 1);
+  const whole = Array.from({ length: 20_000 }, (_, i) => `${i + 1}\r\n`).join("");
+  const short: number[] = [];
+  for (let round = 0; round < 8; round++) {
+    const runs = await Promise.all(Array.from({ length: 5 }, () => home.start("exec seq 20000")));
+    for (const run of runs) {
+      await exited(run);
+      await home.host.remove(run);
+      if (String(recorded(run)) !== whole) short.push(recorded(run).length);
+    }
+  }
+  expect(short).toEqual([]);
+});
+
+test("the program is the leader of its process session and has the terminal, as tmux itself would start it", async () => {
+  const seen: string[] = [];
+  for (const how of [{}, { reaper: undefined }]) {
+    await using home = new HostHome(how);
+    const run = await home.start(
+      `set -- $(cat /proc/$$/stat | sed 's/.*) //'); echo $(($5 != 0)) $(($3 == $4)) $(($3 == $6)) $(trap); ps -o pgid=,sid= -p $$ | tr -s ' ' '\\n' | grep -c "^$$$"; : > /dev/tty && echo tty`,
+    );
+    await exited(run);
+    await home.host.remove(run);
+    seen.push(String(recorded(run)));
+  }
+  expect(seen[0]).toBe("1 1 1\r\n2\r\ntty\r\n");
+  expect(seen[1]).toBe(seen[0]);
+});
+
+test("a program that was frozen stays frozen", async () => {
+  await using home = new HostHome();
+  const run = await home.start("exec sleep 60");
+  const { start = "" } = inspect(run.pid) ?? {};
+  signalProcess(run.pid, start, "SIGSTOP");
+  // tmux looks after its children whenever one of them stops or ends.
+  const other = await home.start("exit 0");
+  await exited(other);
+  await home.host.remove(other);
+  expect(readFileSync(`/proc/${run.pid}/stat`, "utf8")).toMatch(/\) T /);
+});
+
+test("without a reaper, tmux itself says how a program ended", async () => {
+  await using home = new HostHome({ reaper: undefined });
+  const run = await home.start("echo $$; exit 7");
+  expect(await exited(run)).toEqual({ status: "7", signal: "" });
+  await home.host.remove(run);
+  expect(String(recorded(run))).toBe(`${run.pid}\r\n`);
+  expect(await exited(await home.start("kill -9 $$"))).toEqual({ status: "", signal: "9" });
 });
 
 test("what has not reached the recorder when the program ends is waited for", async () => {
   await using home = new HostHome();
   const file = join(home.home.path, "bytes");
   writeFileSync(file, randomBytes(20_000));
-  const run = await home.start(`stty -opost -echo; read -r line; cat '${file}'; sleep 0.3`);
+  const run = await home.start(`stty -opost -echo; printf ready; read -r line; cat '${file}'`);
   const recorder = await vi.waitFor(() => {
     const found = recorderOf(run.directory);
     expect(found?.name).toBe("split");
     return found;
   });
+  await vi.waitFor(() => expect(String(recorded(run))).toBe("ready"));
   process.kill(recorder?.pid ?? 0, "SIGSTOP");
   await home.host.write(run, Buffer.from("\n"), { paste: false });
   await exited(run);
@@ -121,10 +188,10 @@ test("what has not reached the recorder when the program ends is waited for", as
     isRemoved = true;
   });
   for (let turn = 0; turn < 20; turn++) await home.host.list();
-  expect([isRemoved, recorded(run).length]).toEqual([false, 0]);
+  expect([isRemoved, recorded(run).length]).toEqual([false, 5]);
   process.kill(recorder?.pid ?? 0, "SIGCONT");
   await removing;
-  expect(recorded(run).equals(readFileSync(file))).toBe(true);
+  expect(recorded(run).subarray(5).equals(readFileSync(file))).toBe(true);
 });
 
 test("a death by signal is told by its number", async () => {

@@ -5,7 +5,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Screen } from "@holdfast/contract";
-import { type Home, runDirectory, writeFileAtomic } from "@holdfast/platform";
+import { type Home, inspect, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { type AttachWays, type Host, type LiveRun, type RunId, runMarker, type StartRequest } from "../host.ts";
 import type { Key } from "../keys.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
@@ -13,6 +13,7 @@ import type { ControlClient } from "./control.ts";
 import { drained, forgetRecorder, recorderGone, recorderOf } from "./drain.ts";
 import { watchMissedEnds } from "./missed-ends.ts";
 import { asksForPasteMarks } from "./paste-marks.ts";
+import { programPid, programStarted } from "./reaper.ts";
 import type { TmuxServer } from "./server.ts";
 import { parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
 
@@ -34,8 +35,10 @@ export class TmuxHost implements Host {
   async start(request: StartRequest): Promise<{ pid: number }> {
     const client = await this.#opened();
     try {
-      const replies = await client.run(...startCommands(request, splitRecorder("output.")));
-      return { pid: Number(replies.at(-1)?.[0]) };
+      const { reaper } = this.server;
+      const replies = await client.run(...startCommands(request, { recorder: splitRecorder("output."), reaper }));
+      const pid = Number(replies.at(-1)?.[0]);
+      return { pid: reaper ? await programStarted(request.directory, { pid, start: inspect(pid)?.start ?? "" }) : pid };
     } catch (error) {
       // tmux drops the rest of a sequence after an error: whatever part of the session there is must not stay. When it was the
       // client that went, another one is asked.
@@ -49,12 +52,20 @@ export class TmuxHost implements Host {
     const client = await this.#found();
     if (!client) return [];
     const [lines = []] = await client.run(LIST_COMMAND);
-    const runs = parseList(lines);
+    const runs = this.#kept(lines);
     if (!runs.some(({ dead, exit }) => dead && exit?.code === null && exit.signal === null)) return runs;
     // An end that tmux has missed (missed-ends.ts): with the next child that ends it notices, so it gets one. `run-shell` answers then.
     await client.run("run-shell ':'");
     const [again = []] = await client.run(LIST_COMMAND);
-    return parseList(again);
+    return this.#kept(again);
+  }
+
+  /** A pane's first process is the reaper, where there is one, and not the program. */
+  #kept(lines: readonly string[]): LiveRun[] {
+    return parseList(lines).map((live) => ({
+      ...live,
+      pid: programPid(runDirectory(this.#home, live.session, live.run)) || live.pid,
+    }));
   }
 
   async remove(run: RunId): Promise<void> {

@@ -17,7 +17,8 @@ const UNACCOUNTED = "exit ";
 
 export function watchMissedEnds(client: ControlClient, server: TmuxServer): Disposable {
   const { version } = server.program;
-  if (tmuxAtLeast(version, 3, 5) || !tmuxAtLeast(version, 3, 2)) return { [Symbol.dispose]() {} };
+  // A reaper says how its program ended, whatever tmux notices.
+  if (server.reaper || tmuxAtLeast(version, 3, 5) || !tmuxAtLeast(version, 3, 2)) return { [Symbol.dispose]() {} };
   const timer = setInterval(async () => {
     const [lines = []] = await client.run(QUESTION).catch(() => []);
     if (lines.includes(UNACCOUNTED)) server.lookForEnded();

@@ -25,6 +25,7 @@ import {
 import { ANCHOR } from "./commands.ts";
 import { PANE_DIED, PANE_RESIZED, tmuxConfiguration } from "./configuration.ts";
 import { ControlClient } from "./control.ts";
+import { findReaper, PANE_REAPER } from "./reaper.ts";
 
 export interface TmuxProgram {
   path: string;
@@ -66,11 +67,14 @@ export class TmuxServer {
   readonly #home: Home;
   readonly #env: Record<string, string>;
   readonly #configuration: string;
+  /** perl, where a pane can have a reaper. */
+  readonly reaper: string | undefined;
   #pid: { pid: number; start: string } | undefined;
 
-  constructor(options: { home: Home; program: TmuxProgram; detachKey: string }) {
+  constructor(options: { home: Home; program: TmuxProgram; detachKey: string; reaper?: string | undefined }) {
     this.#home = options.home;
     this.program = options.program;
+    this.reaper = "reaper" in options ? options.reaper : findReaper();
     this.#env = minimalEnvironment(options.home);
     const terminal =
       spawnSync("infocmp", ["tmux-256color"], { env: this.#env, stdio: "ignore" }).status === 0 ? "tmux-256color" : "screen-256color";
@@ -79,6 +83,7 @@ export class TmuxServer {
     writeFileAtomic(this.#file("tmux.conf"), this.#configuration);
     writeFileAtomic(this.#file("pane-died"), PANE_DIED);
     writeFileAtomic(this.#file("pane-resized"), PANE_RESIZED);
+    writeFileAtomic(this.#file("pane-reaper"), PANE_REAPER);
   }
 
   get pid(): number | undefined {

@@ -1,0 +1,88 @@
+/**
+ * The first process of a pane on Linux, where perl is: it starts the program as the leader of a process session of its own, on the pane's
+ * terminal, exactly as tmux would, and stays a moment longer than it. For tmux closes a pane as soon as its first process has gone and
+ * nothing is there to read *at that instant*; the kernel hands a program's last words over a little later, and on a busy machine they were
+ * lost (docs/adr/0004). It also says how the program ended, whether or not tmux notices (before 3.5 it may miss it), and
+ * tmux does not wake a program that somebody has frozen.
+ *
+ * It has given the terminal up: no key and no hang-up reaches it. Without it (no perl, another system) the launch file is a pane's
+ * first process, and tmux says how it ended.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { findProgram, isMissing, isSameProcess, STANDARD_PATH } from "@holdfast/platform";
+import type { RunId } from "../host.ts";
+
+/** How long the kernel may take to hand over a program's last words; longer makes every end later by as much. */
+const LINGER_S = 0.02;
+/** On a machine that is overloaded a program may come this much later than its pane. */
+const START_MS = 5000;
+
+const SETSID = { x64: 112, arm64: 157, riscv64: 157, ia32: 66, arm: 66 } as Record<string, number>;
+
+export function findReaper(): string | undefined {
+  return process.platform === "linux" && process.arch in SETSID ? findProgram("perl", STANDARD_PATH, "/") : undefined;
+}
+
+/** No modules: it starts in two milliseconds. A status that a shell or tmux could not tell from a signal is exact here. */
+export const PANE_REAPER = `# Run by the tmux server as the first process of a pane: session and number of the run.
+my $run = "$ENV{HOLDFAST_HOME}/sessions/$ARGV[0]/runs/$ARGV[1]";
+my $server = getppid;
+my @launch = ('/bin/sh', '-c', '. "$0/launch"', $run);
+$SIG{HUP} = 'IGNORE';
+# TIOCNOTTY, so that the program can have the terminal as its own. Where that cannot be, it takes this process's place.
+if (!ioctl(STDIN, 0x5422, 0)) { $SIG{HUP} = 'DEFAULT'; exec @launch; }
+my $pid = fork;
+die "cannot start the program: $!\\n" unless defined $pid;
+if ($pid == 0) {
+  $SIG{HUP} = 'DEFAULT';
+  syscall(${SETSID[process.arch]});
+  ioctl(STDIN, 0x540E, 0) or die "cannot give the program its terminal: $!\\n";
+  exec @launch;
+}
+sub put {
+  my ($name, $text) = @_;
+  open(my $file, '>', "$run/$name.new") or return 0;
+  print($file $text);
+  close($file);
+}
+put('program', $pid) && rename("$run/program.new", "$run/program");
+waitpid($pid, 0);
+my ($status, $signal) = ($? >> 8, $? & 127);
+# Its time is the end of the program, so it is written first and shown later.
+my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s"}' . "\\n", $signal ? '' : $status, $signal || ''));
+select(undef, undef, undef, ${LINGER_S});
+# A server that was killed took the terminal away: what came of that is not how the run would have ended.
+if (getppid != $server) { unlink("$run/exit.json.new"); exit 0; }
+rename("$run/exit.json.new", "$run/exit.json") if $said;
+# For a home that cannot be written tmux knows it too; without those that leave a core file.
+kill($signal, $$) if grep { $_ == $signal } 1, 2, 9, 10, 12, 13, 14, 15;
+exit($signal ? 128 + $signal : $status);
+`;
+
+/** One process from the start: no shell comes before it. */
+export function reaperCommand(perl: string, run: RunId): string[] {
+  return [perl, "-e", 'do "$ENV{HOLDFAST_HOME}/pane-reaper"; die $@', run.session, String(run.run)];
+}
+
+/** The pid of the run's program; 0 while no reaper has said it. */
+export function programPid(directory: string): number {
+  try {
+    return Number(readFileSync(join(directory, "program"), "utf8"));
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+}
+
+/** Resolves to the program's pid; to the pane's own when its first process ended without saying one. */
+export async function programStarted(directory: string, pane: { pid: number; start: string }): Promise<number> {
+  const deadline = performance.now() + START_MS;
+  for (;;) {
+    const runs = isSameProcess(pane.pid, pane.start) && performance.now() < deadline;
+    const pid = programPid(directory);
+    if (pid > 0 || !runs) return pid || pane.pid;
+    await delay(1);
+  }
+}
