@@ -83,6 +83,11 @@ export class SessionQueries {
     return this.#read(`WHERE s.status IN ${LIVE}`);
   }
 
+  /** Live ones that may take only so much of the machine. */
+  limited(): SessionRecord[] {
+    return this.#read(`WHERE s.status IN ${LIVE} AND s.memory_limit IS NOT NULL`);
+  }
+
   /** Sessions whose next run is due at some time. */
   restarting(): SessionRecord[] {
     return this.#read("WHERE s.restart_at IS NOT NULL");

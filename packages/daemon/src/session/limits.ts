@@ -28,7 +28,7 @@ export class Limits implements Disposable {
 
   /** Begins to watch if a running session has a limit; call it after each start. */
   begin(): void {
-    this.#timer ??= this.#limited().length > 0 ? setInterval(() => this.#look(), LOOK_MS).unref() : undefined;
+    this.#timer ??= this.#queries.limited().length > 0 ? setInterval(() => this.#look(), LOOK_MS).unref() : undefined;
   }
 
   [Symbol.dispose](): void {
@@ -36,12 +36,8 @@ export class Limits implements Disposable {
     this.#timer = undefined;
   }
 
-  #limited(): SessionRecord[] {
-    return this.#queries.live().filter(({ memoryLimit }) => memoryLimit !== null);
-  }
-
   #look(): void {
-    const limited = this.#limited();
+    const limited = this.#queries.limited();
     if (limited.length === 0) this[Symbol.dispose]();
     const keepers = [...this.#hosts.values()].flatMap((host) => host.keeperPids());
     const usage = usageOf(limited, keepers);
