@@ -13,7 +13,10 @@ import { TestHome } from "./home.ts";
 /** Those that issue 2 asks for, then what came with time. */
 const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
-const SESSION_KEYS = [...ASKED_FOR.split(" "), ..."command owner cause restart restartAt usage memoryLimitBytes".split(" ")].sort();
+const SESSION_KEYS = [
+  ...ASKED_FOR.split(" "),
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy".split(" "),
+].sort();
 const EVENT_KEYS = "epoch seq id type v at actor session machine data".split(" ").sort();
 const STATUS_KEYS = "pid version node nodeVersion home socket startedAt machine epoch seq sessions tmux".split(" ").sort();
 
@@ -64,6 +67,7 @@ test("run --json prints the session that runs", async () => {
     restartAt: null,
     usage: null,
     memoryLimitBytes: null,
+    memoryLimitBy: null,
   });
   expect(readlinkSync(`/proc/${session.pid}/exe`), "the program's own pid").toMatch(/\/(sleep|coreutils|busybox)$/);
 });

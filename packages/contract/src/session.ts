@@ -52,5 +52,7 @@ export const Session = z.object({
   usage: z.nullable(Usage),
   /** All its processes together; above it the run is ended. */
   memoryLimitBytes: z.nullable(z.int()),
+  /** What sees to it while the run lives: the kernel (a cgroup of the run's own), or a look at its processes every second. */
+  memoryLimitBy: z.nullable(z.enum(["cgroup", "watching"])),
 });
 export type Session = z.infer<typeof Session>;

@@ -5,10 +5,12 @@
  * connect to the winner.
  */
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Home } from "./home.ts";
 import { STANDARD_PATH } from "./program.ts";
+import { inScope } from "./scope.ts";
 
 export const EXIT_ALREADY_RUNNING = 75;
 
@@ -32,7 +34,8 @@ export function minimalEnvironment(home: Home, env: Readonly<Record<string, stri
 export async function launchDaemon(home: Home, program: string): Promise<void> {
   const log = openLog(home);
   try {
-    const child = spawn(process.execPath, [program], {
+    const [command = "", ...args] = inScope({ unit: `holdfast-daemon-${randomUUID()}` }, [process.execPath, program]);
+    const child = spawn(command, args, {
       cwd: "/",
       detached: true,
       env: minimalEnvironment(home),

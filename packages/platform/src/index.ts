@@ -3,5 +3,7 @@ export * from "./door.ts";
 export * from "./files.ts";
 export * from "./home.ts";
 export * from "./log.ts";
+export * from "./login.ts";
 export * from "./process.ts";
 export * from "./program.ts";
+export * from "./scope.ts";

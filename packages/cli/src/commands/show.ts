@@ -50,7 +50,7 @@ function render(session: Session): string {
       session.usage &&
         `${formatBytes(session.usage.memoryBytes)} in ${session.usage.processes} processes, ${formatDuration(session.usage.cpuMs)} of CPU time`,
     ],
-    ["limit", session.memoryLimitBytes === null ? null : `${formatBytes(session.memoryLimitBytes)} of memory, by watching`],
+    ["limit", session.memoryLimitBytes === null ? null : memoryLimit(session.memoryLimitBytes, session.memoryLimitBy)],
     ["runs", String(session.runs)],
     ["restart", session.restart === "never" ? null : session.restart],
     ["next run", local(session.restartAt)],
@@ -60,4 +60,9 @@ function render(session: Session): string {
 
 function local(time: string | null): string | null {
   return time === null ? null : new Date(time).toLocaleString("sv-SE");
+}
+
+function memoryLimit(bytes: number, by: Session["memoryLimitBy"]): string {
+  const how = { cgroup: ", by the kernel (cgroup)", watching: ", by watching" };
+  return `${formatBytes(bytes)} of memory${by ? how[by] : ""}`;
 }

@@ -12,6 +12,9 @@ export const command: Command = {
     process.stdout.write(
       context.json ? `${JSON.stringify(status)}\n` : `The daemon runs: pid ${status.pid}, version ${status.version}, home ${status.home}\n`,
     );
+    const { logoutEnds } = await import("@holdfast/platform");
+    const { ends, what, remedy } = await logoutEnds();
+    if (ends !== "nothing") process.stderr.write(`holdfast: ${what}, sessions with them; to keep them: ${remedy}\n`);
     return 0;
   },
 };

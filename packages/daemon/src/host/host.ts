@@ -68,6 +68,13 @@ export function runMarker(run: RunId): string {
   return `${run.session}-${run.run}`;
 }
 
+export const SCOPE_PREFIX = "holdfast-run-";
+
+/** The scope of a run that has one. */
+export function scopeUnit(run: RunId): string {
+  return SCOPE_PREFIX + runMarker(run);
+}
+
 export function parseRunMarker(marker: string): RunId | undefined {
   const match = /^([a-z][a-z2-7]{9})-(\d+)$/.exec(marker);
   return match ? { session: match[1] as SessionId, run: Number(match[2]) } : undefined;

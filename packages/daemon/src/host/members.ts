@@ -1,18 +1,19 @@
 /**
  * Which processes belong to a run: its program, the processes of its process session or terminal, whatever carries its marker in
- * the environment, and all their descendants.
+ * the environment or is in the run's scope, and all their descendants.
  *
  * The daemon, the keepers and what they started are never part of a run, even when the daemon was started from inside one.
  * What can escape: a process that left the run's process session and terminal, was adopted by init, and scrubbed the marker
  * from its environment.
  */
-import { allProcesses, environmentValues, type ProcessInfo } from "@holdfast/platform";
+import { allProcesses, environmentValues, hasScopes, type ProcessInfo, scopeOf } from "@holdfast/platform";
+import { SCOPE_PREFIX } from "./host.ts";
 
 export interface ProcessScan {
   table: ReadonlyMap<number, ProcessInfo>;
   /** Everything that may belong to a run. */
   candidates: readonly ProcessInfo[];
-  /** HOLDFAST_RUN of those that have it. */
+  /** HOLDFAST_RUN of those that have it; else of the run whose scope they are in. */
   markers: ReadonlyMap<number, string>;
 }
 
@@ -28,14 +29,17 @@ export function scanProcesses(keepers: readonly number[]): ProcessScan {
   const table = allProcesses();
   const spared = new Set([...keepers, process.pid, 1]);
   const candidates = [...table.values()].filter((info) => !info.zombie && !spared.has(info.pid));
-  return {
-    table,
-    candidates,
-    markers: environmentValues(
-      "HOLDFAST_RUN",
-      candidates.map((info) => info.pid),
-    ),
-  };
+  const pids = candidates.map((info) => info.pid);
+  const markers = environmentValues("HOLDFAST_RUN", pids);
+  if (hasScopes()) for (const [pid, marker] of scopeMarkers(pids)) markers.set(pid, marker);
+  return { table, candidates, markers };
+}
+
+function* scopeMarkers(pids: readonly number[]): Iterable<[number, string]> {
+  for (const pid of pids) {
+    const unit = scopeOf(pid);
+    if (unit?.startsWith(SCOPE_PREFIX)) yield [pid, unit.slice(SCOPE_PREFIX.length)];
+  }
 }
 
 const asked = new Map<string, Promise<ProcessScan>>();

@@ -3,7 +3,7 @@
  * through tmux or an argument vector: any size fits, other users cannot read it in a process list, and nothing of it stays in
  * the server for later sessions.
  */
-import { STANDARD_PATH } from "@holdfast/platform";
+import { inScope, type Scope, STANDARD_PATH } from "@holdfast/platform";
 
 /** Of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. */
 const NOT_PASSED =
@@ -25,6 +25,8 @@ export function launchFile(options: {
   env: Readonly<Record<string, string>>;
   inherited: Iterable<string>;
   command: readonly string[];
+  /** Its own path, and the scope in which it is to run, if there is to be one. */
+  scope?: { path: string; scope: Scope } | undefined;
 }): string {
   const unset = [...new Set([...options.inherited, "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"])].filter((name) =>
     NAME.test(name),
@@ -33,6 +35,7 @@ export function launchFile(options: {
   const env = { PATH: STANDARD_PATH, ...options.env };
   const [program = "", ...args] = options.command;
   return [
+    ...(options.scope ? enterScope(options.scope) : []),
     `cd -- ${shellQuote(options.cwd)} || exit 126`,
     `umask ${options.umask.toString(8).padStart(4, "0")}`,
     `unset ${unset.join(" ")}`,
@@ -41,6 +44,15 @@ export function launchFile(options: {
     `exec ${[program, ...args].map(shellQuote).join(" ")}`,
     "",
   ].join("\n");
+}
+
+/** The file is read a second time, by the shell that is then in the scope. */
+function enterScope({ path, scope }: { path: string; scope: Scope }): string[] {
+  const again = inScope(scope, ["/bin/sh", "-c", '. "$0"', path]);
+  return [
+    `[ -n "\${HOLDFAST_IN_SCOPE-}" ] || HOLDFAST_IN_SCOPE=1 exec ${again.map(shellQuote).join(" ")}`,
+    "unset HOLDFAST_IN_SCOPE XDG_RUNTIME_DIR",
+  ];
 }
 
 export function shellQuote(text: string): string {

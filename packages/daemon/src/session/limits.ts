@@ -1,17 +1,24 @@
 /**
- * Limits on what a session may take of the machine, by watching: one look a second at all processes, and only while a session with
- * a limit runs. A run above its limit is ended; the fact comes first, so that its end is known for what it is.
+ * Limits on what a session may take of the machine. Where the run has a cgroup of its own, the kernel keeps it (run-files.ts puts the run
+ * into one). Else by watching: one look a second at all processes, and only while a session with a limit runs. A run above its limit is
+ * ended; the fact comes first, so that its end is known for what it is.
  */
-import type { HostName, SessionId } from "@holdfast/contract";
-import { describe, log } from "@holdfast/platform";
+import { type HostName, hasEnded, type Session, type SessionId } from "@holdfast/contract";
+import { describe, log, scopeOf } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { endProcesses } from "../host/ending.ts";
-import { type Host, runMarker } from "../host/host.ts";
+import { type Host, runMarker, scopeUnit } from "../host/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { usageOf } from "./usage.ts";
 
 const LOOK_MS = 1000;
+
+export function limitedBy(record: SessionRecord): Session["memoryLimitBy"] {
+  if (record.memoryLimit === null || hasEnded(record.status)) return null;
+  const unit = scopeUnit({ session: record.id, run: record.run });
+  return record.pid !== null && scopeOf(record.pid) === unit ? "cgroup" : "watching";
+}
 
 export class Limits implements Disposable {
   readonly #journal: Journal;
@@ -28,7 +35,7 @@ export class Limits implements Disposable {
 
   /** Begins to watch if a running session has a limit; call it after each start. */
   begin(): void {
-    this.#timer ??= this.#queries.limited().length > 0 ? setInterval(() => this.#look(), LOOK_MS).unref() : undefined;
+    this.#timer ??= this.#watched().length > 0 ? setInterval(() => this.#look(), LOOK_MS).unref() : undefined;
   }
 
   [Symbol.dispose](): void {
@@ -36,8 +43,12 @@ export class Limits implements Disposable {
     this.#timer = undefined;
   }
 
+  #watched(): SessionRecord[] {
+    return this.#queries.limited().filter((record) => limitedBy(record) === "watching");
+  }
+
   #look(): void {
-    const limited = this.#queries.limited();
+    const limited = this.#watched();
     if (limited.length === 0) this[Symbol.dispose]();
     const keepers = [...this.#hosts.values()].flatMap((host) => host.keeperPids());
     const usage = usageOf(limited, keepers);

@@ -48,6 +48,7 @@ export function prepare(
       cwd,
       command,
       umask,
+      memoryLimitBytes: request.memoryLimitBytes ?? null,
     };
     writeSessionFiles(context.home, spec, env);
     writeLaunch(context.home, { session: id, run: 1 }, { spec, env });

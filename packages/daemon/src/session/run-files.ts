@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type HostName, type SessionId, type SessionKind } from "@holdfast/contract";
-import { type Home, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
-import { type RunId, runMarker } from "../host/host.ts";
+import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
+import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
 import { launchFile } from "./launch-file.ts";
 
 export interface Spec {
@@ -21,6 +21,8 @@ export interface Spec {
   cwd: string;
   command: string[];
   umask: number;
+  /** Missing in the specs of the first version. */
+  memoryLimitBytes?: number | null;
 }
 
 export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, string>): void {
@@ -36,7 +38,10 @@ export function writeLaunch(home: Home, run: RunId, what: { spec: Spec; env: Rec
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const ours = { HOLDFAST_HOME: home.path, HOLDFAST_SESSION: run.session, HOLDFAST_RUN: runMarker(run) };
   const inherited = Object.keys(minimalEnvironment(home));
-  writeFileAtomic(join(directory, "launch"), launchFile({ ...what.spec, inherited, env: { ...what.env, ...ours } }));
+  const path = join(directory, "launch");
+  const { memoryLimitBytes } = what.spec;
+  const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
+  writeFileAtomic(path, launchFile({ ...what.spec, inherited, env: { ...what.env, ...ours }, scope }));
   return directory;
 }
 

@@ -1,5 +1,6 @@
 import type { Session, Usage } from "@holdfast/contract";
 import type { SessionRecord } from "../projection/session-queries.ts";
+import { limitedBy } from "./limits.ts";
 
 /** A session as clients see it. `activity` is when a live run last wrote something; it is not in the journal. */
 export function viewOf(record: SessionRecord, options: { now: number; activity: number | null; usage?: Usage | undefined }): Session {
@@ -30,5 +31,6 @@ export function viewOf(record: SessionRecord, options: { now: number; activity: 
     restartAt: record.restartAt,
     usage: options.usage ?? null,
     memoryLimitBytes: record.memoryLimit,
+    memoryLimitBy: limitedBy(record),
   };
 }

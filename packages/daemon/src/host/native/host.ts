@@ -7,7 +7,15 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, type Screen } from "@holdfast/contract";
-import { type Home, isSameProcess, minimalEnvironment, readJsonFile, secureSocketDirectory, writeFileAtomic } from "@holdfast/platform";
+import {
+  type Home,
+  inScope,
+  isSameProcess,
+  minimalEnvironment,
+  readJsonFile,
+  secureSocketDirectory,
+  writeFileAtomic,
+} from "@holdfast/platform";
 import type { AttachWays, Host, LiveRun, RunId, StartRequest } from "../host.ts";
 import { parseRunMarker, runMarker } from "../host.ts";
 import { encodeKey, type Key } from "../keys.ts";
@@ -139,7 +147,13 @@ export class NativeHost implements Host {
 
   #launch(request: StartRequest): Promise<number> {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [...HOLDER_FLAGS, this.#program, request.directory], {
+      const [command = "", ...args] = inScope({ unit: `holdfast-holder-${runMarker(request)}` }, [
+        process.execPath,
+        ...HOLDER_FLAGS,
+        this.#program,
+        request.directory,
+      ]);
+      const child = spawn(command, args, {
         cwd: "/",
         detached: true,
         env: { ...minimalEnvironment(this.#home), TERM: "xterm-256color" },

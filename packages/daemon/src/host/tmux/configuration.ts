@@ -8,6 +8,9 @@ export function tmuxConfiguration(options: { detachKey: string; terminal: string
     "set -g prefix None",
     "set -g prefix2 None",
     "unbind -aq -T prefix",
+    // A server that runs may have another key from before.
+    `if -F '#{@holdfast_detach}' "run -C \"unbind -q -n '#{@holdfast_detach}'\""`,
+    `set -g @holdfast_detach '${options.detachKey}'`,
     `bind -n '${options.detachKey}' detach-client`,
     "set -s exit-empty off",
     "set -s exit-unattached off",

@@ -3,6 +3,7 @@
  * the first, so one is started only when the recorded one (pid and start time) is certainly gone.
  */
 import { execFile, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,6 +13,7 @@ import {
   argumentsOf,
   findProgram,
   type Home,
+  inScope,
   inspect,
   isSameProcess,
   log,
@@ -201,7 +203,8 @@ export class TmuxServer {
   /** Starts the server, too, when there is none; then it must not read a person's own configuration. */
   #openAnchor(): Promise<Said> {
     const size = ["-x", "80", "-y", "24"];
-    return this.#tmux("-f", this.#file("tmux.conf"), "new-session", "-d", "-s", ANCHOR, ...size, "/bin/sh", "-c", ":");
+    const anchor = ["-f", this.#file("tmux.conf"), "new-session", "-d", "-s", ANCHOR, ...size, "/bin/sh", "-c", ":"];
+    return this.#tmuxWith({ scope: `holdfast-tmux-${randomUUID()}` }, ...anchor);
   }
 
   /**
@@ -236,10 +239,15 @@ export class TmuxServer {
     return this.#tmuxWith({}, ...args);
   }
 
-  #tmuxWith({ timeout = ANSWER_MS, input = "" }: { timeout?: number; input?: string }, ...args: string[]): Promise<Said> {
+  #tmuxWith(
+    { timeout = ANSWER_MS, input = "", scope }: { timeout?: number; input?: string; scope?: string },
+    ...args: string[]
+  ): Promise<Said> {
+    const tmux = [this.program.path, "-u", "-S", this.#home.tmuxSocket, ...args];
+    const [command = "", ...rest] = scope ? inScope({ unit: scope }, tmux) : tmux;
     return new Promise((resolve) => {
       const options = { env: this.#env, cwd: "/", timeout };
-      const child = execFile(this.program.path, ["-u", "-S", this.#home.tmuxSocket, ...args], options, (error, _stdout, stderr) => {
+      const child = execFile(command, rest, options, (error, _stdout, stderr) => {
         resolve({ ok: error === null, said: stderr.trim() || (error?.message ?? "") });
       });
       // A client that ends without reading is told by its exit.

@@ -1,0 +1,34 @@
+/**
+ * What the end of a login does to what it started. systemd's login manager can end every process of a user at the last logout; a
+ * user for whom lingering is enabled is spared.
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { userInfo } from "node:os";
+import { isLingering } from "./scope.ts";
+
+export interface LogoutEnds {
+  ends: "nothing" | "everything" | "unknown";
+  what: string;
+  remedy: string | null;
+}
+
+const KILLS = ["get-property", "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "KillUserProcesses"];
+
+export async function logoutEnds(): Promise<LogoutEnds> {
+  if (process.platform !== "linux" || !existsSync("/run/systemd/system")) {
+    return { ends: "nothing", what: "no login manager here ends processes at logout", remedy: null };
+  }
+  if (isLingering()) return { ends: "nothing", what: "lingering is enabled: a logout ends nothing", remedy: null };
+  const kills = await ask("busctl", KILLS);
+  if (kills === "b false") return { ends: "nothing", what: "the login manager does not end processes at logout", remedy: null };
+  const remedy = `loginctl enable-linger ${userInfo().username}`;
+  if (kills === "b true") return { ends: "everything", what: "the login manager ends all your processes at your last logout", remedy };
+  return { ends: "unknown", what: "cannot tell whether the login manager ends processes at logout", remedy };
+}
+
+function ask(program: string, args: string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(program, args, { timeout: 3000 }, (error, stdout) => resolve(error ? undefined : stdout.trim()));
+  });
+}
