@@ -9,7 +9,7 @@ export function tmuxConfiguration(options: { detachKey: string; terminal: string
     "set -g prefix2 None",
     "unbind -aq -T prefix",
     // A server that runs may have another key from before.
-    `if -F '#{@holdfast_detach}' "run -C \"unbind -q -n '#{@holdfast_detach}'\""`,
+    `if -F '#{@holdfast_detach}' { run -C "unbind -q -n '#{@holdfast_detach}'" }`,
     `set -g @holdfast_detach '${options.detachKey}'`,
     `bind -n '${options.detachKey}' detach-client`,
     "set -s exit-empty off",
