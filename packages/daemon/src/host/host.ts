@@ -7,10 +7,11 @@
  * - The keeper writes `exit.json` (temp + rename) when the program has ended, whether or not a daemon is there.
  * - `list` tells what really runs, or throws when it cannot know; it never guesses. A keeper that is not there keeps nothing.
  * - `remove` takes away an ended run's keeper after the last byte is in the recording; a second call does nothing.
- * - `write` and `press` resolve when the keeper has taken everything, in one piece: two calls never interleave.
+ * - `write` and `press` resolve when the keeper has taken everything, in one piece: two calls never interleave. A program that has ended
+ *   takes nothing: `session_ended`.
  * - `onLost` is called when a keeper vanished without telling how its runs ended.
  */
-import type { HostName, Screen, SessionId } from "@holdfast/contract";
+import { HoldfastError, type HostName, type Screen, type SessionId } from "@holdfast/contract";
 import type { Key } from "./keys.ts";
 
 export interface RunId {
@@ -61,6 +62,10 @@ export interface Host extends AsyncDisposable {
   onLost(listener: () => void): void;
   /** Ends the keepers themselves; every run must have ended. */
   shutdown(): Promise<void>;
+}
+
+export function programEnded(): HoldfastError {
+  return new HoldfastError("session_ended", "the program has ended: nothing was typed");
 }
 
 /** How a run is called where only one word fits: a tmux session name, the HOLDFAST_RUN marker. */

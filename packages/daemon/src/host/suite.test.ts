@@ -75,6 +75,21 @@ describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
     ).toEqual(texts);
   });
 
+  test("what is typed into a program that has ended is refused, and nothing else comes to harm", async () => {
+    await using home = new HostHome(name);
+    const other = await home.start("exec sleep 60");
+    const run = await home.start("exit 3");
+    await exited(run);
+    await vi.waitFor(async () => expect((await home.host.list()).find(({ session }) => session === run.session)?.dead).not.toBe(false));
+    const refused = { code: "session_ended" };
+    await expect(home.host.write(run, Buffer.from("a\n"), { paste: false })).rejects.toMatchObject(refused);
+    await expect(home.host.write(run, Buffer.from("b"), { paste: true })).rejects.toMatchObject(refused);
+    await expect(home.host.press(run, [parseKey("Enter")])).rejects.toMatchObject(refused);
+    expect((await home.host.list()).find(({ session }) => session === other.session)).toMatchObject({ dead: false });
+    await home.host.press(other, [parseKey("C-c")]);
+    expect(await exited(other)).toEqual({ status: "", signal: "2" });
+  });
+
   test("a paste has its marks only for a program that asked for them", async () => {
     await using home = new HostHome(name);
     const run = await home.start("stty raw -echo; printf ready; exec cat");

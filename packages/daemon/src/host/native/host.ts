@@ -17,7 +17,7 @@ import {
   writeFileAtomic,
 } from "@holdfast/platform";
 import type { AttachWays, Host, LiveRun, RunId, StartRequest } from "../host.ts";
-import { parseRunMarker, runMarker } from "../host.ts";
+import { parseRunMarker, programEnded, runMarker } from "../host.ts";
 import { encodeKey, type Key } from "../keys.ts";
 import { HolderClient } from "./holder-client.ts";
 
@@ -98,16 +98,28 @@ export class NativeHost implements Host {
     return (await (await this.#client(run)).request({ t: "detach" })).detached ?? 0;
   }
 
-  async write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void> {
-    const marked = options.paste && (await this.screen(run)).bracketedPaste;
-    const data = marked ? Buffer.concat([Buffer.from("\x1b[200~"), bytes, Buffer.from("\x1b[201~")]) : Buffer.from(bytes);
-    await (await this.#client(run)).request({ t: "write", data: data.toString("base64") });
+  write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void> {
+    return this.#type(run, async () => {
+      const marked = options.paste && (await this.screen(run)).bracketedPaste;
+      return marked ? Buffer.concat([Buffer.from("\x1b[200~"), bytes, Buffer.from("\x1b[201~")]) : Buffer.from(bytes);
+    });
   }
 
-  async press(run: RunId, keys: readonly Key[]): Promise<void> {
-    const { applicationCursor } = await this.screen(run);
-    const data = keys.map((key) => encodeKey(key, { applicationCursor })).join("");
-    await (await this.#client(run)).request({ t: "write", data: Buffer.from(data).toString("base64") });
+  press(run: RunId, keys: readonly Key[]): Promise<void> {
+    return this.#type(run, async () => {
+      const { applicationCursor } = await this.screen(run);
+      return Buffer.from(keys.map((key) => encodeKey(key, { applicationCursor })).join(""));
+    });
+  }
+
+  async #type(run: RunId, bytes: () => Promise<Buffer>): Promise<void> {
+    try {
+      const data = (await bytes()).toString("base64");
+      await (await this.#client(run)).request({ t: "write", data });
+    } catch (error) {
+      // A holder ends with its program.
+      throw this.#registered(run) ? error : programEnded();
+    }
   }
 
   async resize(run: RunId, size: { columns: number; rows: number }): Promise<void> {

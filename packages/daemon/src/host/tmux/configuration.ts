@@ -25,6 +25,8 @@ export function tmuxConfiguration(options: { detachKey: string; terminal: string
     "set -g update-environment ''",
     "set -g history-limit 10000",
     "set -g mouse on",
+    // As it is, but not into a dead pane: that ends tmux 3.3.
+    `bind -n MouseDown2Pane select-pane -t = \\; if -F '#{||:#{pane_in_mode},#{mouse_any_flag}}' { send-keys -M } { if -F '#{pane_dead}' '' { paste-buffer -p } }`,
     "set -g set-titles on",
     "set -g set-titles-string '#{@holdfast_title}'",
     "set -g automatic-rename off",

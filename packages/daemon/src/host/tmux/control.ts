@@ -54,12 +54,13 @@ export class ControlClient implements AsyncDisposable {
     });
   }
 
-  /** Runs the commands as one sequence; resolves with the lines each printed. */
+  /** Runs the commands as one sequence; resolves with the lines each printed. An `if-shell` prints for itself and for the one it chooses. */
   run(...commands: string[]): Promise<string[][]> {
     if (this.#isEnded) return Promise.reject(new HoldfastError("host_failed", "the tmux server has ended"));
     return new Promise((resolve, reject) => {
       const text = commands.join(" ; ");
-      this.#queue.push({ remaining: commands.length, replies: [], resolve, reject, text });
+      const chosen = commands.filter((command) => command.startsWith("if-shell ")).length;
+      this.#queue.push({ remaining: commands.length + chosen, replies: [], resolve, reject, text });
       this.#child.stdin.write(`${text}\n`);
     });
   }

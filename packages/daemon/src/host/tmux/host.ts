@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Screen } from "@holdfast/contract";
 import { type Home, inspect, runDirectory, writeFileAtomic } from "@holdfast/platform";
-import { type AttachWays, type Host, type LiveRun, type RunId, runMarker, type StartRequest } from "../host.ts";
+import { type AttachWays, type Host, type LiveRun, programEnded, type RunId, runMarker, type StartRequest } from "../host.ts";
 import type { Key } from "../keys.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient } from "./control.ts";
@@ -15,7 +15,7 @@ import { watchMissedEnds } from "./missed-ends.ts";
 import { asksForPasteMarks } from "./paste-marks.ts";
 import { programPid, programStarted } from "./reaper.ts";
 import type { TmuxServer } from "./server.ts";
-import { parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
+import { DEAD, forgetCommand, parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
 
 export class TmuxHost implements Host {
   readonly name = "tmux";
@@ -101,7 +101,10 @@ export class TmuxHost implements Host {
     const file = join(runDirectory(this.#home, run.session, run.run), name);
     writeFileAtomic(file, bytes);
     try {
-      await client.run(...writeCommands(run, { name, paste: options.paste }));
+      const replies = await client.run(...writeCommands(run, { name, paste: options.paste }));
+      if (!isDead(replies)) return;
+      await client.run(forgetCommand(run, name));
+      throw programEnded();
     } finally {
       rmSync(file, { force: true });
     }
@@ -109,7 +112,7 @@ export class TmuxHost implements Host {
 
   async press(run: RunId, keys: readonly Key[]): Promise<void> {
     const client = await this.#opened();
-    await client.run(pressCommand(run, keys));
+    if (isDead(await client.run(pressCommand(run, keys)))) throw programEnded();
   }
 
   async resize(run: RunId, size: { columns: number; rows: number }): Promise<void> {
@@ -213,4 +216,8 @@ export class TmuxHost implements Host {
     if (this.#closed) return;
     for (const listener of this.#listeners) listener();
   }
+}
+
+function isDead(replies: readonly string[][]): boolean {
+  return replies.at(-1)?.[0] === DEAD;
 }

@@ -8,12 +8,25 @@ import { quote, target } from "./commands.ts";
 export function writeCommands(run: RunId, options: { name: string; paste: boolean }): string[] {
   const file = `"$HOLDFAST_HOME/sessions/${run.session}/runs/${run.run}/${options.name}"`;
   const buffer = quote(`${run.session}-${options.name}`);
-  return [`load-buffer -b ${buffer} ${file}`, `paste-buffer -r -d ${options.paste ? "-p " : ""}-b ${buffer} -t ${target(run)}`];
+  const paste = `paste-buffer -r -d ${options.paste ? "-p " : ""}-b ${buffer} -t ${target(run)}`;
+  return [`load-buffer -b ${buffer} ${file}`, unlessDead(run, paste)];
+}
+
+export function forgetCommand(run: RunId, name: string): string {
+  return `delete-buffer -b ${quote(`${run.session}-${name}`)}`;
+}
+
+/** What the command of `unlessDead` prints instead of doing anything. */
+export const DEAD = "dead";
+
+/** A paste into a dead pane is the end of tmux 3.3, and of everything in it; keys for one vanish without a word. Nothing comes between the two. */
+function unlessDead(run: RunId, command: string): string {
+  return `if-shell -F -t ${target(run)} '#{pane_dead}' ${quote(`display-message -p ${DEAD}`)} ${quote(command)}`;
 }
 
 export function pressCommand(run: RunId, keys: readonly Key[]): string {
   const names = keys.map((key) => quote(key.base === "Tab" && key.shift ? "BTab" : key.name));
-  return `send-keys -t ${target(run)} -- ${names.join(" ")}`;
+  return unlessDead(run, `send-keys -t ${target(run)} -- ${names.join(" ")}`);
 }
 
 /** tmux pins a window that was resized by hand; it is to follow its terminals again. */
