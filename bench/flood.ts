@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
+import type { HostName } from "@holdfast/contract";
 import type { HoldfastClient } from "@holdfast/sdk";
 import { eventually } from "../tests/home.ts";
 import { type Benchmark, compared, inTurns, quantile, type Row, type Scale } from "./harness.ts";
@@ -21,7 +22,7 @@ export const flood: Benchmark = {
     await home.ok(["run", "--name", "echo", "--", "cat"]);
     using client = home.client();
     await using plain = new PlainTmux();
-    return [await throughput(scale, { home, client, plain }), ...(await echo(scale, { home, client, plain }))];
+    return [...(await throughput(scale, { home, client, plain })), ...(await echo(scale, { home, client, plain }))];
   },
 };
 
@@ -31,23 +32,25 @@ interface Rig {
   plain: PlainTmux;
 }
 
-async function throughput(scale: Scale, { home, client, plain }: Rig): Promise<Row> {
+async function throughput(scale: Scale, { home, client, plain }: Rig): Promise<Row[]> {
   const bytes = scale.quick ? 32_000_000 : 100_000_000;
   // The terminal makes a carriage return of its own for every line.
   const recorded = bytes + bytes / (LINE.length + 1);
   const program = ["/bin/sh", "-c", `yes ${LINE} | head -c ${bytes}; exec sleep 1000000`];
   const megabytesPerSecond = (began: number) => recorded / 1000 / (performance.now() - began);
+  const holdfast = async (host: HostName) => {
+    const began = performance.now();
+    const [session] = await home.spawnMany(client, 1, program, { host });
+    if (!session) throw new Error("the flood did not start");
+    await eventually(() => recordedBytes(home.runDirectory(session)) >= recorded, 120_000);
+    const rate = megabytesPerSecond(began);
+    await client.call("stopSession", { params: { ref: session.id }, body: {} });
+    await client.call("removeSession", { params: { ref: session.id } });
+    return rate;
+  };
   const rates = await inTurns(scale.rounds(5), {
-    holdfast: async () => {
-      const began = performance.now();
-      const [session] = await home.spawnMany(client, 1, program);
-      if (!session) throw new Error("the flood did not start");
-      await eventually(() => recordedBytes(home.runDirectory(session)) >= recorded, 120_000);
-      const rate = megabytesPerSecond(began);
-      await client.call("stopSession", { params: { ref: session.id }, body: {} });
-      await client.call("removeSession", { params: { ref: session.id } });
-      return rate;
-    },
+    holdfast: () => holdfast("tmux"),
+    native: () => holdfast("native"),
     tmux: async () => {
       const began = performance.now();
       const pane = await plain.start(program);
@@ -58,7 +61,11 @@ async function throughput(scale: Scale, { home, client, plain }: Rig): Promise<R
     },
   });
   const what = `${bytes / 1_000_000} MB in one session`;
-  return compared({ what, unit: "MB/s", limit: { of: "ratio", atLeast: 0.8 } }, rates.holdfast, { name: "tmux", values: rates.tmux });
+  const baseline = { name: "tmux", values: rates.tmux };
+  return [
+    compared({ what, unit: "MB/s", limit: { of: "ratio", atLeast: 0.8 } }, rates.holdfast, baseline),
+    compared({ what: "the same on the native host", unit: "MB/s" }, rates.native, baseline),
+  ];
 }
 
 async function echo(scale: Scale, { home, client, plain }: Rig): Promise<Row[]> {

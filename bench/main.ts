@@ -6,6 +6,7 @@ import { append } from "./append.ts";
 import { attachEcho } from "./attach-echo.ts";
 import { flood } from "./flood.ts";
 import type { Benchmark, Scale } from "./harness.ts";
+import { holder } from "./holder.ts";
 import { idle } from "./idle.ts";
 import { lsCpu } from "./ls-cpu.ts";
 import { describeMachine, load } from "./machine.ts";
@@ -15,8 +16,9 @@ import { restart } from "./restart.ts";
 import { closeAll } from "./rig/left-over.ts";
 import { signal } from "./signal.ts";
 import { spawn } from "./spawn.ts";
+import { stop } from "./stop.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [attachEcho, lsCpu, spawn, idle, redrawing, append, flood, restart, signal];
+const BENCHMARKS: readonly Benchmark[] = [attachEcho, lsCpu, spawn, idle, redrawing, append, flood, holder, restart, signal, stop];
 
 const { values: options } = parseArgs({
   options: {

@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Session } from "@holdfast/contract";
+import type { HostName, Session } from "@holdfast/contract";
 import { allProcesses, openHome, runDirectory } from "@holdfast/platform";
 import type { HoldfastClient } from "@holdfast/sdk";
 import { type CliOptions, eventually, ROOT, TestHome } from "../../tests/home.ts";
@@ -30,9 +30,9 @@ export class BenchHome extends TestHome {
   }
 
   /** As the SDK does it: one request after the other on one connection. */
-  async spawnMany(client: HoldfastClient, count: number, command: string[]): Promise<Session[]> {
+  async spawnMany(client: HoldfastClient, count: number, command: string[], how: { host?: HostName } = {}): Promise<Session[]> {
     const sessions: Session[] = [];
-    while (sessions.length < count) sessions.push(await client.call("spawn", { body: spawnBody(this.env, command) }));
+    while (sessions.length < count) sessions.push(await client.call("spawn", { body: { ...spawnBody(this.env, command), ...how } }));
     return sessions;
   }
 
