@@ -238,6 +238,21 @@ test("something else that answers on the socket is not taken for a daemon, and m
   impostor.close();
 });
 
+test("a question to a daemon that does not answer says so, and is answered when it does", async () => {
+  await using home = new TestHome();
+  await home.ok(["run", "--name", "one", "--", "sleep", "1000"]);
+  const hung = await home.daemonPid();
+  process.kill(hung, "SIGSTOP");
+  const asking = home.start(["ls"]);
+  let said = "";
+  asking.stderr.on("data", (chunk) => {
+    said += String(chunk);
+  });
+  await eventually(() => said.includes("holdfast down"));
+  process.kill(hung, "SIGCONT");
+  expect(await new Promise((resolve) => asking.on("close", resolve))).toBe(0);
+});
+
 async function eventsOf(home: TestHome, type: string): Promise<AnyEvent[]> {
   const lines = await home.ok(["events", "--type", type]);
   return lines

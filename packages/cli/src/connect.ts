@@ -23,6 +23,9 @@ const MOST_CUT_OFFS = 3;
 /** Between the end of a daemon and the file of the one that replaces it. */
 const REPLACED_MS = 3000;
 
+/** A question is answered in milliseconds; a daemon that takes this long is stuck, or was stopped. */
+const LATE_MS = 5000;
+
 export function connect(home: Home): HoldfastClient {
   return new HoldfastClient(onDemand(home));
 }
@@ -57,7 +60,7 @@ function onDemand(home: Home): Transport {
     for (;;) {
       try {
         if (socketDirectoryIsSafe(home)) {
-          const reply = await send();
+          const reply = await (request.method === "GET" ? sayWhenLate(home, send()) : send());
           if (reply.status !== 426 || !(await replaceOlder(home))) {
             served = true;
             return reply;
@@ -88,6 +91,16 @@ function onDemand(home: Home): Transport {
     stream: (request) => attempt(request, () => wire.stream(request)),
     close: () => wire.close(),
   };
+}
+
+/** A command that hangs without a word leaves its user in the dark; it goes on waiting, for the daemon may only be busy. */
+async function sayWhenLate<R>(home: Home, reply: Promise<R>): Promise<R> {
+  const timer = setTimeout(() => {
+    process.stderr.write(
+      `holdfast: the daemon has not answered for ${LATE_MS / 1000} s; if it never does: holdfast down; its log is ${home.log}\n`,
+    );
+  }, LATE_MS);
+  return reply.finally(() => clearTimeout(timer));
 }
 
 /**

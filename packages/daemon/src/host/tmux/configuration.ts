@@ -16,6 +16,8 @@ export function tmuxConfiguration(options: { detachKey: string; terminal: string
     "set -s exit-unattached off",
     "set -g destroy-unattached off",
     "set -g remain-on-exit on",
+    // Seen by somebody who is attached while no daemon runs to take the pane away.
+    `set -qg remain-on-exit-format 'The program has ended#{?#{pane_dead_status}, with status #{pane_dead_status},}; ${keyForPeople(options.detachKey)} leaves'`,
     "set -s escape-time 0",
     "set -s focus-events on",
     "set -qs extended-keys on",
