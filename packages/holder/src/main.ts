@@ -48,6 +48,7 @@ const viewers = new Viewers(async () => {
   return { screen: model.serialize(), isCurrent };
 });
 let filter = new ViewerFilter();
+const controls = new Set<Socket>();
 const server = createServer((socket) => serve(socket));
 const door = await keepListening(server, { path: order.socket, secure: () => secureSocketDirectory(openHome()) });
 // From here on, whatever goes wrong with a client, a file or the screen's model: the program lives as long as this process does.
@@ -65,7 +66,16 @@ writeFileAtomic(
   order.register,
   `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, program: pty.pid, socket: order.socket })}\n`,
 );
-writeSync(3, `${JSON.stringify({ pid: pty.pid })}\n`);
+tellStarter(pty.pid);
+
+/** On descriptor 3, the daemon's pipe. */
+function tellStarter(pid: number): void {
+  try {
+    writeSync(3, `${JSON.stringify({ pid })}\n`);
+  } catch {
+    // It died meanwhile: the next one finds us by the register.
+  }
+}
 
 function onOutput(bytes: Uint8Array): void {
   recorder.append(bytes);
@@ -89,8 +99,6 @@ function onExit(exit: ProgramExit): void {
   setTimeout(() => process.exit(0), 1000).unref();
   for (const socket of controls) socket.end();
 }
-
-const controls = new Set<Socket>();
 
 function serve(socket: Socket): void {
   const reader = new FrameReader();

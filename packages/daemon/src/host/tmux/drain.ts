@@ -22,6 +22,11 @@ export function recorderOf(directory: string): ProcessInfo | undefined {
   return info && RECORDERS.has(info.name) ? info : undefined;
 }
 
+/** tmux itself notices only when it has something to write for it, and then that is lost. */
+export function recorderDied(directory: string): boolean {
+  return recorderPid(directory) > 0 && recorderOf(directory) === undefined;
+}
+
 /** A recorder says its pid before anything else; it begins anew when it is replaced. */
 export function forgetRecorder(directory: string): void {
   rmSync(join(directory, RECORDER), { force: true });

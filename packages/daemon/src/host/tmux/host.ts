@@ -10,7 +10,7 @@ import { type AttachWays, type Host, type LiveRun, programEnded, type RunId, run
 import type { Key } from "../keys.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient } from "./control.ts";
-import { drained, forgetRecorder, recorderGone, recorderOf } from "./drain.ts";
+import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf } from "./drain.ts";
 import { watchMissedEnds } from "./missed-ends.ts";
 import { asksForPasteMarks } from "./paste-marks.ts";
 import { programPid, programStarted } from "./reaper.ts";
@@ -60,12 +60,12 @@ export class TmuxHost implements Host {
     return this.#kept(again);
   }
 
-  /** A pane's first process is the reaper, where there is one, and not the program. */
+  /** What tmux does not know: the program, where its pane's first process is the reaper, and a recorder's death. */
   #kept(lines: readonly string[]): LiveRun[] {
-    return parseList(lines).map((live) => ({
-      ...live,
-      pid: programPid(runDirectory(this.#home, live.session, live.run)) || live.pid,
-    }));
+    return parseList(lines).map((live) => {
+      const directory = runDirectory(this.#home, live.session, live.run);
+      return { ...live, pid: programPid(directory) || live.pid, recording: live.recording && !recorderDied(directory) };
+    });
   }
 
   async remove(run: RunId): Promise<void> {

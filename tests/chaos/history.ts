@@ -1,0 +1,19 @@
+/** Random histories, each in a home of its own that begins with a session on each host. */
+import { HOSTS } from "@holdfast/contract";
+import fc from "fast-check";
+import { Model } from "./model.ts";
+import { start, steps } from "./steps.ts";
+import { World } from "./world.ts";
+
+export function histories(options: { longest: number; faults: Map<string, number>; onStep?(): void }): fc.IAsyncProperty<unknown> {
+  return fc.asyncProperty(fc.commands(steps(), { maxCommands: options.longest, size: "max" }), async (commands) => {
+    await using world = new World();
+    const setUp = async () => {
+      const model = new Model(options.faults);
+      for (const host of HOSTS) await start(model, world, host);
+      return { model, real: world };
+    };
+    await fc.asyncModelRun(setUp, commands);
+    options.onStep?.();
+  });
+}

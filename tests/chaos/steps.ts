@@ -1,0 +1,209 @@
+/** What can be done to Holdfast, and what can happen to it. A step that finds nothing to act on is left out. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { HOSTS, type HostName, type Session } from "@holdfast/contract";
+import { inspect, openHome } from "@holdfast/platform";
+import fc from "fast-check";
+import { eventually } from "../home.ts";
+import type { Known, Model } from "./model.ts";
+import { answered, type World } from "./world.ts";
+
+const MOST_SESSIONS = 5;
+
+/** `on` chooses among the sessions that fit. */
+abstract class Step implements fc.AsyncCommand<Model, World> {
+  readonly name: string;
+  readonly on: number;
+
+  constructor(name: string, on: number) {
+    this.name = name;
+    this.on = on;
+  }
+
+  abstract among(model: Model): readonly Known[];
+  abstract act(known: Known, model: Model, world: World): Promise<void>;
+
+  check(model: Readonly<Model>): boolean {
+    return this.among(model as Model).length > 0;
+  }
+
+  async run(model: Model, world: World): Promise<void> {
+    const fitting = this.among(model);
+    const known = fitting[this.on % fitting.length];
+    if (!known) return;
+    await this.act(known, model, world);
+    await world.check(model);
+  }
+
+  toString(): string {
+    return `${this.name} ${this.on}`;
+  }
+}
+
+function step(name: string, among: (model: Model) => readonly Known[], act: Step["act"]): fc.Arbitrary<Step> {
+  const Named = class extends Step {
+    among = among;
+    act = act;
+  };
+  return fc.nat({ max: 9 }).map((on) => new Named(name, on));
+}
+
+/** A step that needs no session. */
+function always(name: string, act: (model: Model, world: World) => Promise<void>, fits: (model: Model) => boolean = () => true) {
+  return fc.constant<fc.AsyncCommand<Model, World>>({
+    check: (model) => fits(model as Model),
+    async run(model, world) {
+      await act(model, world);
+      await world.check(model);
+    },
+    toString: () => name,
+  });
+}
+
+const live = (model: Model) => model.live;
+const ended = (model: Model) => model.ended;
+
+export function steps(): fc.Arbitrary<fc.AsyncCommand<Model, World>>[] {
+  return [
+    ...HOSTS.map((host) => always(`run on ${host}`, (model, world) => start(model, world, host), hasRoom)),
+    step("send", live, send),
+    step("send again", live, send),
+    step("stop", live, stop),
+    step("rename", (model) => model.sessions, rename),
+    step("remove", ended, remove),
+    always("restart the daemon", restart),
+    always("kill -9 the daemon", killDaemon),
+    step("kill -9 a program", live, killProgram),
+    step("kill -9 a keeper", live, killKeeper),
+    step("kill -9 a recorder", (model) => live(model).filter(({ host }) => host === "tmux"), killRecorder),
+    ...HOSTS.map((host) => always(`kill -9 the daemon in a start on ${host}`, (model, world) => cutStart(model, world, host), hasRoom)),
+    step("kill -9 the daemon in a send", live, cutSend),
+    step("kill -9 the daemon in a stop", live, cutStop),
+  ];
+}
+
+function hasRoom(model: Model): boolean {
+  return model.sessions.length < MOST_SESSIONS;
+}
+
+export async function start(model: Model, world: World, host: HostName): Promise<void> {
+  await begun(model, world, await world.spawn(model.newWord(), host));
+}
+
+async function begun(model: Model, world: World, session: Session): Promise<void> {
+  const { id, name, host, pid } = session;
+  const known: Known = { id, name, host, pid: pid ?? 0, live: true, is: ["working"], sent: [], hasGap: false };
+  model.sessions.push(known);
+  await world.ready(known);
+}
+
+async function send(known: Known, model: Model, world: World): Promise<void> {
+  const text = model.newWord();
+  await (await world.client()).call("sendText", { params: { ref: known.id }, body: { text } });
+  known.sent.push({ text, sure: true });
+}
+
+async function stop(known: Known, model: Model, world: World): Promise<void> {
+  await (await world.client()).call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } });
+  model.end(known, "stopped");
+}
+
+async function rename(known: Known, model: Model, world: World): Promise<void> {
+  const name = model.newWord();
+  await (await world.client()).call("renameSession", { params: { ref: known.name }, body: { name } });
+  known.name = name;
+}
+
+async function remove(known: Known, model: Model, world: World): Promise<void> {
+  await (await world.client()).call("removeSession", { params: { ref: known.id } });
+  model.sessions = model.sessions.filter((other) => other !== known);
+}
+
+async function restart(_model: Model, world: World): Promise<void> {
+  await world.home.ok(["down"]);
+}
+
+async function killDaemon(model: Model, world: World): Promise<void> {
+  model.fault("kill -9 of the daemon");
+  world.kill(await world.daemonPid());
+}
+
+async function killProgram(known: Known, model: Model, world: World): Promise<void> {
+  model.fault("kill -9 of a program");
+  world.kill(known.pid);
+  model.end(known, "failed");
+}
+
+/** A keeper that vanishes takes the terminals of its programs away: they end of that, and nobody is there to say how. */
+async function killKeeper(known: Known, model: Model, world: World): Promise<void> {
+  if (known.host === "native") {
+    model.fault("kill -9 of a holder");
+    world.kill(inspect(known.pid)?.parent ?? 0);
+    model.end(known, "lost");
+    return;
+  }
+  model.fault("kill -9 of the tmux server");
+  world.kill((await world.tmuxPid()) ?? 0);
+  for (const other of model.live) if (other.host === "tmux") model.end(other, "lost");
+}
+
+async function killRecorder(known: Known, model: Model, world: World): Promise<void> {
+  model.fault("kill -9 of a recorder");
+  const directory = join(openHome(world.home.env).sessions, known.id, "runs", "1");
+  const before = Number(readFileSync(join(directory, "recorder"), "utf8"));
+  world.kill(before);
+  known.hasGap = true;
+  await eventually(async () => {
+    const events = await world.events();
+    return events.some(({ type, session }) => type === "recording.gap" && session === known.id);
+  });
+}
+
+/** Somewhere in the few milliseconds that a request takes. */
+async function cut<T>(model: Model, world: World, what: string, request: () => Promise<T>): ReturnType<typeof answered<T>> {
+  model.fault(`kill -9 of the daemon in a ${what}`);
+  const pid = await world.daemonPid();
+  const under = answered(request());
+  await delay(Math.random() * 12);
+  world.kill(pid);
+  return under;
+}
+
+/** One that was not acknowledged is there or not; one that is there is whole. */
+async function cutStart(model: Model, world: World, host: HostName): Promise<void> {
+  const name = model.newWord();
+  const client = await world.client();
+  const body = { agent: "shell", name, host, cwd: "/", env: world.home.env, command: world.program } as const;
+  const outcome = await cut(model, world, "start", () => client.call("spawn", { body }));
+  const found = await eventually(async () => {
+    const session = (await world.list()).find((one) => one.name === name);
+    return session?.status === "starting" ? undefined : { session };
+  });
+  if (outcome && "reply" in outcome && !found.session) throw new Error(`${name} was acknowledged, and is not there`);
+  if (!found.session) return;
+  if (found.session.status === "working") return begun(model, world, found.session);
+  const { id, pid, status } = found.session;
+  if (status !== "failed" || outcome) throw new Error(`${name} is ${status}`);
+  model.sessions.push({ id, name, host, pid: pid ?? 0, live: false, is: ["failed"], sent: [], hasGap: false });
+}
+
+async function cutSend(known: Known, model: Model, world: World): Promise<void> {
+  const text = model.newWord();
+  const client = await world.client();
+  const outcome = await cut(model, world, "send", () => client.call("sendText", { params: { ref: known.id }, body: { text } }));
+  known.sent.push({ text, sure: outcome !== undefined && "reply" in outcome });
+}
+
+async function cutStop(known: Known, model: Model, world: World): Promise<void> {
+  const client = await world.client();
+  const outcome = await cut(model, world, "stop", () => client.call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } }));
+  if (outcome) return model.end(known, "stopped");
+  // It was asked for, and has happened as far as it got; what is left of it can be asked for again.
+  const status = await eventually(async () => {
+    const { status, pid } = await world.session(known);
+    return status === "working" && !inspect(pid ?? 0) ? undefined : status;
+  });
+  if (status === "working") await stop(known, model, world);
+  else model.end(known, "stopped", "failed");
+}
