@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempDisposableSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempDisposableSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -88,4 +88,16 @@ test("a directory among the segments is an error, not silence", () => {
   using run = having({ "output.000000": "abc" });
   mkdirSync(join(run.directory.path, "output.000001"));
   expect(() => run.recording.read(0, 100)).toThrow("EISDIR");
+});
+
+test("finished segments are read without a look at the directory, the one that grows with one", () => {
+  using run = having({ "output.000000": "abc", "output.000001": "de", "output.000002": "f" });
+  expect(String(run.recording.read(0, 2))).toBe("ab");
+  const broken = join(run.directory.path, "output.000003");
+  symlinkSync("nowhere", broken);
+  expect(String(run.recording.read(2, 3))).toBe("cde");
+  expect(() => run.recording.read(2, 4)).toThrow("ENOENT");
+  rmSync(broken);
+  writeFileSync(join(run.directory.path, "output.000002"), "fgh");
+  expect([String(run.recording.read(2, 10)), run.recording.size()]).toEqual(["cdefgh", 8]);
 });

@@ -17,6 +17,8 @@ const SEGMENT = /^output(?:-(\d{3}))?\.(\d{6,})$/;
 
 export class Recording {
   readonly directory: string;
+  /** As last looked at. All but the last are finished: looking at each of them for each read would make a long recording slow. */
+  #known: Segment[] = [];
 
   constructor(directory: string) {
     this.directory = directory;
@@ -51,29 +53,42 @@ export class Recording {
 
   /** At most `max` bytes from `offset`; fewer only at the end of what is written now. */
   read(offset: number, max: number): Buffer {
-    const segments = this.#segments();
-    const last = segments.at(-1);
-    const length = Math.max(0, Math.min(max, last ? last.offset + last.size - offset : 0));
-    const buffer = Buffer.allocUnsafe(length);
-    let filled = 0;
-    for (const segment of segments) {
-      const from = offset + filled - segment.offset;
-      if (from < 0 || from >= segment.size || filled === length) continue;
-      filled += readAt(segment.path, { buffer, at: filled, length: Math.min(length - filled, segment.size - from), from });
+    const finished = this.#known.at(-1)?.offset ?? 0;
+    if (offset + max <= finished) {
+      try {
+        return readFrom(this.#known, offset, max);
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
     }
-    return buffer.subarray(0, filled);
+    return readFrom(this.#segments(), offset, max);
   }
 
   #segments(): Segment[] {
+    const finished = new Map(this.#known.slice(0, -1).map(({ path, size }) => [path, size]));
     let offset = 0;
-    return names(this.directory).map(({ name }) => {
+    this.#known = names(this.directory).map(({ name }) => {
       const path = join(this.directory, name);
-      const size = statSync(path).size;
+      const size = finished.get(path) ?? statSync(path).size;
       const segment = { path, offset, size };
       offset += size;
       return segment;
     });
+    return this.#known;
   }
+}
+
+function readFrom(segments: readonly Segment[], offset: number, max: number): Buffer {
+  const last = segments.at(-1);
+  const length = Math.max(0, Math.min(max, last ? last.offset + last.size - offset : 0));
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  for (const segment of segments) {
+    const from = offset + filled - segment.offset;
+    if (from < 0 || from >= segment.size || filled === length) continue;
+    filled += readAt(segment.path, { buffer, at: filled, length: Math.min(length - filled, segment.size - from), from });
+  }
+  return buffer.subarray(0, filled);
 }
 
 function names(directory: string): { name: string; generation: number; number: number }[] {
