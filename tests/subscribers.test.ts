@@ -54,6 +54,9 @@ test("a subscriber that comes back from any place gets exactly what came after i
     // Page by page, and as a stream that is left in the middle.
     const page = await client.call("listEvents", { query: { after: String(seq), limit: "3" } });
     expect(page.events).toEqual(all.slice(seq, seq + 3));
+    expect(page.more).toBe(seq + 3 < all.length);
+    const none = await client.call("listEvents", { query: { after: String(seq), limit: "0" } });
+    expect(none).toEqual({ cursor: formatCursor({ epoch, seq }), events: [], more: seq < all.length });
     expect(await take(client, 3, formatCursor({ epoch, seq: Math.min(seq, all.length - 3) }))).toEqual(
       all.slice(Math.min(seq, all.length - 3)).slice(0, 3),
     );

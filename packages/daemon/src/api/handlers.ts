@@ -55,9 +55,10 @@ export function handlers(rooms: {
       const seq = startOf(journal, query.after);
       const filter = filterOf(query);
       const end = journal.cursor;
-      const events = journal.readAfter(seq, query.limit, filter);
-      const more = events.length === query.limit;
-      return { cursor: more ? formatCursor(events.at(-1) ?? end) : formatCursor(end), events, more };
+      const events = journal.readAfter(seq, query.limit + 1, filter);
+      const more = events.length > query.limit;
+      if (more) events.length = query.limit;
+      return { cursor: formatCursor(more ? (events.at(-1) ?? { epoch: end.epoch, seq }) : end), events, more };
     },
     followEvents: ({ query }, { signal }) => eventsFrom(journal, { seq: startOf(journal, query.after), filter: filterOf(query), signal }),
   };
