@@ -55,7 +55,7 @@ test.each([
   [["-an5"], { all: true, tail: "5" }],
   [["--env", "A=1", "--env", "B=2"], { env: ["A=1", "B=2"] }],
   [["--name", "x", "--name", "y"], { name: "y" }],
-  [["a", "--", "--json", "-x", "--"], { args: ["a"], rest: ["--json", "-x", "--"] }],
+  [["a", "--"], { args: ["a"] }],
   [["", "漢字"], { args: ["", "漢字"] }],
 ])("%j is understood", (argv, expected) => {
   expect(parse(argv)).toEqual({ ...NOTHING, ...expected });
@@ -89,6 +89,12 @@ test("a command without arguments refuses one, unless it is asked for help", () 
     expect.objectContaining({ code: "usage", message: 'verb takes no argument, and got "x"' }),
   );
   expect(parseCommandLine(without, ["x", "--help"]).flags.has("help")).toBe(true);
+});
+
+test("what follows -- is passed on by a command that says so, and refused by any other", () => {
+  const argv = ["a", "--", "--json", "-x", "--"];
+  expect(parse(argv, { takesRest: true })).toEqual({ ...NOTHING, args: ["a"], rest: ["--json", "-x", "--"] });
+  expect(refusal(argv)).toMatchObject({ code: "usage", message: 'verb passes nothing on, and got "--json" after --' });
 });
 
 test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "run2"])("%j is no command", (name) => {

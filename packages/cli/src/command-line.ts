@@ -29,6 +29,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
   try {
     const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true, strict: true });
     if (positionals.length > 0 && !command.arguments && !values.help) throw tooMany(command, positionals[0] ?? "");
+    if (rest.length > 0 && !command.passesOn && !command.takesRest && !values.help) throw notPassedOn(command, rest[0] ?? "");
     return { args: positionals, rest, flags: flagsOf(values as Values) };
   } catch (error) {
     throw error instanceof HoldfastError ? error : refused(error as NodeJS.ErrnoException, { command, flags });
@@ -58,6 +59,12 @@ function firstArgument(argv: readonly string[], flags: Readonly<Record<string, F
 
 function tooMany(command: Command, argument: string): HoldfastError {
   return new HoldfastError("usage", `${command.name} takes no argument, and got ${JSON.stringify(argument)}`, {
+    hint: `see: holdfast ${command.name} --help`,
+  });
+}
+
+function notPassedOn(command: Command, argument: string): HoldfastError {
+  return new HoldfastError("usage", `${command.name} passes nothing on, and got ${JSON.stringify(argument)} after --`, {
     hint: `see: holdfast ${command.name} --help`,
   });
 }

@@ -27,6 +27,8 @@ export interface Command {
   arguments?: Completion;
   /** Everything from the first argument on is passed on untouched (`run npm test --watch`). */
   passesOn?: boolean;
+  /** What follows `--` is passed on (`spawn demo -- --fast`); without this or `passesOn` it is refused. */
+  takesRest?: boolean;
   /** Not in the list of commands. */
   hidden?: boolean;
   run(context: Context): Promise<number | undefined>;

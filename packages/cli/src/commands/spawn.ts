@@ -14,6 +14,7 @@ export const command: Command = {
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
     ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
   ],
+  takesRest: true,
   async run(context) {
     const [agent, ...more] = context.args;
     if (agent === undefined) throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast spawn demo" });
