@@ -114,6 +114,16 @@ export type Finding = z.infer<typeof Finding>;
 
 const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
+export const TimeSample = z.object({
+  /** At this time (milliseconds since 1970) the recording had `offset` bytes; null: when the bytes up to there came is not known. */
+  at: z.nullable(z.int()),
+  offset: z.int(),
+  /** The terminal's size from here on. */
+  columns: z.optional(z.int()),
+  rows: z.optional(z.int()),
+});
+export type TimeSample = z.infer<typeof TimeSample>;
+
 export const ENDPOINTS = {
   status: {
     ...ROUTES.status,
@@ -237,14 +247,33 @@ export const ENDPOINTS = {
     scope: "observer",
     query: z.object({ run: z.optional(wholeNumber), since: z.optional(wholeNumber) }),
     reply: z.object({
+      /** The session's id: its name may change while somebody reads. */
+      session: z.string(),
       run: z.int(),
       bytes: z.int(),
       /** The offset at which `since` (milliseconds since 1970) falls; 0 without it. */
       from: z.int(),
       sizes: z.array(z.object({ offset: z.int(), columns: z.int(), rows: z.int() })),
       ended: z.boolean(),
+      /** Of the first sample, in milliseconds since 1970; null when nothing has a time. */
+      startedAt: z.nullable(z.int()),
+      /** From the first sample to the last; a clock that was set back does not count. */
+      durationMs: z.int(),
     }),
-    errors: SESSION_ERRORS,
+    errors: [...SESSION_ERRORS, "usage"],
+  },
+  listTimes: {
+    ...ROUTES.listTimes,
+    summary: "When which byte of a recording came, and how large the terminal was, page by page.",
+    scope: "observer",
+    query: z.object({ run: z.optional(wholeNumber), after: z._default(wholeNumber, 0) }),
+    reply: z.object({
+      samples: z.array(TimeSample),
+      /** The `after` of the next page. */
+      next: z.int(),
+      more: z.boolean(),
+    }),
+    errors: [...SESSION_ERRORS, "usage"],
   },
   listOrphans: {
     ...ROUTES.listOrphans,

@@ -18,6 +18,7 @@ export const ROUTES = {
   getScreen: { method: "GET", path: "/sessions/:ref/screen" },
   readOutput: { method: "GET", path: "/sessions/:ref/output" },
   getRecording: { method: "GET", path: "/sessions/:ref/recording" },
+  listTimes: { method: "GET", path: "/sessions/:ref/recording/times" },
   listOrphans: { method: "GET", path: "/orphans" },
   adoptOrphan: { method: "POST", path: "/orphans/:id/adopt" },
   stopOrphan: { method: "POST", path: "/orphans/:id/stop" },

@@ -45,6 +45,7 @@ export function handlers(rooms: {
     pressKeys: ({ params, body }) => sessions.press(params.ref, body.keys),
     getScreen: ({ params }) => sessions.screen(params.ref),
     getRecording: ({ params, query }) => sessions.recording(params.ref, query),
+    listTimes: ({ params, query }) => sessions.times(params.ref, query),
     readOutput: ({ params, query }, { signal }) =>
       sessions.output(params.ref, { run: query.run, from: query.from ?? 0, follow: query.follow, signal }),
     listOrphans: async () => ({ orphans: await orphans.list() }),

@@ -81,3 +81,28 @@ test("bytes of unknown time are never left out", () => {
   using untimed = having("- 500\n");
   expect(untimed.times.offsetAt(9999)).toBe(0);
 });
+
+test("pages of a long index are together all of it, over damage and up to a line that is being written", () => {
+  const samples = Array.from({ length: 20_000 }, (_, i) => ({ at: 1_794_717_879_000 + i, offset: i }));
+  const lines = samples.map(({ at, offset }) => `${at} ${offset}\n`);
+  using run = having([...lines.slice(0, 9000), "\0".repeat(200_000), "\n", ...lines.slice(9000), "179471"].join(""));
+  const read = [];
+  let page = run.times.page(0);
+  read.push(...page.samples);
+  while (page.more) {
+    page = run.times.page(page.next);
+    read.push(...page.samples);
+  }
+  expect(read).toEqual(samples);
+  appendFileSync(run.file, "7899000 20000\n");
+  expect(run.times.page(page.next).samples).toEqual([{ at: 1_794_717_899_000, offset: 20_000 }]);
+  using none = having();
+  expect(none.times.page(0)).toEqual({ samples: [], next: 0, more: false });
+});
+
+test("the span is from the first time to the last, and a clock that was set back does not shorten it", () => {
+  using run = having("- 5\n1000 10\n1500 20\n- 30\n900 30\n1900 40\n");
+  expect(run.times.span()).toEqual({ startedAt: 1000, durationMs: 1500 });
+  using none = having("- 5\n");
+  expect(none.times.span()).toEqual({ startedAt: null, durationMs: 0 });
+});

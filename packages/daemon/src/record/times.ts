@@ -23,6 +23,7 @@ const LINE = /^(-|\d+) (\d+)(?: (\d+)x(\d+))?$/;
 
 /** More than the longest line; an index of days has millions of lines, and only its end says where to go on. */
 const TAIL = 4096;
+const PAGE = 64 * 1024;
 
 export class Times {
   readonly #path: string;
@@ -67,6 +68,22 @@ export class Times {
     return offset;
   }
 
+  /** The first time there is, and how long it is from there to the last; a clock that was set back does not count. */
+  span(): { startedAt: number | null; durationMs: number } {
+    const times = this.read().flatMap(({ at }) => (at === null ? [] : [at]));
+    let durationMs = 0;
+    for (let i = 1; i < times.length; i++) durationMs += Math.max(0, (times[i] ?? 0) - (times[i - 1] ?? 0));
+    return { startedAt: times[0] ?? null, durationMs };
+  }
+
+  /** The samples of one page, which begins `after` so many bytes of the file: an index of days has millions of lines. */
+  page(after: number): { samples: Sample[]; next: number; more: boolean } {
+    const { text, size } = this.#piece(after, PAGE);
+    // A whole page without a line's end is damage: it is passed over, where an unfinished last line is waited for.
+    const whole = text.lastIndexOf("\n") + 1 || (text.length === PAGE ? PAGE : 0);
+    return { samples: samplesIn(text), next: after + whole, more: whole > 0 && after + whole < size };
+  }
+
   sizes(): (Size & { offset: number })[] {
     return this.read().flatMap(({ offset, size }) => (size ? [{ offset, ...size }] : []));
   }
@@ -79,17 +96,23 @@ export class Times {
   }
 
   #tail(): { start: number; text: string } {
+    return this.#piece(-TAIL, TAIL);
+  }
+
+  /** At most `length` bytes from `from`; a negative `from` counts from the end. */
+  #piece(from: number, length: number): { start: number; text: string; size: number } {
     let file: number;
     try {
       file = openSync(this.#path, "r");
     } catch (error) {
-      if (isMissing(error)) return { start: 0, text: "" };
+      if (isMissing(error)) return { start: 0, text: "", size: 0 };
       throw error;
     }
     try {
-      const start = Math.max(0, fstatSync(file).size - TAIL);
-      const buffer = Buffer.alloc(TAIL);
-      return { start, text: buffer.toString("latin1", 0, readSync(file, buffer, 0, TAIL, start)) };
+      const { size } = fstatSync(file);
+      const start = from < 0 ? Math.max(0, size + from) : from;
+      const buffer = Buffer.alloc(length);
+      return { start, text: buffer.toString("latin1", 0, readSync(file, buffer, 0, length, start)), size };
     } finally {
       closeSync(file);
     }

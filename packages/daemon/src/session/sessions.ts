@@ -265,12 +265,19 @@ export class Sessions {
     const { record, run, recording } = this.#recorded(ref, options.run);
     const times = new Times(recording.directory);
     return {
+      session: record.id,
       run: run.run,
       bytes: recording.size(),
       from: options.since === undefined ? 0 : times.offsetAt(options.since),
       sizes: times.sizes(),
       ended: hasEnded(record.status) || run.run < record.run,
+      ...times.span(),
     };
+  }
+
+  times(ref: string, options: { run?: number | undefined; after: number }) {
+    const { samples, ...page } = new Times(this.#recorded(ref, options.run).recording.directory).page(options.after);
+    return { ...page, samples: samples.map(({ at, offset, size }) => ({ at, offset, ...size })) };
   }
 
   /** Raw output from an offset; with `follow` until the run has ended. */
