@@ -55,6 +55,33 @@ test("--tail gives the last lines, of text and of bytes", async () => {
   expect(await home.ok(["logs", "fifty", "--tail", "1", "-f"])).toBe("line 49\n");
 });
 
+test("--tail finds the last lines also when they are very long, of text and of bytes", async () => {
+  await using home = new TestHome();
+  const long = (letter: string) => letter.repeat(1_500_000);
+  await said(home, `first\r\n${long("a")}\r\n${long("b")}\r\n${long("c")}\r\n`, "long");
+  // A line of text is broken after about a megabyte; what it begins with is not lost.
+  expect((await home.ok(["logs", "long", "--tail", "6"])).replaceAll("\n", "")).toBe(long("a") + long("b") + long("c"));
+  expect((await home.ok(["logs", "long", "-f", "--tail", "7"])).startsWith("first\na")).toBe(true);
+  for (const flags of [[], ["-f"]]) {
+    expect(await home.ok(["logs", "long", "--raw", "--tail", "2", ...flags])).toBe(`${long("b")}\r\n${long("c")}\r\n`);
+  }
+  expect(await home.ok(["logs", "long", "--tail", "0"])).toBe("");
+});
+
+test("logs -f goes on when its session is renamed and the daemon is killed", async () => {
+  await using home = new TestHome();
+  const go = path.join(home.root, "go");
+  await home.run(`echo first; while ! [ -e ${go} ]; do sleep 0.02; done; echo second`, "--name", "old");
+  const follower = new Output(home.start(["logs", "-f", "old"]));
+  await follower.has("first\n");
+  await home.ok(["rename", "old", "new"]);
+  await home.run("exec sleep 1000", "--name", "old");
+  await home.killDaemon();
+  writeFileSync(go, "");
+  expect(await follower.ended).toBe(0);
+  expect(follower.text).toBe("first\nsecond\n");
+});
+
 test("--since gives what came lately", async () => {
   await using home = new TestHome();
   const go = path.join(home.root, "go");

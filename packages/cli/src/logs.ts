@@ -1,7 +1,7 @@
 /** `logs`: a recording from the daemon, byte for byte or as a person would have read it. */
 import type { Context } from "./command.ts";
-import { Patience } from "./patience.ts";
-import { RecordingText } from "./render/recording-text.ts";
+import { bytesOf } from "./recording/bytes.ts";
+import { RenderedLines } from "./render/rendered-lines.ts";
 import { writeOut } from "./write-out.ts";
 
 export interface LogOptions {
@@ -21,120 +21,89 @@ const TAIL_BYTES_LEAST = 2 * 1024 * 1024;
 const AT_REST_MS = 300;
 
 export async function printLogs(context: Context, options: LogOptions): Promise<void> {
-  const { ref, run, since } = options;
-  const recording = await context.client.call("getRecording", { params: { ref }, query: { run, since } });
-  const from = Math.max(
-    recording.from,
-    options.tail === undefined ? 0 : recording.bytes - Math.max(TAIL_BYTES_LEAST, options.tail * TAIL_BYTES_PER_LINE),
-  );
-  // What a follower shows at once is what is there now; the tail is taken of that.
-  const source = bytesOf(context, { ...options, run: recording.run, from, until: recording.bytes });
-  const lines = options.raw ? new RawLines() : new RenderedLines(recording.sizes, from);
-  const printer = new Printer({ lines, tail: options.tail, until: recording.bytes, from, write: context.json ? writeJson : writeOut });
-  await printer.print(source, options.follow);
-}
-
-/**
- * Every byte once, in order; a daemon that dies or is replaced is found again, and read on from where we were. A stream that was cut
- * off looks like one that has ended: without `follow` it is whole when it has reached `until`.
- */
-export async function* bytesOf(
-  context: Context,
-  options: { ref: string; run: number | undefined; from: number; until?: number; follow: boolean; signal?: AbortSignal },
-): AsyncGenerator<Uint8Array> {
-  let { from } = options;
-  const patience = new Patience();
-  while (!options.signal?.aborted) {
-    const before = from;
-    try {
-      const { ref, run, follow } = options;
-      for await (const chunk of await context.client.bytes({ params: { ref }, query: { run, from, follow } }, options.signal)) {
-        from += chunk.length;
-        patience.renew();
-        yield chunk;
-      }
-      if (options.signal?.aborted || (!follow && from >= (options.until ?? 0))) return;
-      const { bytes, ended } = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run } });
-      if (from >= bytes && (ended || !follow)) return;
-      patience.renew();
-      // A run that has no watch yet, or cannot have one: it is looked at now and then.
-      if (from === before) await patience.pause();
-    } catch (error) {
-      await patience.bear(error);
-    }
+  const { follow, raw, tail, since } = options;
+  const recording = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run, since } });
+  // By its id: somebody may rename it while we follow.
+  const which = { ref: recording.session, run: recording.run, until: recording.bytes };
+  const write = context.json ? writeJson : writeOut;
+  let reach = tail === undefined ? recording.bytes : Math.max(TAIL_BYTES_LEAST, tail * TAIL_BYTES_PER_LINE);
+  for (;;) {
+    const from = Math.max(recording.from, recording.bytes - reach);
+    using lines = raw ? new RawLines(tail !== undefined) : new RenderedText(new RenderedLines({ sizes: recording.sizes, from }));
+    // What a follower shows at once is what is there now; the tail is taken of that.
+    const printer = new Printer({ lines, tail, until: recording.bytes, from, isAll: from === recording.from, write });
+    if (await printer.print(bytesOf(context, { ...which, from, follow }), follow)) return;
+    // Lines longer than thought.
+    reach *= 4;
   }
 }
 
 /** Bytes in, finished pieces of text out; both kinds keep what is not finished. */
-interface Lines {
-  write(bytes: Uint8Array): Promise<void>;
+interface Lines extends Disposable {
+  write(bytes: Uint8Array): void;
   /** What cannot change any more; when following, what stands still is given too. */
   ready(options: { follow: boolean; atRest: boolean }): (string | Uint8Array)[];
-  finish(): Promise<(string | Uint8Array)[]>;
+  finish(): (string | Uint8Array)[];
 }
 
+/** Line by line only where lines are counted: a line may be as long as the recording. */
 class RawLines implements Lines {
-  #rest = Buffer.alloc(0);
+  readonly #counted: boolean;
+  #rest: Uint8Array[] = [];
 
-  async write(bytes: Uint8Array): Promise<void> {
-    this.#rest = Buffer.concat([this.#rest, bytes]);
+  constructor(counted: boolean) {
+    this.#counted = counted;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#rest.push(bytes);
   }
 
   ready({ follow }: { follow: boolean }): Uint8Array[] {
+    const last = this.#rest.at(-1);
+    if (!this.#counted) return this.finish();
+    if (!last?.includes(10)) return follow ? this.finish() : [];
+    const bytes = Buffer.concat(this.#rest);
     const lines: Uint8Array[] = [];
     let start = 0;
-    for (let end = this.#rest.indexOf(10); end >= 0; end = this.#rest.indexOf(10, start)) {
-      lines.push(this.#rest.subarray(start, end + 1));
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+      lines.push(bytes.subarray(start, end + 1));
       start = end + 1;
     }
-    this.#rest = this.#rest.subarray(start);
-    return follow ? [...lines, ...this.#take()] : lines;
+    this.#rest = start < bytes.length ? [bytes.subarray(start)] : [];
+    return follow ? [...lines, ...this.finish()] : lines;
   }
 
-  async finish(): Promise<Uint8Array[]> {
-    return this.#take();
-  }
-
-  #take(): Uint8Array[] {
+  finish(): Uint8Array[] {
     const rest = this.#rest;
-    this.#rest = Buffer.alloc(0);
-    return rest.length > 0 ? [rest] : [];
+    this.#rest = [];
+    return rest.length > 0 ? [Buffer.concat(rest)] : [];
   }
+
+  [Symbol.dispose](): void {}
 }
 
-class RenderedLines implements Lines {
-  readonly #text: RecordingText;
-  readonly #sizes: { offset: number; columns: number; rows: number }[];
-  #offset: number;
+class RenderedText implements Lines {
+  readonly #lines: RenderedLines;
 
-  constructor(sizes: readonly { offset: number; columns: number; rows: number }[], from: number) {
-    const before = sizes.filter(({ offset }) => offset <= from);
-    this.#text = new RecordingText(before.at(-1) ?? { columns: 120, rows: 40 });
-    this.#sizes = sizes.filter(({ offset }) => offset > from);
-    this.#offset = from;
+  constructor(lines: RenderedLines) {
+    this.#lines = lines;
   }
 
-  /** The terminal's size changes at its byte. */
-  async write(bytes: Uint8Array): Promise<void> {
-    let rest = bytes;
-    for (let next = this.#sizes[0]; next && next.offset < this.#offset + rest.length; next = this.#sizes[0]) {
-      const head = rest.subarray(0, next.offset - this.#offset);
-      await this.#text.write(head);
-      this.#text.resize(next.columns, next.rows);
-      this.#offset += head.length;
-      rest = rest.subarray(head.length);
-      this.#sizes.shift();
-    }
-    await this.#text.write(rest);
-    this.#offset += rest.length;
+  write(bytes: Uint8Array): void {
+    this.#lines.write(bytes);
   }
 
-  ready({ follow, atRest }: { follow: boolean; atRest: boolean }): string[] {
-    return (follow ? this.#text.settled({ atRest }) : this.#text.scrolled()).map((line) => `${line}\n`);
+  ready(options: { follow: boolean; atRest: boolean }): string[] {
+    return this.#lines.ready(options).map((line) => `${line}\n`);
   }
 
-  async finish(): Promise<string[]> {
-    return (await this.#text.finish()).map((line) => `${line}\n`);
+  finish(): string[] {
+    return this.#lines.finish().map((line) => `${line}\n`);
+  }
+
+  [Symbol.dispose](): void {
+    this.#lines[Symbol.dispose]();
   }
 }
 
@@ -142,6 +111,7 @@ class Printer {
   readonly #lines: Lines;
   readonly #tail: number | undefined;
   readonly #until: number;
+  readonly #isAll: boolean;
   readonly #write: (piece: string | Uint8Array) => Promise<void>;
   #offset: number;
   #held: (string | Uint8Array)[] | undefined;
@@ -152,34 +122,42 @@ class Printer {
     tail: number | undefined;
     until: number;
     from: number;
+    isAll: boolean;
     write(piece: string | Uint8Array): Promise<void>;
   }) {
     this.#lines = options.lines;
     this.#tail = options.tail;
     this.#until = options.until;
+    this.#isAll = options.isAll;
     this.#write = options.write;
     this.#offset = options.from;
     this.#held = options.tail === undefined ? undefined : [];
   }
 
-  async print(source: AsyncIterable<Uint8Array>, follow: boolean): Promise<void> {
+  /** False, with nothing printed, when the tail must begin earlier than `from`. */
+  async print(source: AsyncIterable<Uint8Array>, follow: boolean): Promise<boolean> {
     if (follow && this.#offset >= this.#until) await this.#release();
     let timer: NodeJS.Timeout | undefined;
+    let enough = true;
     for await (const chunk of source) {
       clearTimeout(timer);
       await this.#next(async () => {
-        await this.#lines.write(chunk);
+        this.#lines.write(chunk);
         this.#offset += chunk.length;
-        await this.#put(this.#lines.ready({ follow, atRest: false }));
-        if (follow && this.#offset >= this.#until) await this.#release();
+        const release = follow && this.#offset >= this.#until;
+        // What is counted is counted in whole lines.
+        await this.#put(this.#lines.ready({ follow: release || (follow && this.#held === undefined), atRest: false }));
+        if (release) enough = await this.#release();
       });
+      if (!enough) return false;
       if (follow) timer = setTimeout(() => void this.#next(async () => this.#put(this.#lines.ready({ follow, atRest: true }))), AT_REST_MS);
     }
     clearTimeout(timer);
     await this.#next(async () => {
-      await this.#put(await this.#lines.finish());
-      await this.#release();
+      await this.#put(this.#lines.finish());
+      enough = await this.#release();
     });
+    return enough;
   }
 
   /** The timer's look at the screen and the next chunk must not overlap. */
@@ -188,20 +166,25 @@ class Printer {
     return this.#turn;
   }
 
+  /** One line more than wanted is held: the first that was read may lack its beginning. */
   async #put(pieces: (string | Uint8Array)[]): Promise<void> {
     if (!this.#held) {
       for (const piece of pieces) await this.#write(piece);
       return;
     }
-    this.#held.push(...pieces);
-    const tail = this.#tail ?? 0;
-    if (this.#held.length > tail) this.#held = tail === 0 ? [] : this.#held.slice(-tail);
+    for (const piece of pieces) this.#held.push(piece);
+    const most = (this.#tail ?? 0) + 1;
+    if (this.#held.length > most) this.#held = this.#held.slice(-most);
   }
 
-  async #release(): Promise<void> {
+  async #release(): Promise<boolean> {
     const held = this.#held;
+    const tail = this.#tail ?? 0;
+    if (!held) return true;
+    if (tail > 0 && held.length <= tail && !this.#isAll) return false;
     this.#held = undefined;
-    for (const piece of held ?? []) await this.#write(piece);
+    for (const piece of tail === 0 ? [] : held.slice(-tail)) await this.#write(piece);
+    return true;
   }
 }
 

@@ -37,7 +37,7 @@ export const command: Command = {
 
 function told(context: Context, session: Session, line: string | undefined): number {
   if (context.json) process.stdout.write(`${JSON.stringify({ ...session, line: line ?? null })}\n`);
-  else process.stdout.write(line === undefined ? `${plain(session.name)} has ended: ${session.status}\n` : `${line}\n`);
+  else process.stdout.write(line === undefined ? `${plain(session.name)} has ended: ${session.status}\n` : `${plain(line)}\n`);
   return 0;
 }
 
@@ -62,7 +62,7 @@ async function untilPrinted(
   context: Context,
   { session, over, pattern }: { session: Session; over: AbortSignal; pattern: RegExp },
 ): Promise<string> {
-  const { bytesOf } = await import("../logs.ts");
+  const { bytesOf } = await import("../recording/bytes.ts");
   const bytes = bytesOf(context, { ref: session.id, run: session.runs, from: 0, follow: true, signal: over });
   for await (const line of printedLines(bytes)) if (pattern.test(line)) return line;
   throw over.aborted ? tooLate(`${session.name} has not printed it yet`) : tooLate(`${session.name} has ended without printing it`);

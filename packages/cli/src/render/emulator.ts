@@ -3,7 +3,8 @@ import { characterWidths } from "./character-width.ts";
 
 // A headless terminal for reading recordings: it answers nothing, remembers no title or clipboard, and no single sequence can make it
 // loop, exhaust memory or throw away what has scrolled off.
-export function openEmulator({ columns, rows, scrollback }: { columns: number; rows: number; scrollback: number }): Terminal {
+export function openEmulator({ scrollback, ...wanted }: { columns: number; rows: number; scrollback: number }): Terminal {
+  const { columns, rows } = boundedSize(wanted);
   const terminal = new headless.Terminal({
     cols: columns,
     rows,
@@ -18,6 +19,11 @@ export function openEmulator({ columns, rows, scrollback }: { columns: number; r
   limitRepetition(terminal);
   guardErasing(terminal);
   return terminal;
+}
+
+// Sizes come from a file: a damaged one must not cost all memory.
+export function boundedSize({ columns, rows }: { columns: number; rows: number }): { columns: number; rows: number } {
+  return { columns: Math.min(Math.max(columns, 2), 2000), rows: Math.min(Math.max(rows, 1), 1000) };
 }
 
 // Returns when the text is parsed: xterm does not put off the first write after input of a user. Put off, it would be parsed on a timer,

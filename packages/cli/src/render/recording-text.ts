@@ -15,18 +15,26 @@
 // nothing further of the screen is given until the caller says that the terminal is at rest; then the lines with a text not yet given
 // are. What only ever appends is given exactly once, in order.
 
-import type { IBuffer, IMarker, Terminal } from "@xterm/headless";
-import { openEmulator, parseNow } from "./emulator.ts";
+import type { IBuffer, IBufferLine, IMarker, Terminal } from "@xterm/headless";
+import { boundedSize, openEmulator, parseNow } from "./emulator.ts";
+import { inert } from "./inert.ts";
 
 // A slice scrolls at most one line per character, so this scrollback holds all of it until it is read.
 const SLICE = 4096;
 const SCROLLBACK = SLICE + 64;
-// Output without any newline is broken into lines of this length, or it would be held in memory as one.
+// Output without any newline is broken into lines of about this length, or it would be held in memory as one.
 const LONGEST_LINE = 1 << 20;
+
+// One row of the screen as it is to come out, without the cells at its end that were never written: so a row that a wide character did
+// not fit into joins without a hole. A row stands for itself: wrapped ones are put one after the other.
+export type RowReader = (row: IBufferLine) => string;
+
+const plainText: RowReader = (row) => inert(row.translateToString(true));
 
 export class RecordingText implements Disposable {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #terminal: Terminal;
+  readonly #read: RowReader;
   #ready: string[] = [];
   #blanks = 0;
   #lastScrolled: IMarker | undefined;
@@ -35,7 +43,8 @@ export class RecordingText implements Disposable {
   #alternate: { frame: string[]; before: Said } | undefined;
   #scrolledOff: Said = { lines: 0, last: "" };
 
-  constructor({ columns, rows }: { columns: number; rows: number }) {
+  constructor({ columns, rows }: { columns: number; rows: number }, read: RowReader = plainText) {
+    this.#read = read;
     this.#terminal = this.#openTerminal(columns, rows);
   }
 
@@ -46,7 +55,8 @@ export class RecordingText implements Disposable {
   resize(columns: number, rows: number): void {
     this.#takeScrolled();
     this.#dropTaken();
-    this.#terminal.resize(columns, rows);
+    const size = boundedSize({ columns, rows });
+    this.#terminal.resize(size.columns, size.rows);
     this.#takeScrolled();
     this.#dropTaken();
   }
@@ -97,12 +107,12 @@ export class RecordingText implements Disposable {
     const { normal } = this.#terminal.buffer;
     const first = this.#firstUntaken();
     if (first >= normal.baseY) return;
-    for (const { text, wrapped } of rows(normal, first, normal.baseY)) {
+    for (const { text, wrapped } of rows(normal, { from: first, to: normal.baseY, read: this.#read })) {
       if (!wrapped && this.#unfinished !== undefined) this.#scrollOff(this.#unfinished);
       this.#unfinished = wrapped ? (this.#unfinished ?? "") + text : text;
       if (this.#unfinished.length < LONGEST_LINE) continue;
-      this.#scrollOff(this.#unfinished.slice(0, LONGEST_LINE));
-      this.#unfinished = this.#unfinished.slice(LONGEST_LINE);
+      this.#scrollOff(this.#unfinished);
+      this.#unfinished = undefined;
     }
     this.#lastScrolled?.dispose();
     this.#lastScrolled = this.#terminal.registerMarker(-normal.cursorY - 1);
@@ -128,7 +138,7 @@ export class RecordingText implements Disposable {
   }
 
   #screen(): Screen {
-    return screenOf(this.#terminal.buffer.normal, this.#unfinished);
+    return screenOf(this.#terminal.buffer.normal, { read: this.#read, unfinished: this.#unfinished });
   }
 
   // A line that a follower has already been given is not given again when it scrolls off or at the end.
@@ -158,7 +168,7 @@ export class RecordingText implements Disposable {
     });
     parser.registerCsiHandler({ prefix: "?", final: "l" }, (modes) => {
       if (namesAlternate(modes) && buffer.active.type === "alternate") {
-        this.#alternate = { frame: screenOf(buffer.alternate).lines, before: this.#said() };
+        this.#alternate = { frame: screenOf(buffer.alternate, { read: this.#read }).lines, before: this.#said() };
       }
       return false;
     });
@@ -173,7 +183,7 @@ export class RecordingText implements Disposable {
 
   #lastAlternate(): string[] {
     const { active } = this.#terminal.buffer;
-    if (active.type === "alternate") return screenOf(active).lines;
+    if (active.type === "alternate") return screenOf(active, { read: this.#read }).lines;
     if (!this.#alternate) return [];
     const { frame, before } = this.#alternate;
     const now = this.#said();
@@ -193,20 +203,19 @@ type Screen = { lines: string[]; cursor: number };
 
 const namesAlternate = (modes: (number | number[])[]): boolean => modes.some((mode) => mode === 47 || mode === 1047 || mode === 1049);
 
-// Cells that were never written are left out, so a row that a wide character did not fit into joins without a hole.
-function* rows(buffer: IBuffer, from: number, to: number): Generator<{ text: string; wrapped: boolean }> {
-  for (let index = from; index < to; index++) {
+function* rows(buffer: IBuffer, of: { from: number; to: number; read: RowReader }): Generator<{ text: string; wrapped: boolean }> {
+  for (let index = of.from; index < of.to; index++) {
     const row = buffer.getLine(index);
-    if (row) yield { text: row.translateToString(true), wrapped: row.isWrapped };
+    if (row) yield { text: of.read(row), wrapped: row.isWrapped };
   }
 }
 
 // The lines of a screen, the first of them with what of it has scrolled off already, and which of them the cursor is in.
-function screenOf(buffer: IBuffer, unfinished?: string): Screen {
+function screenOf(buffer: IBuffer, { read, unfinished }: { read: RowReader; unfinished?: string | undefined }): Screen {
   const lines = unfinished === undefined ? [] : [unfinished];
   let row = 0;
   let cursor = 0;
-  for (const { text, wrapped } of rows(buffer, buffer.baseY, buffer.length)) {
+  for (const { text, wrapped } of rows(buffer, { from: buffer.baseY, to: buffer.length, read })) {
     if (wrapped && lines.length > 0) lines.push(lines.pop() + text);
     else lines.push(text);
     if (row++ === buffer.cursorY) cursor = lines.length - 1;

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { HoldfastClient } from "@holdfast/sdk/client";
 import { unixTransport } from "@holdfast/sdk/transport/unix";
 import { expect, test } from "vitest";
-import type { Context } from "./command.ts";
-import { bytesOf } from "./logs.ts";
+import type { Context } from "../command.ts";
+import { bytesOf } from "./bytes.ts";
 
 /** A daemon that has this recording and answers as the test says. */
 class Daemon implements AsyncDisposable {
