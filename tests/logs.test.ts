@@ -147,6 +147,7 @@ test("escape sequences in what a program printed do nothing to the terminal of w
     "\x1b]2;another\x1b\\",
     "\x1b]52;c;aGVsbG8=\x07",
     "\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\",
+    "\x1bkscreen's title\x1b\\",
     "\x1bP1$r0m\x1b\\",
     "\x1bPtmux;\x1b\x1b]52;c;aGVsbG8=\x07\x1b\\",
     "\x1b_apc\x1b\\",

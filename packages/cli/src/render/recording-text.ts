@@ -17,6 +17,7 @@
 
 import type { IBuffer, IBufferLine, IMarker, Terminal } from "@xterm/headless";
 import { boundedSize, openEmulator, parseNow } from "./emulator.ts";
+import { Harmless } from "./harmless.ts";
 import { inert } from "./inert.ts";
 
 // A slice scrolls at most one line per character, so this scrollback holds all of it until it is read.
@@ -33,6 +34,8 @@ const plainText: RowReader = (row) => inert(row.translateToString(true));
 
 export class RecordingText implements Disposable {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  // The emulator needs no protection, but prints a few strings that terminals do not show, such as the titles shells set under tmux.
+  readonly #harmless = new Harmless();
   readonly #terminal: Terminal;
   readonly #read: RowReader;
   #ready: string[] = [];
@@ -49,7 +52,7 @@ export class RecordingText implements Disposable {
   }
 
   write(bytes: Uint8Array): void {
-    this.#parse(this.#decoder.decode(bytes, { stream: true }));
+    this.#parse(this.#harmless.push(this.#decoder.decode(bytes, { stream: true })));
   }
 
   resize(columns: number, rows: number): void {
@@ -83,7 +86,7 @@ export class RecordingText implements Disposable {
 
   /** The lines that remain. Nothing may be written afterwards. */
   finish(): string[] {
-    this.#parse(this.#decoder.decode());
+    this.#parse(this.#harmless.push(this.#decoder.decode()));
     this.#takeScrolled();
     const frame = this.#lastAlternate();
     for (const line of this.#screen().lines) this.#give(line);

@@ -1,0 +1,137 @@
+/**
+ * What of a terminal's output draws: text, colours, the cursor, erasing, scrolling, the alternate screen. What is
+ * known to only draw passes; everything else is left out: titles, the clipboard, links, images, questions to the terminal (their
+ * answers would be typed into the player's shell), and modes of keyboard and mouse that would stay on afterwards. 8-bit forms come
+ * out as 7-bit ones.
+ *
+ * Works on a stream: a sequence that is cut off at the end of a piece waits for the next one, in bounded memory.
+ */
+const ESC = "\x1b";
+
+/** Longer than any that draws: such a one is left out to its end. */
+const LONGEST = 1024;
+
+/** Where something other than text begins: ENQ asks for an answer, ESC and the C1 controls begin sequences. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
+const SPECIAL = /[\x05\x1b\x80-\x9f]/g;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
+const STRING_END = /[\x07\x18\x1a\x1b\x9c]/g;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
+const CONTROL_END = /[\x18\x1a\x1b@-~]/g;
+
+const DRAWING_CONTROL = /^(?:[\d;:]*[@A-HJ-MPSXZ`abdefgmrsu]|\d*[IT]|\?\d*[JK]|!p)$/;
+const DRAWING_MODES = new Set(["4", "20"]);
+const DRAWING_PRIVATE_MODES = new Set(["5", "6", "7", "25", "45", "47", "69", "1047", "1048", "1049", "2026"]);
+const DRAWING_ESCAPE = /^(?:[78cDEHMNOno|}~]|#[3-68]|[()*+\-./]["%&]?[0-9A-Za-z<>=`])$/;
+
+export class Harmless {
+  #held = "";
+  /** Inside something of which nothing passes. */
+  #skipping: "string" | "control" | undefined;
+
+  push(text: string): string {
+    const input = this.#held + text;
+    this.#held = "";
+    let output = "";
+    let at = 0;
+    while (at < input.length) {
+      if (this.#skipping) {
+        at = this.#skip(input, at);
+        continue;
+      }
+      SPECIAL.lastIndex = at;
+      const start = SPECIAL.exec(input)?.index ?? input.length;
+      output += input.slice(at, start);
+      at = start;
+      if (at === input.length) break;
+      const sequence = measure(input, at);
+      if (sequence === undefined) {
+        this.#held = input.slice(at);
+        break;
+      }
+      at = sequence.end;
+      output += sequence.drawn;
+      this.#skipping = sequence.skip;
+    }
+    return output;
+  }
+
+  #skip(input: string, from: number): number {
+    const pattern = this.#skipping === "control" ? CONTROL_END : STRING_END;
+    pattern.lastIndex = from;
+    const end = pattern.exec(input)?.index;
+    if (end === undefined) return input.length;
+    if (input[end] !== ESC) {
+      this.#skipping = undefined;
+      return end + 1;
+    }
+    // A lone ESC at the end may be half of a string's terminator.
+    if (end + 1 === input.length) {
+      this.#held = ESC;
+      return input.length;
+    }
+    const terminates = this.#skipping === "string" && input[end + 1] === "\\";
+    this.#skipping = undefined;
+    return terminates ? end + 2 : end;
+  }
+}
+
+interface Sequence {
+  end: number;
+  /** What passes of it. */
+  drawn: string;
+  /** It goes on, and nothing more of it passes. */
+  skip?: "string" | "control";
+}
+
+/** Undefined: it is not all there. */
+function measure(input: string, start: number): Sequence | undefined {
+  const first = input.charCodeAt(start);
+  if (first === 0x05) return { end: start + 1, drawn: "" };
+  if (first === 0x1b && start + 1 === input.length) return undefined;
+  const kind = first === 0x1b ? (input[start + 1] ?? "") : String.fromCharCode(first - 0x40);
+  const after = first === 0x1b ? start + 2 : start + 1;
+  if (kind === "[") return measureControl(input, after);
+  // DCS, OSC, SOS, PM, APC, and the title as screen has it.
+  if (/[P\]X^_k]/.test(kind)) return { end: after, drawn: "", skip: "string" };
+  if (first === 0x1b) return measureEscape(input, start + 1);
+  return { end: after, drawn: DRAWING_ESCAPE.test(kind) ? ESC + kind : "" };
+}
+
+/** Control characters inside it are carried out at once, as a terminal does. */
+function measureControl(input: string, from: number): Sequence | undefined {
+  let body = "";
+  let carriedOut = "";
+  for (let at = from; at < input.length; at++) {
+    const code = input.charCodeAt(at);
+    if (code >= 0x40 && code <= 0x7e) return { end: at + 1, drawn: carriedOut + drawnControl(body + input[at]) };
+    // Broken off: what breaks it stands for itself.
+    if (code > 0x7e || code === 0x18 || code === 0x1a || code === 0x1b) return { end: at, drawn: carriedOut };
+    if (code < 0x20) carriedOut += code === 0x05 ? "" : input[at];
+    else body += input[at];
+    if (at - from > LONGEST) return { end: at + 1, drawn: carriedOut, skip: "control" };
+  }
+  return undefined;
+}
+
+function drawnControl(body: string): string {
+  if (DRAWING_CONTROL.test(body)) return `${ESC}[${body}`;
+  const modes = /^(\??)([\d;]*)([hl])$/.exec(body);
+  if (!modes) return "";
+  const [, prefix, list = "", final] = modes;
+  const allowed = prefix === "?" ? DRAWING_PRIVATE_MODES : DRAWING_MODES;
+  const kept = list.split(";").filter((mode) => allowed.has(mode));
+  return kept.length > 0 ? `${ESC}[${prefix}${kept.join(";")}${final}` : "";
+}
+
+function measureEscape(input: string, from: number): Sequence | undefined {
+  let at = from;
+  while (at < input.length && at - from < LONGEST && input.charCodeAt(at) >= 0x20 && input.charCodeAt(at) < 0x30) at++;
+  if (at === input.length) return undefined;
+  const final = input.charCodeAt(at);
+  if (final < 0x30 || final > 0x7e) return { end: at, drawn: "" };
+  const body = input.slice(from, at + 1);
+  return { end: at + 1, drawn: DRAWING_ESCAPE.test(body) ? ESC + body : "" };
+}
