@@ -13,7 +13,7 @@ export interface Flag {
   complete?: Completion;
 }
 
-export type Completion = "sessions" | "agents" | "statuses" | "hosts" | "restarts" | "shells" | "directories" | "nothing";
+export type Completion = "sessions" | "agents" | "statuses" | "hosts" | "restarts" | "shells" | "directories" | "files" | "nothing";
 
 export interface Command {
   name: string;

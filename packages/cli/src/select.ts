@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import { type SessionStatus, STATUSES } from "@holdfast/contract/status";
-import type { Context } from "./command.ts";
+import type { Context, Flags } from "./command.ts";
 
 /** What names and filters on the command line mean to the API. */
 export function selectionOf({ args, flags }: Pick<Context, "args" | "flags">) {
@@ -36,4 +36,15 @@ export function oneName(context: Context, usage: string): string {
     throw new HoldfastError("usage", name === undefined ? "name a session" : "name one session only", { hint: `usage: holdfast ${usage}` });
   }
   return name;
+}
+
+/** The run that --run names; without it, the last. */
+export function runNumber(flags: Flags): number | undefined {
+  return wholeNumber(flags, "run");
+}
+
+export function wholeNumber(flags: Flags, name: string): number | undefined {
+  const text = flags.text(name);
+  if (text === undefined || /^\d{1,9}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new HoldfastError("usage", `--${name} takes a whole number, not ${JSON.stringify(text)}`);
 }

@@ -1,7 +1,6 @@
-import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
-import { oneName } from "../select.ts";
+import { oneName, runNumber, wholeNumber } from "../select.ts";
 
 export const command: Command = {
   name: "logs",
@@ -31,15 +30,10 @@ export const command: Command = {
       ref,
       follow: flags.has("follow"),
       raw: flags.has("raw"),
-      tail: wholeNumber(flags.text("tail"), "--tail"),
-      run: wholeNumber(flags.text("run"), "--run"),
+      tail: wholeNumber(flags, "tail"),
+      run: runNumber(flags),
       since: since === undefined ? undefined : Math.max(0, Math.round(Date.now() - parseDuration(since, "--since"))),
     });
     return 0;
   },
 };
-
-function wholeNumber(text: string | undefined, flag: string): number | undefined {
-  if (text === undefined || /^\d{1,9}$/.test(text)) return text === undefined ? undefined : Number(text);
-  throw new HoldfastError("usage", `${flag} takes a whole number, not ${JSON.stringify(text)}`);
-}

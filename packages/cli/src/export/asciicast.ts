@@ -1,0 +1,54 @@
+/**
+ * asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/), which every player reads: a header, then one event per line. Output
+ * is text there: a character that is cut in two between samples comes with its second half, bytes that are no UTF-8 as U+FFFD.
+ * A marker says where a stretch without times begins.
+ */
+import type { Step } from "../recording/timeline.ts";
+import { Harmless } from "../render/harmless.ts";
+import { formatBytes } from "../table.ts";
+
+export interface CastHeader {
+  title: string;
+  command: string;
+  /** Milliseconds since 1970. */
+  startedAt: number | null;
+}
+
+const UNKNOWN_SIZE = { columns: 120, rows: 40 };
+
+export async function* asciicast(steps: AsyncIterable<Step>, header: CastHeader): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const harmless = new Harmless();
+  let begun = false;
+  let last = 0;
+  let events = 0;
+  const event = (at: number, code: "o" | "r" | "m", data: string) => {
+    events++;
+    return `${JSON.stringify([at / 1000, code, data])}\n`;
+  };
+  for await (const step of steps) {
+    last = step.at;
+    if (!begun) {
+      begun = true;
+      const isSize = step.kind === "resize";
+      yield head(header, isSize ? step : UNKNOWN_SIZE);
+      if (isSize) continue;
+    }
+    if (step.kind === "untimed") yield event(step.at, "m", `untimed: when these ${formatBytes(step.bytes)} came is not known`);
+    else if (step.kind === "resize") yield event(step.at, "r", `${step.columns}x${step.rows}`);
+    else if (step.kind === "output") {
+      const text = harmless.push(decoder.decode(step.bytes, { stream: true }));
+      if (text !== "") yield event(step.at, "o", text);
+    }
+  }
+  if (!begun) yield head(header, UNKNOWN_SIZE);
+  const rest = harmless.push(decoder.decode());
+  // Players refuse a recording without events.
+  if (rest !== "" || events === 0) yield event(last, "o", rest);
+}
+
+function head({ title, command, startedAt }: CastHeader, size: { columns: number; rows: number }): string {
+  const timestamp = startedAt === null ? {} : { timestamp: Math.floor(startedAt / 1000) };
+  const env = { TERM: "xterm-256color" };
+  return `${JSON.stringify({ version: 2, width: size.columns, height: size.rows, ...timestamp, title, command, env })}\n`;
+}

@@ -1,0 +1,101 @@
+/** `export`: a recording as a file for people and players. In a stream: memory stays flat however long the recording is. */
+import type { Session } from "@holdfast/contract/session";
+import type { Context } from "../command.ts";
+import { formatDuration } from "../duration.ts";
+import { plain } from "../plain.ts";
+import { bytesOf } from "../recording/bytes.ts";
+import { type Step, timeline, type Which } from "../recording/timeline.ts";
+import { HTML_END, htmlHead, htmlRow } from "../render/html.ts";
+import type { RowReader } from "../render/recording-text.ts";
+import { RenderedLines, type SizeFrom } from "../render/rendered-lines.ts";
+import { formatBytes } from "../table.ts";
+import { writeOut } from "../write-out.ts";
+import { asciicast } from "./asciicast.ts";
+import { ExportFile } from "./file.ts";
+import { Progress } from "./progress.ts";
+
+export type Format = "asciicast" | "text" | "html";
+
+interface Source extends Which {
+  sizes: SizeFrom[];
+  startedAt: number | null;
+  durationMs: number;
+  ended: boolean;
+  /** Tells that so many more bytes of it are done. */
+  read(bytes: number): void;
+  /** Counts what has no times. */
+  untimed: { bytes: number; stretches: number };
+}
+
+export async function exportRecording(
+  context: Context,
+  options: { ref: string; run: number | undefined; format: Format; file: string; force: boolean },
+): Promise<void> {
+  const session = await context.client.call("getSession", { params: { ref: options.ref } });
+  const recording = await context.client.call("getRecording", { params: { ref: session.id }, query: { run: options.run } });
+  const untimed = { bytes: 0, stretches: 0 };
+  using progress = new Progress(recording.bytes);
+  const source: Source = { ...recording, untimed, read: (bytes) => progress.add(bytes) };
+  const content = CONTENT[options.format](context, source, session);
+  if (options.file === "-") {
+    for await (const text of content) await writeOut(text);
+    return;
+  }
+  using file = new ExportFile(options.file, options);
+  for await (const text of content) file.write(text);
+  file.finish();
+  progress[Symbol.dispose]();
+  const { run, bytes: recordingBytes, durationMs } = recording;
+  const untimedBytes = options.format === "asciicast" ? untimed.bytes : null;
+  const result = { session: session.id, run, format: options.format, file: options.file, bytes: file.bytes, recordingBytes, durationMs };
+  process.stdout.write(context.json ? `${JSON.stringify({ ...result, untimedBytes })}\n` : `${told(session, source, options)}\n`);
+}
+
+type Content = (context: Context, source: Source, session: Session) => AsyncGenerator<string>;
+
+const CONTENT: Readonly<Record<Format, Content>> = {
+  async *asciicast(context, source, session) {
+    const header = { title: session.name, command: session.command.join(" "), startedAt: source.startedAt };
+    yield* asciicast(counted(timeline(context, source), source), header);
+  },
+  async *text(context, source) {
+    for await (const line of lines(context, source)) yield `${line}\n`;
+  },
+  async *html(context, source, session) {
+    yield htmlHead(`${session.name} · run ${source.run}`);
+    for await (const line of lines(context, source, htmlRow)) yield `${line}\n`;
+    yield HTML_END;
+  },
+};
+
+async function* counted(steps: AsyncIterable<Step>, source: Source): AsyncGenerator<Step> {
+  for await (const step of steps) {
+    if (step.kind === "output") source.read(step.bytes.length);
+    if (step.kind === "untimed") {
+      source.untimed.stretches++;
+      source.untimed.bytes += step.bytes;
+    }
+    yield step;
+  }
+}
+
+async function* lines(context: Context, source: Source, row?: RowReader): AsyncGenerator<string> {
+  const { session: ref, run, bytes: until, sizes } = source;
+  using rendered = new RenderedLines({ sizes, from: 0, ...(row ? { row } : {}) });
+  for await (const chunk of bytesOf(context, { ref, run, from: 0, until, follow: false })) {
+    rendered.write(chunk);
+    source.read(chunk.length);
+    yield* rendered.ready({ follow: false, atRest: false });
+  }
+  yield* rendered.finish();
+}
+
+function told(session: Session, source: Source, { file, format }: { file: string; format: Format }): string {
+  const { bytes, stretches } = source.untimed;
+  const notes = [
+    ...(format === "asciicast" ? [formatDuration(source.durationMs)] : []),
+    ...(bytes > 0 ? [`${formatBytes(bytes)} in ${stretches === 1 ? "1 stretch" : `${stretches} stretches`} without times, marked`] : []),
+    ...(source.ended ? [] : ["it still runs: this is what there was until now"]),
+  ];
+  return `${plain(session.name)}, run ${source.run}, written to ${plain(file)}${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`;
+}

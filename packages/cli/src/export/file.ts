@@ -1,0 +1,114 @@
+/**
+ * A file that is there whole or not at all: written beside its place and put there when it is finished. A file that is already there
+ * is replaced only on request, and stays as it is until the new one is whole. Whoever is interrupted takes the unfinished one away.
+ */
+import { closeSync, fsyncSync, linkSync, lstatSync, openSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { HoldfastError } from "@holdfast/contract/errors";
+
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+export class ExportFile implements Disposable {
+  readonly #path: string;
+  readonly #named: string;
+  readonly #force: boolean;
+  readonly #temporary: string;
+  readonly #file: number;
+  readonly #onExit = () => rmSync(this.#temporary, { force: true });
+  readonly #onSignal = (signal: NodeJS.Signals) => process.exit(SIGNALS[signal as keyof typeof SIGNALS]);
+  #bytes = 0;
+
+  constructor(path: string, options: { force: boolean }) {
+    this.#named = path;
+    this.#force = options.force;
+    this.#path = placeOf(path, options.force);
+    this.#temporary = join(dirname(this.#path), `.${basename(this.#path).slice(0, 200)}.${process.pid}.part`);
+    this.#file = this.#orRefuse(() => openSync(this.#temporary, "wx"));
+    process.once("exit", this.#onExit);
+    for (const signal of Object.keys(SIGNALS)) process.once(signal, this.#onSignal);
+  }
+
+  /** How much was written. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  write(text: string): void {
+    const bytes = Buffer.from(text);
+    this.#orRefuse(() => {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
+    });
+    this.#bytes += bytes.length;
+  }
+
+  /** From now on it is there. */
+  finish(): void {
+    this.#orRefuse(() => {
+      fsyncSync(this.#file);
+      if (this.#force) renameSync(this.#temporary, this.#path);
+      else this.#putWhereNothingIs();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+    this.#onExit();
+    process.off("exit", this.#onExit);
+    for (const signal of Object.keys(SIGNALS)) process.off(signal, this.#onSignal);
+  }
+
+  /** A link fails where a file has come meanwhile, which a rename would replace. */
+  #putWhereNothingIs(): void {
+    try {
+      linkSync(this.#temporary, this.#path);
+    } catch (error) {
+      // Some file systems have no links.
+      if (!["EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+      placeOf(this.#named, false);
+      renameSync(this.#temporary, this.#path);
+    }
+  }
+
+  #orRefuse<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (cause) {
+      if (cause instanceof HoldfastError) throw cause;
+      throw refusal(this.#named, cause as NodeJS.ErrnoException);
+    }
+  }
+}
+
+/** Where the file is to be: what a symbolic link names, not the link. */
+function placeOf(path: string, force: boolean): string {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there === undefined) return path;
+  if (there.isDirectory()) throw new HoldfastError("file_unusable", `${path} is a directory`, { hint: "name a file" });
+  if (!force) throw exists(path);
+  const place = there.isSymbolicLink() ? resolved(path) : path;
+  if (!(lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? true))
+    throw new HoldfastError("file_unusable", `${path} is no ordinary file`, { hint: "write to standard output: -" });
+  return place;
+}
+
+function resolved(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    throw new HoldfastError("file_unusable", `${path} is a symbolic link to nothing`, { hint: "remove it, or name another file", cause });
+  }
+}
+
+function exists(path: string): HoldfastError {
+  return new HoldfastError("file_exists", `${path} exists`, { hint: "--force replaces it" });
+}
+
+function refusal(path: string, cause: NodeJS.ErrnoException): HoldfastError {
+  if (cause.code === "EEXIST") return exists(path);
+  if (cause.code === "ENOENT") {
+    return new HoldfastError("file_unusable", `${dirname(path)} does not exist`, { hint: `mkdir -p ${dirname(path)}`, cause });
+  }
+  const why = { EACCES: "permission denied", EROFS: "the file system is read-only", ENOSPC: "no space left", EDQUOT: "quota exceeded" };
+  const reason = why[cause.code as keyof typeof why] ?? cause.message;
+  return new HoldfastError("file_unusable", `cannot write ${path}: ${reason}`, { cause });
+}

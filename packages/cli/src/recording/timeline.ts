@@ -1,0 +1,109 @@
+/**
+ * A recording with its times, as steps in order. Times count in milliseconds from its start and never go back: a clock that was set
+ * back stands still, one that was set forward makes a pause. Samples are a quarter of a second apart at most while bytes come; all
+ * bytes between two have the time of the second.
+ *
+ * What nobody sampled is told as such: `untimed` comes before it, at the last time that is known, and `timed` where times are known
+ * again. Memory stays flat: bytes come in pieces, samples in pages.
+ */
+import type { TimeSample } from "@holdfast/contract/endpoints";
+import type { Context } from "../command.ts";
+import { bytesOf } from "./bytes.ts";
+
+export type Step =
+  | { kind: "output"; at: number; bytes: Uint8Array; timed: boolean }
+  | { kind: "resize"; at: number; columns: number; rows: number }
+  | { kind: "untimed"; at: number; bytes: number }
+  | { kind: "timed"; at: number };
+
+export interface Which {
+  /** The session's id. */
+  session: string;
+  run: number;
+  /** How much of the recording: what comes later is left out. */
+  bytes: number;
+}
+
+export async function* timeline(context: Context, which: Which): AsyncGenerator<Step> {
+  const { session: ref, run, bytes: until } = which;
+  await using bytes = new Pieces(bytesOf(context, { ref, run, from: 0, until, follow: false }));
+  let at = 0;
+  let clock: number | undefined;
+  let untimed = false;
+  let offset = 0;
+  for await (const sample of known(samplesOf(context, which))) {
+    const end = Math.min(sample.offset, until);
+    if (sample.at === null) {
+      if (end <= offset) continue;
+      untimed = true;
+      yield { kind: "untimed", at, bytes: end - offset };
+    } else {
+      at += Math.max(0, sample.at - (clock ?? sample.at));
+      clock = sample.at;
+      if (untimed) yield { kind: "timed", at };
+      untimed = false;
+    }
+    for await (const piece of bytes.take(end - offset)) yield { kind: "output", at, bytes: piece, timed: !untimed };
+    offset = Math.max(offset, end);
+    if (sample.columns !== undefined && sample.rows !== undefined && sample.offset <= until)
+      yield { kind: "resize", at, columns: sample.columns, rows: sample.rows };
+  }
+  if (offset >= until) return;
+  yield { kind: "untimed", at, bytes: until - offset };
+  for await (const piece of bytes.take(until - offset)) yield { kind: "output", at, bytes: piece, timed: false };
+}
+
+/** Bytes between two times that are this close came then: as good as sampled. Every run begins with such, before its watch is there. */
+const CLOSE_MS = 1000;
+
+async function* known(samples: AsyncIterable<TimeSample>): AsyncGenerator<TimeSample> {
+  let last: number | undefined;
+  let unknown: TimeSample | undefined;
+  for await (const sample of samples) {
+    if (unknown) {
+      const apart = sample.at === null || last === undefined ? Number.POSITIVE_INFINITY : sample.at - last;
+      yield apart >= 0 && apart <= CLOSE_MS ? { ...unknown, at: sample.at } : unknown;
+    }
+    unknown = sample.at === null ? sample : undefined;
+    if (sample.at === null) continue;
+    last = sample.at;
+    yield sample;
+  }
+  if (unknown) yield unknown;
+}
+
+async function* samplesOf(context: Context, which: Which): AsyncGenerator<TimeSample> {
+  for (let after = 0, more = true; more; ) {
+    const page = await context.client.call("listTimes", { params: { ref: which.session }, query: { run: which.run, after } });
+    yield* page.samples;
+    ({ next: after, more } = page);
+  }
+}
+
+/** A stream of bytes that is read so many at a time. */
+class Pieces implements AsyncDisposable {
+  readonly #source: AsyncGenerator<Uint8Array>;
+  #left: Uint8Array = new Uint8Array();
+
+  constructor(source: AsyncGenerator<Uint8Array>) {
+    this.#source = source;
+  }
+
+  async *take(count: number): AsyncGenerator<Uint8Array> {
+    for (let wanted = count; wanted > 0; ) {
+      if (this.#left.length === 0) {
+        const { done, value } = await this.#source.next();
+        if (done) return;
+        this.#left = value;
+      }
+      const piece = this.#left.subarray(0, wanted);
+      this.#left = this.#left.subarray(piece.length);
+      wanted -= piece.length;
+      yield piece;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#source.return(undefined);
+  }
+}
