@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   attach: () => import("./commands/attach.ts"),
   detach: () => import("./commands/detach.ts"),
   logs: () => import("./commands/logs.ts"),
+  replay: () => import("./commands/replay.ts"),
   export: () => import("./commands/export.ts"),
   send: () => import("./commands/send.ts"),
   keys: () => import("./commands/keys.ts"),

@@ -1,0 +1,56 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Context } from "../command.ts";
+import { plain } from "../plain.ts";
+import { type Step, timeline } from "../recording/timeline.ts";
+import { formatBytes } from "../table.ts";
+import { writeOut } from "../write-out.ts";
+import { type Played, Player, timeText } from "./player.ts";
+
+export interface ReplayOptions {
+  ref: string;
+  run: number | undefined;
+  speed: number;
+  /** Milliseconds from the recording's start. */
+  from: number;
+  idleLimit: number | undefined;
+}
+
+const SIGNAL_CODES: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
+export async function replay(context: Context, options: ReplayOptions): Promise<number> {
+  if (!context.json && !(process.stdin.isTTY && process.stdout.isTTY)) {
+    throw new HoldfastError("not_a_terminal", "replay needs a terminal on standard input and output", {
+      hint: `holdfast logs ${options.ref} prints plain text; holdfast export ${options.ref} --asciicast FILE writes a file`,
+    });
+  }
+  const session = await context.client.call("getSession", { params: { ref: options.ref } });
+  const recording = await context.client.call("getRecording", { params: { ref: session.id }, query: { run: options.run } });
+  const steps = timeline(context, recording);
+  if (context.json) {
+    for await (const step of steps) if (step.at >= options.from) await writeOut(`${JSON.stringify(stepJson(step))}\n`);
+    return 0;
+  }
+  const name = plain(session.name);
+  const played = await watch({ ...options, name, durationMs: recording.durationMs }, steps);
+  const untimed = played.untimedBytes > 0 ? `; ${formatBytes(played.untimedBytes)} of it had no times and were played at once` : "";
+  const more = played.finished && !recording.ended ? `\n${name} still runs: holdfast attach ${name}` : "";
+  process.stdout.write(`${name}, run ${recording.run}: ${lengthText(played, recording.durationMs)}${untimed}${more}\n`);
+  return played.signal === undefined ? 0 : (SIGNAL_CODES[played.signal] ?? 1);
+}
+
+async function watch(options: ConstructorParameters<typeof Player>[0], steps: AsyncIterable<Step>): Promise<Played> {
+  using player = new Player(options);
+  return await player.play(steps);
+}
+
+function lengthText({ at, finished }: Played, durationMs: number): string {
+  return finished
+    ? `${timeText(durationMs)} played to the end`
+    : `left at ${timeText(Math.min(at, durationMs))} of ${timeText(durationMs)}`;
+}
+
+function stepJson(step: Step): object {
+  if (step.kind !== "output") return step;
+  const { bytes, ...rest } = step;
+  return { ...rest, base64: Buffer.from(bytes).toString("base64") };
+}

@@ -1,0 +1,228 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { allProcesses } from "@holdfast/platform";
+import { expect, test } from "vitest";
+import { openTerminal } from "./attached.ts";
+import { eventually, TestHome } from "./home.ts";
+import { endedWith } from "./recording-files.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Four words, ten minutes apart. */
+const SLOW = { bytes: "one\r\ntwo\r\nthree\r\nfour\r\n", times: ["0 0 80x24", "0 5", "600000 10", "1200000 17", "1800000 23"] };
+
+/** A terminal with a session's replay on it, after a line that must be there again afterwards. */
+async function replaying(home: TestHome, command: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
+  const terminal = openTerminal(home, size);
+  terminal.line("echo before");
+  await terminal.shows(/^before$/m);
+  terminal.line(`holdfast replay ${command}`);
+  await terminal.shows(/^\S+: (playing|paused|the end)/m);
+  return terminal;
+}
+
+/** The terminal's screen is what it was, it echoes, and its modes are off. */
+async function isAsFound(terminal: Terminal): Promise<void> {
+  const screen = await terminal.shows(/^before$/m);
+  expect(screen).not.toMatch(/: playing|: the end/);
+  terminal.line("echo typed-$((1+1))");
+  await terminal.shows("echo typed-$((1+1))");
+  await terminal.shows("typed-2");
+  const modes =
+    "#{mouse_any_flag} #{cursor_flag} #{alternate_on} #{keypad_cursor_flag} #{keypad_flag} #{insert_flag} #{wrap_flag} #{origin_flag}";
+  expect(terminal.tmux("display-message", "-p", "-t", "terminal", modes).trim()).toBe("0 1 0 0 0 0 1 0");
+}
+
+test("a replay goes at its pace; n goes to the next output, space pauses, + and - change the speed, q leaves", async () => {
+  await using home = new TestHome();
+  await endedWith(home, { name: "slow", ...SLOW });
+  using terminal = await replaying(home, "slow", { columns: 120 });
+  const first = await terminal.shows(/one[\s\S]*playing {2}0:0\d \/ 30:00/);
+  expect(first).not.toContain("two");
+  expect(first).toContain("space pause, n next, +/- speed, q leave");
+  terminal.keys("n");
+  expect(await terminal.shows(/two[\s\S]*playing {2}10:0\d/)).not.toContain("three");
+  terminal.keys("Space");
+  await terminal.shows("paused");
+  terminal.keys("Right");
+  expect(await terminal.shows(/three[\s\S]*paused {2}20:00/)).not.toContain("four");
+  terminal.keys("Space", "+", "+", "-");
+  await terminal.shows(/playing .* at speed 2/);
+  for (let i = 0; i < 9; i++) terminal.keys("+");
+  await terminal.shows(/four[\s\S]*the end {2}30:00 \/ 30:00/);
+  terminal.keys("q");
+  await terminal.shows("slow, run 1: 30:00 played to the end");
+  await isAsFound(terminal);
+});
+
+test("--from, --speed and --idle-limit", async () => {
+  await using home = new TestHome();
+  await endedWith(home, { name: "slow", ...SLOW });
+  {
+    using terminal = await replaying(home, "slow --from 15m");
+    expect(await terminal.shows(/one\ntwo\n[\s\S]*playing {2}15:0\d/)).not.toContain("three");
+    terminal.keys("q");
+    await terminal.shows(/slow, run 1: left at 15:\d\d of 30:00/);
+  }
+  {
+    using terminal = await replaying(home, "slow --idle-limit 100ms");
+    await terminal.shows(/four[\s\S]*the end {2}30:00/);
+  }
+  {
+    using terminal = await replaying(home, "slow --speed 1000 --from 1h");
+    await terminal.shows(/four[\s\S]*the end/);
+  }
+});
+
+test.each([
+  { how: "q", leave: (terminal: Terminal) => terminal.keys("q") },
+  { how: "Ctrl+C", leave: (terminal: Terminal) => terminal.keys("C-c") },
+  { how: "SIGTERM", leave: (terminal: Terminal) => process.kill(replayPid(terminal), "SIGTERM") },
+  { how: "SIGHUP", leave: (terminal: Terminal) => process.kill(replayPid(terminal), "SIGHUP") },
+])("$how leaves the terminal as it was found", async ({ leave }) => {
+  await using home = new TestHome();
+  await endedWith(home, { name: "slow", ...SLOW });
+  using terminal = await replaying(home, "slow");
+  await terminal.shows(/^one/m);
+  leave(terminal);
+  await terminal.shows("slow, run 1: left at 0:0");
+  await isAsFound(terminal);
+});
+
+test("Ctrl+Z gives the terminal back until fg, which shows the replay again", async () => {
+  await using home = new TestHome();
+  await endedWith(home, { name: "slow", ...SLOW });
+  using terminal = await replaying(home, "slow");
+  await terminal.shows(/^one/m);
+  terminal.keys("C-z");
+  await terminal.shows(/^before$/m);
+  terminal.line("echo typed-$((1+1)); fg");
+  await terminal.shows(/^one[\s\S]*slow: playing/m);
+  terminal.keys("q");
+  await terminal.shows("typed-2");
+  await isAsFound(terminal);
+});
+
+test("a daemon that is killed does not disturb a replay", async () => {
+  await using home = new TestHome();
+  await endedWith(home, { name: "slow", ...SLOW });
+  using terminal = await replaying(home, "slow");
+  await terminal.shows(/^one/m);
+  await home.killDaemon();
+  terminal.keys("n", "n", "n");
+  await terminal.shows("two");
+  terminal.keys("+");
+  terminal.keys("n");
+  terminal.keys("n");
+  await eventually(() => {
+    if (!terminal.screen().includes("the end")) terminal.keys("n");
+    return terminal.screen().includes("the end");
+  });
+  expect(terminal.screen()).toMatch(/one\ntwo\nthree\nfour/);
+});
+
+test("nothing dangerous of a recording reaches the terminal, and no mode stays on", async () => {
+  await using home = new TestHome();
+  const evil = [
+    "\x1b]0;title\x07\x1b]2;title\x1b\\\x1bktitle\x1b\\\x9d0;title\x9c",
+    "\x1b]52;c;aGVsbG8=\x07\x1bPtmux;\x1b\x1b]52;c;aGVsbG8=\x07\x1b\\",
+    "\x1b[c\x1b[>c\x1b[6n\x1b[?6n\x1b[>q\x1bP$qm\x1b\\\x1b]10;?\x07\x1b[18t\x1bZ\x05",
+    "\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[?1004h\x1b[>1u\x1b[=5u\x1b[>4;2m\x1b[?1h\x1b=\x1b[4h\x1b[?6h\x1b[?7l\x1b[3;5r",
+    "\x1b[?25l\x1b(0\x1b[8m",
+    "\x1b[0m\x1b(B\x1b[5;1Hlast \u202eword\u202c \x1b[1;3;4;31;48;5;208mbright\x1b[0m",
+  ].join("");
+  await endedWith(home, { name: "evil", bytes: evil, times: ["0 0 80x24", `10 ${Buffer.byteLength(evil)}`] });
+  using terminal = openTerminal(home);
+  const written = path.join(home.root, "written");
+  terminal.line("echo before");
+  await terminal.shows(/^before$/m);
+  terminal.tmux("pipe-pane", "-t", "terminal", `cat > ${written}`);
+  terminal.line("holdfast replay evil");
+  await terminal.shows(/last word bright[\s\S]*the end/);
+  terminal.keys("q");
+  await terminal.shows("evil, run 1: ");
+  await isAsFound(terminal);
+  const bytes = readFileSync(written, "utf8").replaceAll("\x1b", "␛");
+  expect(bytes).toContain("bright");
+  const sequences = [...new Set(bytes.match(/␛(?:\[[^@-~]*[@-~]|[^[])/g))];
+  // Places, erasing and colours; and the modes that were switched.
+  const others = sequences.filter((sequence) => !/^␛\[[\d;]*[HGJKm]$/.test(sequence));
+  expect(others.sort()).toEqual(["␛[?1049h", "␛[?1049l", "␛[?2026h", "␛[?2026l", "␛[?25h", "␛[?25l"]);
+  expect([...new Set(bytes.match(/\p{Cc}/gu))].sort()).toEqual(["\n", "\r"]);
+  for (const gone of ["aGVsbG8", "title", "\u202e"]) expect(bytes).not.toContain(gone);
+});
+
+test("a recording larger than the terminal is shown around its cursor, and said to be cut off; resizes are followed", async () => {
+  await using home = new TestHome();
+  const bytes = `${Array.from({ length: 39 }, (_, i) => `row ${i} ${"x".repeat(100)}end`).join("\r\n")}\r\nprompt>`;
+  const small = `\x1b[2J\x1b[H${"y".repeat(50)}`;
+  const size = Buffer.byteLength(bytes);
+  const times = ["0 0 120x40", `0 ${size}`, `600000 ${size} 40x10`, `600001 ${size + small.length}`];
+  await endedWith(home, { name: "wide", bytes: bytes + small, times });
+  using terminal = await replaying(home, "wide", { columns: 80, rows: 12 });
+  const cut = await terminal.shows(/prompt>[\s\S]*120x40 cut off/);
+  expect(cut).toContain(`row 38 ${"x".repeat(73)}\n`);
+  expect(cut).not.toContain("end");
+  terminal.resize(130, 45);
+  expect(await terminal.shows(/^row 0 [\s\S]*prompt>/m)).not.toContain("cut off");
+  terminal.keys("n", "n");
+  // Forty columns: the fifty letters wrap.
+  await terminal.shows(/^y{40}\n^y{10}\n/m);
+});
+
+test("what has no times is played at once, and the screen says so", async () => {
+  await using home = new TestHome();
+  const times = ["0 0 80x24", "0 5", "- 10", "3600000 10", "3600100 17"];
+  await endedWith(home, { name: "gap", ...SLOW, times });
+  using terminal = await replaying(home, "gap", { columns: 120 });
+  await terminal.shows(/three\nfour[\s\S]*the end .*untimed: when these 6 bytes came is not known/);
+  terminal.keys("q");
+  await terminal.shows(/gap, run 1: 1:00:00 played to the end; 11 bytes of it had no times and were played at once/);
+  const steps = (await home.ok(["replay", "gap", "--json"]))
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(steps.map(({ kind, at }) => [kind, at])).toEqual([
+    ["resize", 0],
+    ["output", 0],
+    ["untimed", 0],
+    ["output", 0],
+    ["timed", 3_600_000],
+    ["output", 3_600_100],
+    ["untimed", 3_600_100],
+    ["output", 3_600_100],
+  ]);
+  expect(steps.map(({ base64 = "" }) => Buffer.from(base64, "base64").toString()).join("")).toBe(SLOW.bytes);
+});
+
+test("without a terminal, and with what it does not understand, replay says what to do", async () => {
+  await using home = new TestHome();
+  await endedWith(home, { name: "slow", ...SLOW });
+  const hint = "holdfast logs slow prints plain text; holdfast export slow --asciicast FILE writes a file";
+  expect(await home.cli(["replay", "slow"])).toEqual({
+    code: 15,
+    stdout: "",
+    stderr: `holdfast: replay needs a terminal on standard input and output\n  ${hint}\n`,
+  });
+  for (const speed of ["0", "-1", "x", "1e3", "5000", ""]) {
+    const { code, stderr } = await home.cli(["replay", "slow", `--speed=${speed}`]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--speed takes a number from 0.01 to 1000")]);
+  }
+});
+
+test("what still runs is played up to now", async () => {
+  await using home = new TestHome();
+  await home.run("echo so far; exec sleep 1000", "--name", "live");
+  await eventually(async () => (await home.ok(["logs", "live"])).includes("so far"));
+  using terminal = await replaying(home, "live");
+  await terminal.shows(/so far[\s\S]*the end/);
+  terminal.keys("q");
+  await terminal.shows("live still runs: holdfast attach live");
+});
+
+/** The terminal's shell, or a shell that this started, has one child: the replay. */
+function replayPid(terminal: Terminal): number {
+  const processes = [...allProcesses().values()];
+  let pid = terminal.shellPid;
+  for (let child: number | undefined = pid; child !== undefined; child = processes.find(({ parent }) => parent === pid)?.pid) pid = child;
+  return pid;
+}
