@@ -25,7 +25,7 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
   const recording = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run, since } });
   // By its id: somebody may rename it while we follow.
   const which = { ref: recording.session, run: recording.run, until: recording.bytes };
-  const write = context.json ? writeJson : writeOut;
+  const write = context.json ? writeJson : writePlain;
   let reach = tail === undefined ? recording.bytes : Math.max(TAIL_BYTES_LEAST, tail * TAIL_BYTES_PER_LINE);
   for (;;) {
     const from = Math.max(recording.from, recording.bytes - reach);
@@ -112,7 +112,7 @@ class Printer {
   readonly #tail: number | undefined;
   readonly #until: number;
   readonly #isAll: boolean;
-  readonly #write: (piece: string | Uint8Array) => Promise<void>;
+  readonly #write: (pieces: readonly (string | Uint8Array)[]) => Promise<void>;
   #offset: number;
   #held: (string | Uint8Array)[] | undefined;
   #turn: Promise<void> = Promise.resolve();
@@ -123,7 +123,7 @@ class Printer {
     until: number;
     from: number;
     isAll: boolean;
-    write(piece: string | Uint8Array): Promise<void>;
+    write(pieces: readonly (string | Uint8Array)[]): Promise<void>;
   }) {
     this.#lines = options.lines;
     this.#tail = options.tail;
@@ -169,7 +169,7 @@ class Printer {
   /** One line more than wanted is held: the first that was read may lack its beginning. */
   async #put(pieces: (string | Uint8Array)[]): Promise<void> {
     if (!this.#held) {
-      for (const piece of pieces) await this.#write(piece);
+      await this.#write(pieces);
       return;
     }
     for (const piece of pieces) this.#held.push(piece);
@@ -183,13 +183,25 @@ class Printer {
     if (!held) return true;
     if (tail > 0 && held.length <= tail && !this.#isAll) return false;
     this.#held = undefined;
-    for (const piece of tail === 0 ? [] : held.slice(-tail)) await this.#write(piece);
+    await this.#write(tail === 0 ? [] : held.slice(-tail));
     return true;
   }
 }
 
+/** Text in one piece: a write per line would cost more than rendering it. */
+async function writePlain(pieces: readonly (string | Uint8Array)[]): Promise<void> {
+  let text = "";
+  for (const piece of pieces) {
+    if (typeof piece === "string") text += piece;
+    else await writeOut(piece);
+  }
+  await writeOut(text);
+}
+
 /** A line of text as `{text}`; bytes, which JSON cannot carry, as `{base64}`. */
-function writeJson(piece: string | Uint8Array): Promise<void> {
-  const value = typeof piece === "string" ? { text: piece.replace(/\n$/, "") } : { base64: Buffer.from(piece).toString("base64") };
-  return writeOut(`${JSON.stringify(value)}\n`);
+async function writeJson(pieces: readonly (string | Uint8Array)[]): Promise<void> {
+  for (const piece of pieces) {
+    const value = typeof piece === "string" ? { text: piece.replace(/\n$/, "") } : { base64: Buffer.from(piece).toString("base64") };
+    await writeOut(`${JSON.stringify(value)}\n`);
+  }
 }

@@ -59,11 +59,11 @@ const CONTENT: Readonly<Record<Format, Content>> = {
     yield* asciicast(counted(timeline(context, source), source), header);
   },
   async *text(context, source) {
-    for await (const line of lines(context, source)) yield `${line}\n`;
+    yield* lines(context, source);
   },
   async *html(context, source, session) {
     yield htmlHead(`${session.name} · run ${source.run}`);
-    for await (const line of lines(context, source, htmlRow)) yield `${line}\n`;
+    yield* lines(context, source, htmlRow);
     yield HTML_END;
   },
 };
@@ -79,15 +79,20 @@ async function* counted(steps: AsyncIterable<Step>, source: Source): AsyncGenera
   }
 }
 
+/** Many at a time: millions of small pieces would take longer than what is in them. */
 async function* lines(context: Context, source: Source, row?: RowReader): AsyncGenerator<string> {
   const { session: ref, run, bytes: until, sizes } = source;
   using rendered = new RenderedLines({ sizes, from: 0, ...(row ? { row } : {}) });
   for await (const chunk of bytesOf(context, { ref, run, from: 0, until, follow: false })) {
     rendered.write(chunk);
     source.read(chunk.length);
-    yield* rendered.ready({ follow: false, atRest: false });
+    yield joined(rendered.ready({ follow: false, atRest: false }));
   }
-  yield* rendered.finish();
+  yield joined(rendered.finish());
+}
+
+function joined(lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
 function told(session: Session, source: Source, { file, format }: { file: string; format: Format }): string {

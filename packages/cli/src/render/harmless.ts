@@ -32,30 +32,33 @@ export class Harmless {
   #skipping: "string" | "control" | undefined;
 
   push(text: string): string {
-    const input = this.#held + text;
+    const input = this.#held === "" ? text : this.#held + text;
     this.#held = "";
     let output = "";
+    // What lies between `from` and `at` passes as it is: it is copied only where something else is cut out after it.
+    let from = 0;
     let at = 0;
     while (at < input.length) {
       if (this.#skipping) {
         at = this.#skip(input, at);
+        from = at;
         continue;
       }
       SPECIAL.lastIndex = at;
-      const start = SPECIAL.exec(input)?.index ?? input.length;
-      output += input.slice(at, start);
-      at = start;
+      at = SPECIAL.exec(input)?.index ?? input.length;
       if (at === input.length) break;
       const sequence = measure(input, at);
       if (sequence === undefined) {
         this.#held = input.slice(at);
-        break;
+        return output + input.slice(from, at);
       }
+      if (sequence.drawn !== AS_IT_IS) output += input.slice(from, at) + sequence.drawn;
       at = sequence.end;
-      output += sequence.drawn;
+      if (sequence.drawn === AS_IT_IS) continue;
+      from = at;
       this.#skipping = sequence.skip;
     }
-    return output;
+    return from === 0 ? input : output + input.slice(from);
   }
 
   #skip(input: string, from: number): number {
@@ -78,10 +81,12 @@ export class Harmless {
   }
 }
 
+const AS_IT_IS = undefined;
+
 interface Sequence {
   end: number;
   /** What passes of it. */
-  drawn: string;
+  drawn: string | typeof AS_IT_IS;
   /** It goes on, and nothing more of it passes. */
   skip?: "string" | "control";
 }
@@ -93,30 +98,36 @@ function measure(input: string, start: number): Sequence | undefined {
   if (first === 0x1b && start + 1 === input.length) return undefined;
   const kind = first === 0x1b ? (input[start + 1] ?? "") : String.fromCharCode(first - 0x40);
   const after = first === 0x1b ? start + 2 : start + 1;
-  if (kind === "[") return measureControl(input, after);
+  if (kind === "[") return measureControl(input, { start, from: after });
   // DCS, OSC, SOS, PM, APC, and the title as screen has it.
   if (/[P\]X^_k]/.test(kind)) return { end: after, drawn: "", skip: "string" };
   if (first === 0x1b) return measureEscape(input, start + 1);
   return { end: after, drawn: DRAWING_ESCAPE.test(kind) ? ESC + kind : "" };
 }
 
-/** Control characters inside it are carried out at once, as a terminal does. */
-function measureControl(input: string, from: number): Sequence | undefined {
-  let body = "";
-  let carriedOut = "";
+function measureControl(input: string, { start, from }: { start: number; from: number }): Sequence | undefined {
   for (let at = from; at < input.length; at++) {
     const code = input.charCodeAt(at);
-    if (code >= 0x40 && code <= 0x7e) return { end: at + 1, drawn: carriedOut + drawnControl(body + input[at]) };
+    if (code >= 0x40 && code <= 0x7e) {
+      const body = input.slice(from, at + 1);
+      const asItIs = input[start] === ESC && DRAWING_CONTROL.test(body);
+      return { end: at + 1, drawn: asItIs ? AS_IT_IS : drawnControl(body) };
+    }
     // Broken off: what breaks it stands for itself.
-    if (code > 0x7e || code === 0x18 || code === 0x1a || code === 0x1b) return { end: at, drawn: carriedOut };
-    if (code < 0x20) carriedOut += code === 0x05 ? "" : input[at];
-    else body += input[at];
-    if (at - from > LONGEST) return { end: at + 1, drawn: carriedOut, skip: "control" };
+    if (code > 0x7e || code === 0x18 || code === 0x1a || code === 0x1b) return { end: at, drawn: carriedOut(input.slice(from, at)) };
+    if (at - from > LONGEST) return { end: at + 1, drawn: carriedOut(input.slice(from, at + 1)), skip: "control" };
   }
   return undefined;
 }
 
+/** Control characters inside a sequence are carried out at once, as a terminal does. */
+function carriedOut(body: string): string {
+  return body.replaceAll("\x05", "").replace(/[ -~]/g, "");
+}
+
 function drawnControl(body: string): string {
+  const carried = carriedOut(body);
+  if (carried !== "" || body.includes("\x05")) return carried + drawnControl(body.replace(/\p{Cc}/gu, ""));
   if (DRAWING_CONTROL.test(body)) return `${ESC}[${body}`;
   const modes = /^(\??)([\d;]*)([hl])$/.exec(body);
   if (!modes) return "";
@@ -132,6 +143,5 @@ function measureEscape(input: string, from: number): Sequence | undefined {
   if (at === input.length) return undefined;
   const final = input.charCodeAt(at);
   if (final < 0x30 || final > 0x7e) return { end: at, drawn: "" };
-  const body = input.slice(from, at + 1);
-  return { end: at + 1, drawn: DRAWING_ESCAPE.test(body) ? ESC + body : "" };
+  return { end: at + 1, drawn: DRAWING_ESCAPE.test(input.slice(from, at + 1)) ? AS_IT_IS : "" };
 }
