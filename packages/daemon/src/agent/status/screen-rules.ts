@@ -1,0 +1,65 @@
+/**
+ * What a screen says about its agent, by rules that are data: the first that fits. A rule that fits in the wrong place is worse than none, so each
+ * names where it looks: the title, the lines at the bottom (a transcript above may quote anything), or both.
+ */
+import type { Screen } from "@holdfast/contract";
+import type { Attention, Claim, Evidence, Turn, Wait } from "./evidence.ts";
+
+export interface ScreenRule {
+  /** For `explain`. */
+  name: string;
+  title?: RegExp;
+  /** One of the last `within` lines that are not empty. */
+  line?: RegExp;
+  /** None of them. */
+  without?: RegExp;
+  within?: number;
+  turn?: Turn;
+  /** Its text is the rule's first group, or the line that fitted. */
+  waits?: Wait;
+  /** It wants nobody: said by rules that would have seen it. */
+  calm?: boolean;
+  background?: boolean;
+}
+
+/** Dialogs are as tall as this, with what they are about. */
+const WITHIN = 25;
+
+export function readScreen(
+  rules: readonly ScreenRule[],
+  screen: Pick<Screen, "lines" | "title">,
+): { claim: Claim; what: string; source: Evidence["source"] } | undefined {
+  const lines = screen.lines.filter((line) => line.trim() !== "");
+  for (const rule of rules) {
+    const bottom = lines.slice(-(rule.within ?? WITHIN));
+    const title = rule.title?.exec(screen.title);
+    if (rule.title && !title) continue;
+    const line = rule.line && last(bottom, rule.line);
+    if (rule.line && !line) continue;
+    if (rule.without && bottom.some((text) => rule.without?.test(text))) continue;
+    const seen = line?.[0] ?? title?.[0] ?? "";
+    return {
+      claim: claimOf(rule, (line ?? title)?.[1] ?? line?.input ?? ""),
+      what: `${rule.name}${seen ? `: ${JSON.stringify(seen.trim())}` : ""}`,
+      source: rule.line || rule.without ? "screen" : "title",
+    };
+  }
+  return undefined;
+}
+
+function claimOf(rule: ScreenRule, text: string): Claim {
+  const claim: Claim = {};
+  if (rule.turn) claim.turn = rule.turn;
+  if (rule.waits) claim.attention = { for: rule.waits, text: text.trim() || null, until: null } satisfies Attention;
+  else if (rule.calm) claim.attention = null;
+  if (rule.background !== undefined) claim.background = rule.background;
+  return claim;
+}
+
+function last(lines: readonly string[], pattern: RegExp): RegExpExecArray | undefined {
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const match = pattern.exec(lines[i] ?? "");
+    if (match) return match;
+  }
+  return undefined;
+}
