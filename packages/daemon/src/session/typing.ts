@@ -16,14 +16,26 @@ export async function sendText(
       hint: "send one line, or type them all the same with --force",
     });
   }
+  const bytes = await (bracketedPaste ? paste(host, { ...options, text }) : type(host, { ...options, text }));
+  return { bytes, pasted: bracketedPaste };
+}
+
+/** With its Enter in one piece: of a daemon that dies here, the program gets all of it or nothing, never a line that the next one ends. */
+async function type(host: Host, { run, text, enter }: { run: RunId; text: string; enter: boolean }): Promise<number> {
   // A terminal sends a carriage return for each line that is typed.
-  const bytes = Buffer.from(bracketedPaste ? text : text.replaceAll(/\r?\n/g, "\r"));
-  if (bytes.length > 0) await host.write(options.run, bytes, { paste: bracketedPaste });
-  if (options.enter) {
-    if (bracketedPaste && bytes.length > 0) await new Promise((resolve) => setTimeout(resolve, AFTER_PASTE_MS));
-    await host.write(options.run, Buffer.from("\r"), { paste: false });
+  const typed = text.replaceAll(/\r?\n/g, "\r");
+  if (typed !== "" || enter) await host.write(run, Buffer.from(enter ? `${typed}\r` : typed), { paste: false });
+  return Buffer.byteLength(typed);
+}
+
+async function paste(host: Host, { run, text, enter }: { run: RunId; text: string; enter: boolean }): Promise<number> {
+  const bytes = Buffer.from(text);
+  if (bytes.length > 0) await host.write(run, bytes, { paste: true });
+  if (enter) {
+    if (bytes.length > 0) await new Promise((resolve) => setTimeout(resolve, AFTER_PASTE_MS));
+    await host.write(run, Buffer.from("\r"), { paste: false });
   }
-  return { bytes: bytes.length, pasted: bracketedPaste };
+  return bytes.length;
 }
 
 /** The end-of-paste mark inside a text would let the rest of it act as keys. Removing one can form another. */
