@@ -96,12 +96,12 @@ export class View implements Disposable {
 /** After characters whose width terminals do not agree on, the next run is put at its column. */
 function drawnRow(runs: ReturnType<typeof runsOf>): string {
   let drawn = "";
-  let sure = true;
+  let at: number | undefined = 0;
   for (const run of runs) {
     const text = withoutReordering(run.text);
-    if (!sure) drawn += `\x1b[${run.column + 1}G`;
+    if (at !== run.column) drawn += `\x1b[${run.column + 1}G`;
     drawn += isPlain(run) ? `\x1b[0m${text}` : `\x1b[0;${sgr(run)}m${text}`;
-    sure = /^[\x20-\x7e]*$/.test(text);
+    at = /^[\x20-\x7e]*$/.test(text) ? run.column + text.length : undefined;
   }
   return drawn;
 }
