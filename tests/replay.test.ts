@@ -219,10 +219,14 @@ test("without a terminal, and with what it does not understand, replay says what
   }
 });
 
-test("what still runs is played up to now", async () => {
+test("what still runs is played up to now, also what came since the last time was taken", async () => {
   await using home = new TestHome();
   await home.run("echo so far; exec sleep 1000", "--name", "live");
   await eventually(async () => (await home.ok(["logs", "live"])).includes("so far"));
+  await home.run("while :; do echo more; sleep 0.01; done", "--name", "busy");
+  await eventually(async () => (await home.ok(["logs", "busy"])).length > 500);
+  for (let i = 0; i < 5; i++) expect(await home.ok(["replay", "busy", "--json"])).not.toContain("untimed");
+  await home.ok(["stop", "busy"]);
   using terminal = await replaying(home, "live");
   await terminal.shows(/so far[\s\S]*the end/);
   terminal.keys("q");

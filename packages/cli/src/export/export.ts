@@ -20,7 +20,6 @@ interface Source extends Which {
   sizes: SizeFrom[];
   startedAt: number | null;
   durationMs: number;
-  ended: boolean;
   /** Tells that so many more bytes of it are done. */
   read(bytes: number): void;
   /** Counts what has no times. */

@@ -22,6 +22,7 @@ export interface Which {
   run: number;
   /** How much of the recording: what comes later is left out. */
   bytes: number;
+  ended: boolean;
 }
 
 export async function* timeline(context: Context, which: Which): AsyncGenerator<Step> {
@@ -49,8 +50,10 @@ export async function* timeline(context: Context, which: Which): AsyncGenerator<
       yield { kind: "resize", at, columns: sample.columns, rows: sample.rows };
   }
   if (offset >= until) return;
-  yield { kind: "untimed", at, bytes: until - offset };
-  for await (const piece of bytes.take(until - offset)) yield { kind: "output", at, bytes: piece, timed: false };
+  // Of a run that goes on, this is what came just now, since the last sample.
+  const timed = !which.ended && clock !== undefined;
+  if (!timed) yield { kind: "untimed", at, bytes: until - offset };
+  for await (const piece of bytes.take(until - offset)) yield { kind: "output", at, bytes: piece, timed };
 }
 
 /** Bytes between two times that are this close came then: as good as sampled. Every run begins with such, before its watch is there. */
