@@ -33,7 +33,7 @@ export async function exportRecording(
   const session = await context.client.call("getSession", { params: { ref: options.ref } });
   const recording = await context.client.call("getRecording", { params: { ref: session.id }, query: { run: options.run } });
   const untimed = { bytes: 0, stretches: 0 };
-  using progress = new Progress(recording.bytes);
+  using progress = new Progress(recording.bytes - recording.from);
   const source: Source = { ...recording, untimed, read: (bytes) => progress.add(bytes) };
   const content = CONTENT[options.format](context, source, session);
   if (options.file === "-") {
@@ -80,9 +80,9 @@ async function* counted(steps: AsyncIterable<Step>, source: Source): AsyncGenera
 
 /** Many at a time: millions of small pieces would take longer than what is in them. */
 async function* lines(context: Context, source: Source, row?: RowReader): AsyncGenerator<string> {
-  const { session: ref, run, bytes: until, sizes } = source;
-  using rendered = new RenderedLines({ sizes, from: 0, ...(row ? { row } : {}) });
-  for await (const chunk of bytesOf(context, { ref, run, from: 0, until, follow: false })) {
+  const { session: ref, run, from, bytes: until, sizes } = source;
+  using rendered = new RenderedLines({ sizes, from, ...(row ? { row } : {}) });
+  for await (const chunk of bytesOf(context, { ref, run, from, until, follow: false })) {
     rendered.write(chunk);
     source.read(chunk.length);
     yield joined(rendered.ready({ follow: false, atRest: false }));

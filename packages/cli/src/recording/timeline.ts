@@ -20,18 +20,20 @@ export interface Which {
   /** The session's id. */
   session: string;
   run: number;
+  /** Where what there is of it begins. */
+  from: number;
   /** How much of the recording: what comes later is left out. */
   bytes: number;
   ended: boolean;
 }
 
 export async function* timeline(context: Context, which: Which): AsyncGenerator<Step> {
-  const { session: ref, run, bytes: until } = which;
-  await using bytes = new Pieces(bytesOf(context, { ref, run, from: 0, until, follow: false }));
+  const { session: ref, run, from, bytes: until } = which;
+  await using bytes = new Pieces(bytesOf(context, { ref, run, from, until, follow: false }));
   let at = 0;
   let clock: number | undefined;
   let untimed = false;
-  let offset = 0;
+  let offset = from;
   for await (const sample of known(samplesOf(context, which))) {
     const end = Math.min(sample.offset, until);
     if (sample.at === null) {
