@@ -1,13 +1,12 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+import { durationMs } from "@holdfast/platform/units";
 
 /** `500ms`, `5s`, `10m`, `2h`, `1d`; a number alone is seconds. */
 export function parseDuration(text: string, flag: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text);
-  if (!match)
+  const ms = durationMs(text);
+  if (ms === undefined)
     throw new HoldfastError("usage", `${flag} takes a duration, not ${JSON.stringify(text)}`, { hint: "for example: 500ms, 5s, 10m, 2h" });
-  return Number(match[1]) * (UNITS[match[2] ?? "s"] ?? 1000);
+  return ms;
 }
 
 /** For people: `4s`, `12m`, `3h 05m`, `2d 4h`. */

@@ -1,7 +1,9 @@
 /** `logs`: a recording from the daemon, byte for byte or as a person would have read it. */
 import type { Context } from "./command.ts";
-import { bytesOf } from "./recording/bytes.ts";
+import { bytesOf, type Deleted } from "./recording/bytes.ts";
+import { deletedNote } from "./recording/deleted-note.ts";
 import { RenderedLines } from "./render/rendered-lines.ts";
+import { tellViewed } from "./viewed.ts";
 import { writeOut } from "./write-out.ts";
 
 export interface LogOptions {
@@ -27,15 +29,32 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
   const which = { ref: recording.session, run: recording.run, until: recording.bytes };
   const write = context.json ? writeJson : writePlain;
   let reach = tail === undefined ? recording.bytes : Math.max(TAIL_BYTES_LEAST, tail * TAIL_BYTES_PER_LINE);
+  const first = Math.max(recording.from, recording.begins);
+  const missing = { from: recording.from, to: first, limitBytes: recording.limitBytes };
   for (;;) {
-    const from = Math.max(recording.from, recording.bytes - reach);
-    using lines = raw ? new RawLines(tail !== undefined) : new RenderedText(new RenderedLines({ sizes: recording.sizes, from }));
+    const from = Math.max(first, recording.bytes - reach);
+    const isAll = from === first;
+    const torn = isAll && first > recording.from;
+    using lines = raw ? new RawLines(tail !== undefined) : new RenderedText(new RenderedLines({ sizes: recording.sizes, from, torn }));
+    const note = (deleted: Deleted) => () => tellDeleted(context, { deleted, raw });
     // What a follower shows at once is what is there now; the tail is taken of that.
-    const printer = new Printer({ lines, tail, until: recording.bytes, from, isAll: from === recording.from, write });
-    if (await printer.print(bytesOf(context, { ...which, from, follow }), follow)) return;
+    const before = torn ? note(missing) : undefined;
+    const printer = new Printer({ lines, tail, until: recording.bytes, from, isAll, write, before });
+    const onDeleted = (deleted: Deleted) => printer.skip(deleted.to, note(deleted));
+    if (await printer.print(bytesOf(context, { ...which, from, follow, onDeleted }), follow)) break;
     // Lines longer than thought.
     reach *= 4;
   }
+  // What has ended meanwhile was followed to its end.
+  if (recording.ended || follow) await tellViewed(context, which.ref);
+}
+
+/** In a text it stands where the output would have been; between raw bytes it would be taken for some of them. */
+async function tellDeleted(context: Context, { deleted, raw }: { deleted: Deleted; raw: boolean }): Promise<void> {
+  const { from, to, limitBytes } = deleted;
+  if (context.json) await writeOut(`${JSON.stringify({ deleted: { bytes: to - from, limitBytes } })}\n`);
+  else if (raw) process.stderr.write(`${deletedNote(deleted)}\n`);
+  else await writeOut(`${deletedNote(deleted)}\n`);
 }
 
 /** Bytes in, finished pieces of text out; both kinds keep what is not finished. */
@@ -44,6 +63,8 @@ interface Lines extends Disposable {
   /** What cannot change any more; when following, what stands still is given too. */
   ready(options: { follow: boolean; atRest: boolean }): (string | Uint8Array)[];
   finish(): (string | Uint8Array)[];
+  /** What comes next is at this offset. */
+  skip(to: number): void;
 }
 
 /** Line by line only where lines are counted: a line may be as long as the recording. */
@@ -80,6 +101,8 @@ class RawLines implements Lines {
     return rest.length > 0 ? [Buffer.concat(rest)] : [];
   }
 
+  skip(): void {}
+
   [Symbol.dispose](): void {}
 }
 
@@ -102,6 +125,10 @@ class RenderedText implements Lines {
     return this.#lines.finish().map((line) => `${line}\n`);
   }
 
+  skip(to: number): void {
+    this.#lines.skip(to);
+  }
+
   [Symbol.dispose](): void {
     this.#lines[Symbol.dispose]();
   }
@@ -113,6 +140,7 @@ class Printer {
   readonly #until: number;
   readonly #isAll: boolean;
   readonly #write: (pieces: readonly (string | Uint8Array)[]) => Promise<void>;
+  readonly #before: (() => Promise<void>) | undefined;
   #offset: number;
   #held: (string | Uint8Array)[] | undefined;
   #turn: Promise<void> = Promise.resolve();
@@ -124,18 +152,22 @@ class Printer {
     from: number;
     isAll: boolean;
     write(pieces: readonly (string | Uint8Array)[]): Promise<void>;
+    /** Comes first, where everything that is kept is shown. */
+    before: (() => Promise<void>) | undefined;
   }) {
     this.#lines = options.lines;
     this.#tail = options.tail;
     this.#until = options.until;
     this.#isAll = options.isAll;
     this.#write = options.write;
+    this.#before = options.before;
     this.#offset = options.from;
     this.#held = options.tail === undefined ? undefined : [];
   }
 
   /** False, with nothing printed, when the tail must begin earlier than `from`. */
   async print(source: AsyncIterable<Uint8Array>, follow: boolean): Promise<boolean> {
+    if (!this.#held) await this.#before?.();
     if (follow && this.#offset >= this.#until) await this.#release();
     let timer: NodeJS.Timeout | undefined;
     let enough = true;
@@ -158,6 +190,16 @@ class Printer {
       enough = await this.#release();
     });
     return enough;
+  }
+
+  /** Output up to `to` is gone; `note` says so, where it would have been. */
+  skip(to: number, note: () => Promise<void>): Promise<void> {
+    return this.#next(async () => {
+      this.#lines.skip(to);
+      await this.#put(this.#lines.ready({ follow: this.#held === undefined, atRest: true }));
+      this.#offset = to;
+      await note();
+    });
   }
 
   /** The timer's look at the screen and the next chunk must not overlap. */
@@ -183,6 +225,7 @@ class Printer {
     if (!held) return true;
     if (tail > 0 && held.length <= tail && !this.#isAll) return false;
     this.#held = undefined;
+    if (tail > 0 && held.length <= tail) await this.#before?.();
     await this.#write(tail === 0 ? [] : held.slice(-tail));
     return true;
   }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import { HOSTS, RESTARTS } from "@holdfast/contract/status";
+import { sizeBytes } from "@holdfast/platform/units";
 import type { Context, Flag } from "./command.ts";
 import { plain } from "./plain.ts";
 
@@ -13,6 +14,11 @@ export const START_FLAGS = {
   host: { value: "HOST", summary: "what keeps it: tmux (default where it is) or native", complete: "hosts" },
   restart: { value: "POLICY", summary: "after it ended by itself: never (default), on-failure, always", complete: "restarts" },
   memory: { value: "SIZE", summary: "end it when all its processes together take more: 500M, 2G", complete: "nothing" },
+  "recording-limit": {
+    value: "SIZE",
+    summary: "keep this much of what each run prints, the newest: 64M (default), 1G, off",
+    complete: "nothing",
+  },
   role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },
   objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
@@ -28,7 +34,8 @@ export async function startSession(context: Context, what: { agent: string; comm
       umask: process.umask(),
       host: oneOf(flags.text("host"), { flag: "--host", words: HOSTS }),
       restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
-      memoryLimitBytes: bytesOf(flags.text("memory")),
+      memoryLimitBytes: bytesOf(flags.text("memory"), "--memory"),
+      recordingLimitBytes: flags.text("recording-limit") === "off" ? 0 : bytesOf(flags.text("recording-limit"), "--recording-limit"),
       role: flags.text("role"),
       objective: flags.text("objective"),
     },
@@ -48,11 +55,10 @@ function oneOf<T extends string>(text: string | undefined, { flag, words }: { fl
   throw new HoldfastError("usage", `${flag} does not take ${JSON.stringify(text)}`, { candidates: [...words] });
 }
 
-function bytesOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const match = /^(\d+(?:\.\d+)?)([MG])i?B?$/i.exec(text);
-  if (!match) throw new HoldfastError("usage", `--memory takes a size, not ${JSON.stringify(text)}`, { hint: "for example: 500M or 2G" });
-  return Math.round(Number(match[1]) * (match[2]?.toUpperCase() === "G" ? 1 << 30 : 1 << 20));
+function bytesOf(text: string | undefined, flag: string): number | undefined {
+  const bytes = text === undefined ? undefined : sizeBytes(text);
+  if (text === undefined || bytes !== undefined) return bytes;
+  throw new HoldfastError("usage", `${flag} takes a size, not ${JSON.stringify(text)}`, { hint: "for example: 500M or 2G" });
 }
 
 function callerEnvironment(): Record<string, string> {

@@ -85,8 +85,8 @@ const COLUMNS: readonly Column[] = [
   { head: "FOR", cell: ({ durationMs }) => (durationMs === null ? NONE : formatDuration(durationMs)) },
   {
     head: "LAST OUTPUT",
-    cell: ({ lastActivityAt }, { now }) =>
-      lastActivityAt === null ? NONE : `${formatDuration(Math.max(0, now - Date.parse(lastActivityAt)))} ago`,
+    cell: ({ lastActivityAt, idleMs }, { now }) =>
+      lastActivityAt === null ? NONE : `${formatDuration(idleMs ?? Math.max(0, now - Date.parse(lastActivityAt)))} ago`,
   },
   { head: "CPU", when: "usage", cell: (session, { load }) => percent(session, load) },
   { head: "MEMORY", when: "usage", cell: ({ usage }) => (usage === null ? NONE : formatBytes(usage.memoryBytes)) },

@@ -3,6 +3,7 @@ import en from "zod/v4/locales/en.js";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Screen } from "./holder.ts";
+import { SessionId } from "./ids.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
 
@@ -31,6 +32,9 @@ export const Selection = z.object({
 });
 export type Selection = z.infer<typeof Selection>;
 
+/** A recording is deleted by the megabyte, and the one that grows stays. */
+const LEAST_RECORDING = 2 << 20;
+
 export const SpawnRequest = z.object({
   agent: text,
   name: z.optional(text),
@@ -48,6 +52,10 @@ export const SpawnRequest = z.object({
   host: z.optional(HostSchema),
   restart: z._default(RestartSchema, "never"),
   memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20))),
+  /** Of each run's recording; 0 keeps everything. Left out: as configured. */
+  recordingLimitBytes: z.optional(
+    z.int().check(z.refine((bytes) => bytes === 0 || bytes >= LEAST_RECORDING, "at least 2 MB, or 0 for no limit")),
+  ),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 
@@ -59,6 +67,7 @@ export const DaemonStatus = z.object({
   home: z.string(),
   socket: z.string(),
   startedAt: Time,
+  uptimeMs: z.number(),
   machine: z.string(),
   epoch: z.string(),
   seq: z.int(),
@@ -112,6 +121,51 @@ export const Finding = z.object({
 });
 export type Finding = z.infer<typeof Finding>;
 
+/** A session that pruning removes or keeps. `why`: its `age` or the `size` of all; or that it runs, is unseen, or is within the policy. */
+export const PruneVerdict = z.object({
+  id: SessionId,
+  name: z.string(),
+  status: StatusSchema,
+  endedAt: z.nullable(Time),
+  viewedAt: z.nullable(Time),
+  bytes: z.int(),
+  why: z.enum(["age", "size", "running", "unseen", "policy", "not_named"]),
+});
+export type PruneVerdict = z.infer<typeof PruneVerdict>;
+
+export const PruneReply = z.object({
+  /** What was applied; null: that one not. */
+  policy: z.object({ olderThanMs: z.nullable(z.number()), keepBytes: z.nullable(z.number()) }),
+  removed: z.array(PruneVerdict),
+  kept: z.array(PruneVerdict),
+  dryRun: z.boolean(),
+});
+export type PruneReply = z.infer<typeof PruneReply>;
+
+/** Bytes of files, not blocks. `otherBytes` of a session: what its runs start from and how they ended. */
+export const DiskUse = z.object({
+  home: z.string(),
+  sessions: z.array(
+    z.object({
+      id: z.string(),
+      /** Null for files without a record. */
+      name: z.nullable(z.string()),
+      status: z.nullable(StatusSchema),
+      recordingBytes: z.int(),
+      transcriptBytes: z.int(),
+      otherBytes: z.int(),
+      totalBytes: z.int(),
+    }),
+  ),
+  journalBytes: z.int(),
+  backupBytes: z.int(),
+  damagedBytes: z.int(),
+  workspaceBytes: z.int(),
+  otherBytes: z.int(),
+  totalBytes: z.int(),
+});
+export type DiskUse = z.infer<typeof DiskUse>;
+
 const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
 export const TimeSample = z.object({
@@ -121,6 +175,8 @@ export const TimeSample = z.object({
   /** The terminal's size from here on. */
   columns: z.optional(z.int()),
   rows: z.optional(z.int()),
+  /** By so many milliseconds the clock was set since the sample before; forward is positive. */
+  stepMs: z.optional(z.int()),
 });
 export type TimeSample = z.infer<typeof TimeSample>;
 
@@ -235,23 +291,29 @@ export const ENDPOINTS = {
   },
   readOutput: {
     ...ROUTES.readOutput,
-    summary: "The recording of a run as raw bytes from an offset; with `follow` until the run has ended.",
+    summary:
+      "The recording of a run as raw bytes from an offset, or all that is kept; with `follow` until the run has ended. A reader that the limit has overtaken is cut off, and refused when it comes back.",
     scope: "observer",
     query: z.object({ run: z.optional(wholeNumber), from: z.optional(wholeNumber), since: z.optional(wholeNumber), follow: flag }),
     reply: "bytes",
-    errors: [...SESSION_ERRORS, "usage"],
+    errors: [...SESSION_ERRORS, "usage", "recording_cut"],
   },
   getRecording: {
     ...ROUTES.getRecording,
-    summary: "What is recorded of a run: its size in bytes, the terminal's sizes, and the stretches of time that are known.",
+    summary: "What is recorded of a run: where it begins and ends in bytes, and the terminal's sizes.",
     scope: "observer",
-    query: z.object({ run: z.optional(wholeNumber), since: z.optional(wholeNumber) }),
+    query: z.object({ run: z.optional(wholeNumber), since: z.optional(wholeNumber), from: z.optional(wholeNumber) }),
     reply: z.object({
       /** The session's id: its name may change while somebody reads. */
       session: z.string(),
       run: z.int(),
+      /** Where it ends: how many bytes were recorded in all. */
       bytes: z.int(),
-      /** The offset at which `since` (milliseconds since 1970) falls; 0 without it. */
+      /** Where it begins: how many of those have been deleted. With `from`: the first byte from there on that is kept. */
+      begins: z.int(),
+      /** Above it the oldest output is deleted; null: everything is kept. */
+      limitBytes: z.nullable(z.int()),
+      /** The offset at which `since` (milliseconds since 1970) falls; 0 without it. May lie before the beginning. */
       from: z.int(),
       sizes: z.array(z.object({ offset: z.int(), columns: z.int(), rows: z.int() })),
       ended: z.boolean(),
@@ -274,6 +336,38 @@ export const ENDPOINTS = {
       more: z.boolean(),
     }),
     errors: [...SESSION_ERRORS, "usage"],
+  },
+  viewSession: {
+    ...ROUTES.viewSession,
+    summary: "Says that somebody has looked at a session; the first time after its end is recorded, and allows pruning it.",
+    scope: "observer",
+    body: z.object({}),
+    reply: Session,
+    errors: SESSION_ERRORS,
+  },
+  prune: {
+    ...ROUTES.prune,
+    summary:
+      "Removes ended sessions by age and total size, as configured or as said here; never running ones, nor ones nobody has looked at.",
+    scope: "owner",
+    body: z.object({
+      dryRun: z._default(z.boolean(), false),
+      /** Ended longer ago than this. With one of the two, only that one is applied. */
+      olderThanMs: z.optional(z.number().check(z.minimum(0))),
+      /** The oldest go until all ended sessions together take no more than this. */
+      keepBytes: z.optional(z.number().check(z.minimum(0))),
+      /** Of what would go, only these. */
+      only: z.optional(z.array(SessionId)),
+    }),
+    reply: PruneReply,
+    errors: [],
+  },
+  diskUse: {
+    ...ROUTES.diskUse,
+    summary: "What takes how much room in the home, largest sessions first.",
+    scope: "observer",
+    reply: DiskUse,
+    errors: [],
   },
   listOrphans: {
     ...ROUTES.listOrphans,

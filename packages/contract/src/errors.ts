@@ -28,6 +28,7 @@ export const ERRORS = {
   node_too_old: { http: 500, exit: 12, what: "Node is older than Holdfast needs." },
   cursor_gone: { http: 410, exit: 13, what: "The cursor belongs to another epoch; take a new snapshot." },
   home_unusable: { http: 500, exit: 14, what: "HOLDFAST_HOME or the socket directory cannot be used safely." },
+  recording_cut: { http: 410, exit: 13, what: "The output from there on has been deleted in part; ask where the recording begins now." },
   timeout: { http: 504, exit: 16, what: "What was waited for did not happen in time." },
   paste_refused: { http: 409, exit: 17, what: "Several lines for a program that would take each as a command; --force types them." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },

@@ -2,6 +2,8 @@ import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { CauseSchema, Exit, HostSchema, KindSchema, RestartSchema, Time } from "./session.ts";
 
+const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
+
 /**
  * Facts in the journal, in the past tense. A type's data only ever gains optional fields; what would break a reader
  * gets a new `v`. Readers ignore types and fields they do not know. docs/EVENTS.md has a line for each.
@@ -20,10 +22,13 @@ export const EVENTS = {
     command: z.array(z.string()),
     restart: z.optional(RestartSchema),
     memoryLimitBytes: z.optional(z.nullable(z.int())),
+    /** Of each run; 0 keeps everything, absent as configured. */
+    recordingLimitBytes: z.optional(z.int()),
   }),
   /** Run 2 and later; run 1 comes with the session. */
   "session.run_created": z.object({ run: RunNumber, why: z.enum(["restart"]) }),
-  "session.restart_scheduled": z.object({ run: RunNumber, at: Time, quickEnds: z.int() }),
+  /** `due` is the same moment on the clock that nobody sets: boot and milliseconds since. */
+  "session.restart_scheduled": z.object({ run: RunNumber, at: Time, quickEnds: z.int(), due: z.optional(z.nullable(z.string())) }),
   /** No further run: it ended too often too quickly, somebody stopped it, or its files are damaged. */
   "session.restart_abandoned": z.object({ why: z.enum(["crash_loop", "stopped", "damaged"]), quickEnds: z.int() }),
   "session.started": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
@@ -32,7 +37,10 @@ export const EVENTS = {
   "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
   /** The run is about to be ended for it. */
   "session.limit_exceeded": z.object({ run: RunNumber, limit: z.enum(["memory"]), used: z.int(), allowed: z.int() }),
-  /** `exit` is null when the run vanished with its keeper, or never began. `bytes`: size of the whole recording. */
+  /**
+   * `exit` is null when the run vanished with its keeper, or never began. `bytes`: how many were recorded in all. `durationMs` is by a
+   * clock that nobody sets; null when it is not known.
+   */
   "session.ended": z.object({
     run: RunNumber,
     exit: z.nullable(Exit),
@@ -40,11 +48,21 @@ export const EVENTS = {
     endedAt: Time,
     lastActivityAt: z.nullable(Time),
     bytes: z.nullable(z.int()),
+    durationMs: z.optional(z.nullable(z.int())),
   }),
+  /** Somebody looked at the session for the first time since it ended: from now on it may be pruned. */
+  "session.viewed": z.object({ run: RunNumber }),
   "session.renamed": z.object({ from: z.string(), name: z.string() }),
-  "session.removed": z.object({ name: z.string() }),
+  /** `why`: somebody asked (the default), or the policy's age or size. `bytes`: what its files took. */
+  "session.removed": z.object({ name: z.string(), why: z.optional(z.enum(["asked", "age", "size"])), bytes: z.optional(z.int()) }),
+  /** The session as it was when older events of it were deleted: rows of the tables, whole. */
+  "session.snapshot": z.object({ session: Row, runs: z.array(Row) }),
+  /** Old events were deleted: those up to `upTo` have gaps. */
+  "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),
   /** The recorder of a run died and was replaced; what the program wrote in between is not on disk. */
   "recording.gap": z.object({ run: RunNumber, offset: z.int(), bytes: z.nullable(z.int()), why: z.string() }),
+  /** The oldest output was deleted: `bytes` since the last such event. The recording now begins at `offset`, with `outputPath`. */
+  "recording.cut": z.object({ run: RunNumber, offset: z.int(), bytes: z.int(), limit: z.int(), outputPath: z.string() }),
 } as const;
 
 export type EventType = keyof typeof EVENTS;

@@ -21,7 +21,8 @@ export const Time = z.iso.datetime();
 
 /**
  * A session as every client sees it: `ls --json`, `show --json`, the API and the SDK. Fields are only ever added.
- * `pid` is the program's, never its keeper's. `durationMs` counts from the current run's start, to its end or to now.
+ * `pid` is the program's, never its keeper's. `durationMs` counts from the current run's start, to its end or to now, by a
+ * clock that nobody sets; null when it has not begun or its end was not seen.
  */
 export const Session = z.object({
   id: SessionId,
@@ -41,6 +42,8 @@ export const Session = z.object({
   endedAt: z.nullable(Time),
   durationMs: z.nullable(z.number()),
   lastActivityAt: z.nullable(Time),
+  /** Since its last output, while it runs; by a clock that nobody sets. */
+  idleMs: z.nullable(z.number()),
   outputPath: z.nullable(z.string()),
   exit: z.nullable(Exit),
   cause: z.nullable(CauseSchema),
@@ -54,5 +57,11 @@ export const Session = z.object({
   memoryLimitBytes: z.nullable(z.int()),
   /** What sees to it while the run lives: the kernel (a cgroup of the run's own), or a look at its processes every second. */
   memoryLimitBy: z.nullable(z.enum(["cgroup", "watching"])),
+  /** Of each run's recording; above it the oldest output is deleted. Null: everything is kept. */
+  recordingLimitBytes: z.nullable(z.int()),
+  /** How much of the current run's oldest output has been deleted: its recording begins at this offset. */
+  recordingCutBytes: z.int(),
+  /** When somebody first looked at it after it ended; null while nobody has. Until then it is never pruned. */
+  viewedAt: z.nullable(Time),
 });
 export type Session = z.infer<typeof Session>;

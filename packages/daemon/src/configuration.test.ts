@@ -40,3 +40,35 @@ test("a file that is no TOML is refused, with its name", () => {
     expect.objectContaining({ code: "usage", message: expect.stringContaining("config.toml") }),
   );
 });
+
+const MB = 2 ** 20;
+const DAY = 86_400_000;
+
+test("recordings are kept to 64 MB, ended sessions for 30 days and to 10 GB, unless the file says otherwise", () => {
+  expect(reading("")).toMatchObject({ recordingLimit: 64 * MB, prune: { ageMs: 30 * DAY, bytes: 10 * 1024 * MB, everyMs: 3_600_000 } });
+  const text = 'recording_limit = "1G"\n[prune]\nage = "7d"\nsize = "500M"\nevery = "10m"\n';
+  expect(reading(text)).toMatchObject({ recordingLimit: 1024 * MB, prune: { ageMs: 7 * DAY, bytes: 500 * MB, everyMs: 600_000 } });
+  expect(reading('[prune]\nage = "7d"\n').prune).toMatchObject({ ageMs: 7 * DAY, bytes: 10 * 1024 * MB });
+  expect(reading('recording_limit = "off"\n[prune]\nage = "off"\nsize = "off"\n')).toMatchObject({
+    recordingLimit: 0,
+    prune: { ageMs: null, bytes: null },
+  });
+});
+
+test.each([
+  ["recording_limit", 'recording_limit = "1M"'],
+  ["recording_limit", "recording_limit = 64"],
+  ["prune is not a table", 'prune = "30d"'],
+  ["prune.age", '[prune]\nage = "old"'],
+  ["prune.age", "[prune]\nage = 30"],
+  ["prune.size", '[prune]\nsize = "10"'],
+  ["prune.every", '[prune]\nevery = "1ms"'],
+  ["prune.every", '[prune]\nevery = "off"'],
+])("%s is refused with the file's name: %s", (what, text) => {
+  const error = expect.objectContaining({
+    code: "usage",
+    message: expect.stringMatching(`config.toml: ${what}`),
+    hint: expect.any(String),
+  });
+  expect(() => reading(text)).toThrow(error);
+});

@@ -34,8 +34,10 @@ import { Journal } from "./journal/journal.ts";
 import { takeLock } from "./lock.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
+import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
+import { Pruning } from "./session/pruning.ts";
 import { Sessions } from "./session/sessions.ts";
 
 const home = openHome();
@@ -64,7 +66,7 @@ async function serve(home: Home): Promise<void> {
   const tmux = openTmux(home, configuration.detachKey);
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
-  const lifecycle = new Lifecycle({ home, journal, queries, hosts });
+  const lifecycle = new Lifecycle({ home, journal, queries, hosts, recordingLimit: configuration.recordingLimit });
   const sessions = new Sessions({
     home,
     journal,
@@ -73,8 +75,11 @@ async function serve(home: Home): Promise<void> {
     lifecycle,
     programs: import.meta.dirname,
     detachKey: detachKeyOf(configuration.detachKey),
+    recordingLimit: configuration.recordingLimit,
     missingHost,
   });
+  const discard = sessions.discard.bind(sessions);
+  const pruning = new Pruning({ home, queries, journal, policy: configuration.prune, discard });
 
   const orphans = new Orphans({ home, hosts, queries, journal, lifecycle });
   const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
@@ -86,10 +91,11 @@ async function serve(home: Home): Promise<void> {
     session: null,
     data: { pid: process.pid, version: VERSION, node: process.execPath },
   });
-  sweepRemoved(home, journal);
+  sweepRemoved(home, { journal, queries });
   await lifecycle.begin();
   sessions.restarts.begin();
   sessions.limits.begin();
+  pruning.begin();
 
   let ending = false;
   const end = async (why: "asked" | "replaced" | "signal") => {
@@ -98,6 +104,7 @@ async function serve(home: Home): Promise<void> {
     await door[Symbol.asyncDispose]();
     sessions.restarts[Symbol.dispose]();
     sessions.limits[Symbol.dispose]();
+    pruning[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
@@ -127,13 +134,17 @@ async function serve(home: Home): Promise<void> {
     home: home.path,
     socket: home.daemonSocket,
     startedAt,
+    uptimeMs: Math.round(process.uptime() * 1000),
     machine: journal.machine,
     ...journal.cursor,
     sessions: queries.counts(),
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });
 
-  const door = await listen(bind(handlers({ sessions, orphans, doctor, journal, queries, control }), osUser()), home);
+  const door = await listen(
+    bind(handlers({ sessions, orphans, doctor, journal, queries, pruning, diskUse: () => diskUse(home, queries), control }), osUser()),
+    home,
+  );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));
   writeFileAtomic(home.daemonFile, `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, version: VERSION })}\n`);
   log(`daemon ${VERSION} ready: pid ${process.pid}, home ${home.path}`);
@@ -181,8 +192,10 @@ async function stopAll(options: {
 }
 
 /** Finishes removals that a crash cut short: the journal says the session was removed, so its files go too. */
-function sweepRemoved(home: Home, journal: Journal): void {
+function sweepRemoved(home: Home, { journal, queries }: { journal: Journal; queries: SessionQueries }): void {
   for (const id of readdirSync(home.sessions)) {
+    // What has a record stays, also one that was removed and adopted again; and few have none.
+    if (queries.get(id as SessionId)) continue;
     if (journal.readAfter(0, 1, { session: id as SessionId, types: ["session.removed"] }).length === 0) continue;
     rmSync(join(home.sessions, id), { recursive: true, force: true });
   }

@@ -7,6 +7,7 @@
  */
 import { readFileSync, rmSync, writeSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { BYTES, decodeMessage, encodeMessage, FrameReader } from "@holdfast/contract/frames";
 import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/holder";
@@ -89,7 +90,11 @@ function onOutput(bytes: Uint8Array): void {
 function onExit(exit: ProgramExit): void {
   input?.close();
   recorder[Symbol.dispose]();
-  const how = { status: exit.signal === 0 ? String(exit.code) : "", signal: exit.signal === 0 ? "" : String(exit.signal) };
+  const how = {
+    status: exit.signal === 0 ? String(exit.code) : "",
+    signal: exit.signal === 0 ? "" : String(exit.signal),
+    uptime: String(uptime()),
+  };
   writeFileAtomic(join(directory, "exit.json"), `${JSON.stringify(how)}\n`);
   viewers.dismiss({ t: "exit" });
   rmSync(order.register, { force: true });

@@ -2,7 +2,7 @@
  * The screen, as an emulator sees it: what a new viewer gets first. Bytes are given to it after they are on disk; when it cannot
  * keep up with a flood, they are read back from the recording at its own pace, so that neither memory nor the recording suffers.
  */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Screen } from "@holdfast/contract/holder";
 import { SerializeAddon } from "@xterm/addon-serialize";
@@ -123,13 +123,23 @@ export class Model {
 
   #catchUp(): void {
     this.#pace = undefined;
+    this.#skipDeleted();
     this.#give(this.#readBack());
+  }
+
+  /** The oldest output goes when the recording reaches its limit, also what the emulator has not seen: it goes on with what is there. */
+  #skipDeleted(): void {
+    const segment = Math.floor(this.#given / (1 << 20));
+    if (existsSync(this.#path(segment))) return;
+    const numbers = readdirSync(this.#directory).flatMap((name) => /^output\.(\d{6,})$/.exec(name)?.[1] ?? []);
+    const next = Math.min(...numbers.map(Number).filter((number) => number > segment));
+    if (Number.isFinite(next)) this.#given = next * (1 << 20);
   }
 
   /** Segments are one megabyte each, so a place in the recording names its file. */
   #readBack(): Uint8Array {
     const segment = Math.floor(this.#given / (1 << 20));
-    const path = join(this.#directory, `output.${String(segment).padStart(6, "0")}`);
+    const path = this.#path(segment);
     const from = this.#given - segment * (1 << 20);
     const length = Math.min(CHUNK, statSync(path).size - from, this.#recorded - this.#given);
     const buffer = Buffer.allocUnsafe(length);
@@ -139,5 +149,9 @@ export class Model {
     } finally {
       closeSync(file);
     }
+  }
+
+  #path(segment: number): string {
+    return join(this.#directory, `output.${String(segment).padStart(6, "0")}`);
   }
 }

@@ -1,3 +1,4 @@
+export * from "./clock.ts";
 export * from "./daemon-launch.ts";
 export * from "./door.ts";
 export * from "./files.ts";
@@ -7,3 +8,4 @@ export * from "./login.ts";
 export * from "./process.ts";
 export * from "./program.ts";
 export * from "./scope.ts";
+export * from "./units.ts";

@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { boot } from "./clock.ts";
 
 export interface ProcessInfo {
   pid: number;
@@ -120,11 +121,10 @@ export function argumentsOf(pid: number): string[] {
   }
 }
 
-let bootId: string | undefined;
-
-function boot(): string {
-  bootId ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
-  return bootId;
+/** When a process began, as a stamp of clock.ts; undefined where `start` does not say. */
+export function startStamp(start: string | null): string | undefined {
+  const match = linux ? /^([0-9a-f]{8})-(\d+)$/.exec(start ?? "") : null;
+  return match ? `${match[1]}-${Math.round((Number(match[2]) * 1000) / kernelUnits().ticksPerSecond)}` : undefined;
 }
 
 let units: { pageBytes: number; ticksPerSecond: number } | undefined;

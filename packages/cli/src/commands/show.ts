@@ -5,6 +5,7 @@ import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { oneName } from "../select.ts";
 import { formatBytes } from "../table.ts";
+import { tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "show",
@@ -19,6 +20,8 @@ export const command: Command = {
   async run(context) {
     const session = await context.client.call("getSession", { params: { ref: oneName(context, "show NAME") } });
     process.stdout.write(`${context.json ? JSON.stringify(session) : render(session)}\n`);
+    // A program that polls is not somebody who looks.
+    if (!context.json && session.endedAt !== null && session.viewedAt === null) await tellViewed(context, session.id);
     return 0;
   },
 };
@@ -45,6 +48,7 @@ function render(session: Session): string {
     ["duration", session.durationMs === null ? null : formatDuration(session.durationMs)],
     ["last output", local(session.lastActivityAt)],
     ["output", session.outputPath],
+    ["recording", recordingOf(session)],
     [
       "uses",
       session.usage &&
@@ -54,8 +58,14 @@ function render(session: Session): string {
     ["runs", String(session.runs)],
     ["restart", session.restart === "never" ? null : session.restart],
     ["next run", local(session.restartAt)],
+    ["looked at", session.endedAt === null ? null : (local(session.viewedAt) ?? "not since it ended: it is never pruned until then")],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
+}
+
+function recordingOf({ recordingCutBytes, recordingLimitBytes }: Session): string | null {
+  const limit = recordingLimitBytes === null ? "without limit" : `the newest ${formatBytes(recordingLimitBytes)} of each run are kept`;
+  return recordingCutBytes === 0 ? limit : `${limit}; the first ${formatBytes(recordingCutBytes)} were deleted`;
 }
 
 function local(time: string | null): string | null {

@@ -17,7 +17,7 @@ export const command: Command = {
     if (context.json) process.stdout.write(`${JSON.stringify(status)}\n`);
     else {
       const rows = [
-        ["daemon", `version ${status.version}, pid ${status.pid}, up ${formatDuration(Date.now() - Date.parse(status.startedAt))}`],
+        ["daemon", `version ${status.version}, pid ${status.pid}, up ${formatDuration(status.uptimeMs)}`],
         ["sessions", `${status.sessions.running} running, ${status.sessions.ended} ended`],
         ["home", status.home],
         ["node", `${status.nodeVersion} (${status.node})`],

@@ -4,11 +4,13 @@ import type { Context } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { bytesOf } from "../recording/bytes.ts";
+import { deletedNote } from "../recording/deleted-note.ts";
 import { type Step, timeline, type Which } from "../recording/timeline.ts";
 import { HTML_END, htmlHead, htmlRow } from "../render/html.ts";
 import type { RowReader } from "../render/recording-text.ts";
 import { RenderedLines, type SizeFrom } from "../render/rendered-lines.ts";
 import { formatBytes } from "../table.ts";
+import { tellViewed } from "../viewed.ts";
 import { writeOut } from "../write-out.ts";
 import { asciicast } from "./asciicast.ts";
 import { ExportFile } from "./file.ts";
@@ -20,6 +22,7 @@ interface Source extends Which {
   sizes: SizeFrom[];
   startedAt: number | null;
   durationMs: number;
+  limitBytes: number | null;
   /** Tells that so many more bytes of it are done. */
   read(bytes: number): void;
   /** Counts what has no times. */
@@ -38,12 +41,14 @@ export async function exportRecording(
   const content = CONTENT[options.format](context, source, session);
   if (options.file === "-") {
     for await (const text of content) await writeOut(text);
+    if (recording.ended) await tellViewed(context, session.id);
     return;
   }
   using file = new ExportFile(options.file, options);
   for await (const text of content) file.write(text);
   file.finish();
   progress[Symbol.dispose]();
+  if (recording.ended) await tellViewed(context, session.id);
   const { run, bytes: recordingBytes, durationMs } = recording;
   const untimedBytes = options.format === "asciicast" ? untimed.bytes : null;
   const result = { session: session.id, run, format: options.format, file: options.file, bytes: file.bytes, recordingBytes, durationMs };
@@ -80,9 +85,11 @@ async function* counted(steps: AsyncIterable<Step>, source: Source): AsyncGenera
 
 /** Many at a time: millions of small pieces would take longer than what is in them. */
 async function* lines(context: Context, source: Source, row?: RowReader): AsyncGenerator<string> {
-  const { session: ref, run, from, bytes: until, sizes } = source;
-  using rendered = new RenderedLines({ sizes, from, ...(row ? { row } : {}) });
-  for await (const chunk of bytesOf(context, { ref, run, from, until, follow: false })) {
+  const { session: ref, run, bytes: until, sizes, begins, limitBytes } = source;
+  using rendered = new RenderedLines({ sizes, from: begins, torn: begins > 0, ...(row ? { row } : {}) });
+  if (begins > 0) yield `${deletedNote({ from: 0, to: begins, limitBytes })}\n`;
+  const onDeleted = ({ to }: { to: number }) => rendered.skip(to);
+  for await (const chunk of bytesOf(context, { ref, run, from: begins, until, follow: false, onDeleted })) {
     rendered.write(chunk);
     source.read(chunk.length);
     yield joined(rendered.ready({ follow: false, atRest: false }));
@@ -99,6 +106,7 @@ function told(session: Session, source: Source, { file, format }: { file: string
   const notes = [
     ...(format === "asciicast" ? [formatDuration(source.durationMs)] : []),
     ...(bytes > 0 ? [`${formatBytes(bytes)} in ${stretches === 1 ? "1 stretch" : `${stretches} stretches`} without times, marked`] : []),
+    ...(source.begins > 0 ? [`the first ${formatBytes(source.begins)} of it had been deleted`] : []),
     ...(source.ended ? [] : ["it still runs: this is what there was until now"]),
   ];
   return `${plain(session.name)}, run ${source.run}, written to ${plain(file)}${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`;

@@ -1,13 +1,30 @@
+import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
 import { Patience } from "../patience.ts";
+
+/** A stretch of a recording that is not there any more. */
+export interface Deleted {
+  from: number;
+  to: number;
+  limitBytes: number | null;
+}
 
 /**
  * Every byte once, in order; a daemon that dies or is replaced is found again, and read on from where we were. A stream that was cut
  * off looks like one that has ended: without `follow` it is whole when it has reached `until`, and what comes after that is left out.
+ * Where the recording's limit has overtaken us, `onDeleted` is told before we go on with what is there.
  */
 export async function* bytesOf(
   context: Context,
-  options: { ref: string; run: number | undefined; from: number; until?: number; follow: boolean; signal?: AbortSignal },
+  options: {
+    ref: string;
+    run: number | undefined;
+    from: number;
+    until?: number;
+    follow: boolean;
+    signal?: AbortSignal;
+    onDeleted?(deleted: Deleted): void | Promise<void>;
+  },
 ): AsyncGenerator<Uint8Array> {
   let { from } = options;
   const patience = new Patience();
@@ -29,7 +46,14 @@ export async function* bytesOf(
       // A run that has no watch yet, or cannot have one: it is looked at now and then.
       if (from === before) await patience.pause();
     } catch (error) {
-      await patience.bear(error);
+      if (!(error instanceof HoldfastError) || error.code !== "recording_cut") {
+        await patience.bear(error);
+        continue;
+      }
+      const { ref, run } = options;
+      const { begins, limitBytes } = await context.client.call("getRecording", { params: { ref }, query: { run, from } });
+      await options.onDeleted?.({ from, to: begins, limitBytes });
+      from = begins;
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A recording with its times, as steps in order. Times count in milliseconds from its start and never go back: a clock that was set
- * back stands still, one that was set forward makes a pause. Samples are a quarter of a second apart at most while bytes come; all
+ * A recording with its times, as steps in order. Times count in milliseconds from its start, or from where it now begins, and never go
+ * back: a clock that was set makes neither a pause nor a jump. Samples are a quarter of a second apart at most while bytes come; all
  * bytes between two have the time of the second.
  *
  * What nobody sampled is told as such: `untimed` comes before it, at the last time that is known, and `timed` where times are known
@@ -8,7 +8,7 @@
  */
 import type { TimeSample } from "@holdfast/contract/endpoints";
 import type { Context } from "../command.ts";
-import { bytesOf } from "./bytes.ts";
+import { bytesOf, type Deleted } from "./bytes.ts";
 
 export type Step =
   | { kind: "output"; at: number; bytes: Uint8Array; timed: boolean }
@@ -20,20 +20,26 @@ export interface Which {
   /** The session's id. */
   session: string;
   run: number;
-  /** Where what there is of it begins. */
-  from: number;
+  /** Where the recording begins: what was before has been deleted. */
+  begins: number;
   /** How much of the recording: what comes later is left out. */
   bytes: number;
   ended: boolean;
+  /** Tells that so many bytes were deleted before they could be read. */
+  onDeleted?(bytes: number): void;
 }
 
 export async function* timeline(context: Context, which: Which): AsyncGenerator<Step> {
-  const { session: ref, run, from, bytes: until } = which;
-  await using bytes = new Pieces(bytesOf(context, { ref, run, from, until, follow: false }));
+  const { session: ref, run, begins, bytes: until } = which;
+  const onDeleted = ({ from, to }: Deleted) => {
+    bytes.skip(to - from);
+    which.onDeleted?.(to - from);
+  };
+  await using bytes = new Pieces(bytesOf(context, { ref, run, from: begins, until, follow: false, onDeleted }));
   let at = 0;
   let clock: number | undefined;
   let untimed = false;
-  let offset = from;
+  let offset = begins;
   for await (const sample of known(samplesOf(context, which))) {
     const end = Math.min(sample.offset, until);
     if (sample.at === null) {
@@ -41,7 +47,7 @@ export async function* timeline(context: Context, which: Which): AsyncGenerator<
       untimed = true;
       yield { kind: "untimed", at, bytes: end - offset };
     } else {
-      at += Math.max(0, sample.at - (clock ?? sample.at));
+      at += clock === undefined ? 0 : Math.max(0, sample.at - clock - (sample.stepMs ?? 0));
       clock = sample.at;
       if (untimed) yield { kind: "timed", at };
       untimed = false;
@@ -66,7 +72,7 @@ async function* known(samples: AsyncIterable<TimeSample>): AsyncGenerator<TimeSa
   let unknown: TimeSample | undefined;
   for await (const sample of samples) {
     if (unknown) {
-      const apart = sample.at === null || last === undefined ? Number.POSITIVE_INFINITY : sample.at - last;
+      const apart = sample.at === null || last === undefined ? Number.POSITIVE_INFINITY : sample.at - last - (sample.stepMs ?? 0);
       yield apart >= 0 && apart <= CLOSE_MS ? { ...unknown, at: sample.at } : unknown;
     }
     unknown = sample.at === null ? sample : undefined;
@@ -89,9 +95,15 @@ async function* samplesOf(context: Context, which: Which): AsyncGenerator<TimeSa
 class Pieces implements AsyncDisposable {
   readonly #source: AsyncGenerator<Uint8Array>;
   #left: Uint8Array = new Uint8Array();
+  #skipped = 0;
 
   constructor(source: AsyncGenerator<Uint8Array>) {
     this.#source = source;
+  }
+
+  /** So many bytes before what comes next are gone: they count, and are not there. */
+  skip(count: number): void {
+    this.#skipped += count;
   }
 
   async *take(count: number): AsyncGenerator<Uint8Array> {
@@ -101,6 +113,10 @@ class Pieces implements AsyncDisposable {
         if (done) return;
         this.#left = value;
       }
+      const gone = Math.min(wanted, this.#skipped);
+      this.#skipped -= gone;
+      wanted -= gone;
+      if (wanted === 0) return;
       const piece = this.#left.subarray(0, wanted);
       this.#left = this.#left.subarray(piece.length);
       wanted -= piece.length;

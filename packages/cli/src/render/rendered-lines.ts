@@ -7,6 +7,10 @@ export interface SizeFrom {
   rows: number;
 }
 
+/** What is left of a line, or of an escape sequence, whose beginning was deleted is worth nothing. */
+const TORN_LINE = 4096;
+const LINE_END = Buffer.from("\r\n");
+
 const UNKNOWN_SIZE = { columns: 120, rows: 40 };
 
 /** The lines of a recording, or of its end from a byte on; the terminal's size changes at its byte. */
@@ -14,17 +18,24 @@ export class RenderedLines implements Disposable {
   readonly #text: RecordingText;
   readonly #sizes: SizeFrom[];
   #offset: number;
+  #torn: boolean;
+  #begun = false;
 
-  constructor(options: { sizes: readonly SizeFrom[]; from: number; row?: RowReader }) {
+  /** `torn`: what was before `from` has been deleted, and its last line may be cut in two. */
+  constructor(options: { sizes: readonly SizeFrom[]; from: number; row?: RowReader; torn?: boolean }) {
     const { sizes, from } = options;
     const first = sizes.filter(({ offset }) => offset <= from).at(-1) ?? UNKNOWN_SIZE;
     this.#text = new RecordingText(first, options.row);
     this.#sizes = sizes.filter(({ offset }) => offset > from);
     this.#offset = from;
+    this.#torn = options.torn ?? false;
   }
 
   write(bytes: Uint8Array): void {
-    let rest = bytes;
+    let rest = this.#torn ? bytes.subarray(bytes.subarray(0, TORN_LINE).indexOf(10) + 1) : bytes;
+    this.#offset += bytes.length - rest.length;
+    this.#torn = false;
+    this.#begun = true;
     for (let next = this.#sizes[0]; next && next.offset < this.#offset + rest.length; next = this.#sizes[0]) {
       const head = rest.subarray(0, next.offset - this.#offset);
       this.#text.write(head);
@@ -35,6 +46,17 @@ export class RenderedLines implements Disposable {
     }
     this.#text.write(rest);
     this.#offset += rest.length;
+  }
+
+  /** What comes next is at this offset: on a line of its own, in the size that the terminal has there. */
+  skip(to: number): void {
+    if (this.#begun) this.#text.write(LINE_END);
+    const passed = this.#sizes.filter(({ offset }) => offset <= to);
+    const size = passed.at(-1);
+    if (size) this.#text.resize(size.columns, size.rows);
+    this.#sizes.splice(0, passed.length);
+    this.#offset = to;
+    this.#torn = true;
   }
 
   /** What cannot change any more; when following, what stands still is given too. */

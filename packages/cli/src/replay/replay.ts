@@ -3,6 +3,7 @@ import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";
 import { type Step, timeline } from "../recording/timeline.ts";
 import { formatBytes } from "../table.ts";
+import { tellViewed } from "../viewed.ts";
 import { writeOut } from "../write-out.ts";
 import { type Played, Player, timeText } from "./player.ts";
 
@@ -28,13 +29,16 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   const steps = timeline(context, recording);
   if (context.json) {
     for await (const step of steps) if (step.at >= options.from) await writeOut(`${JSON.stringify(stepJson(step))}\n`);
+    if (recording.ended) await tellViewed(context, session.id);
     return 0;
   }
   const name = plain(session.name);
   const played = await watch({ ...options, name, durationMs: recording.durationMs }, steps);
+  if (recording.ended) await tellViewed(context, session.id);
+  const deleted = recording.begins > 0 ? `; the first ${formatBytes(recording.begins)} of it had been deleted` : "";
   const untimed = played.untimedBytes > 0 ? `; ${formatBytes(played.untimedBytes)} of it had no times and were played at once` : "";
   const more = played.finished && !recording.ended ? `\n${name} still runs: holdfast attach ${name}` : "";
-  process.stdout.write(`${name}, run ${recording.run}: ${lengthText(played, recording.durationMs)}${untimed}${more}\n`);
+  process.stdout.write(`${name}, run ${recording.run}: ${lengthText(played, recording.durationMs)}${deleted}${untimed}${more}\n`);
   return played.signal === undefined ? 0 : (SIGNAL_CODES[played.signal] ?? 1);
 }
 

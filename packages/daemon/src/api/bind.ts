@@ -16,6 +16,7 @@ import {
   VERSION,
 } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
+import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 
 export interface Caller {
@@ -62,7 +63,7 @@ async function answer(c: Context, endpoint: Endpoint, how: { handler: AnyHandler
   const signal = c.req.raw.signal;
   const reply = how.handler(request, { actor: how.actor, version: c.req.header("holdfast-version"), signal });
   if (endpoint.reply === "events") return stream(sse(reply as AsyncIterable<AnyEvent | undefined>), "text/event-stream");
-  if (endpoint.reply === "bytes") return stream(reply as AsyncIterable<Uint8Array>, "application/octet-stream");
+  if (endpoint.reply === "bytes") return stream(brokenOff(c, reply as AsyncIterable<Uint8Array>), "application/octet-stream");
   return json(200, await reply);
 }
 
@@ -101,6 +102,18 @@ async function* sse(events: AsyncIterable<AnyEvent | undefined>): AsyncGenerator
   const encoder = new TextEncoder();
   for await (const event of events) {
     yield encoder.encode(event ? `id: ${formatCursor(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n` : ": alive\n\n");
+  }
+}
+
+/** The head is out: all that can still be said of an error is to break off, which no reader takes for the end. */
+async function* brokenOff(c: Context<{ Bindings: Partial<HttpBindings> }>, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    const { outgoing } = c.env ?? {};
+    if (!outgoing) throw error;
+    log(`${c.req.method} ${c.req.path} was broken off: ${HoldfastError.from(error).message}`);
+    outgoing.destroy();
   }
 }
 

@@ -3,6 +3,7 @@ import type { Doctor } from "../doctor/doctor.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Orphans } from "../session/orphans.ts";
+import type { Pruning } from "../session/pruning.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Handlers } from "./bind.ts";
 import { eventsFrom, startOf } from "./events.ts";
@@ -18,9 +19,11 @@ export function handlers(rooms: {
   doctor: Doctor;
   journal: Journal;
   queries: SessionQueries;
+  pruning: Pruning;
+  diskUse: Handlers["diskUse"];
   control: Control;
 }): Handlers {
-  const { sessions, orphans, doctor, journal, queries, control } = rooms;
+  const { sessions, orphans, doctor, journal, queries, pruning, diskUse, control } = rooms;
   /** A removed session has no record, but its events can still be asked for by its id. */
   const filterOf = (query: { session?: string | undefined; type?: string[] | undefined }): EventFilter => ({
     session: query.session === undefined ? undefined : sessionId(query.session),
@@ -47,7 +50,10 @@ export function handlers(rooms: {
     getRecording: ({ params, query }) => sessions.recording(params.ref, query),
     listTimes: ({ params, query }) => sessions.times(params.ref, query),
     readOutput: ({ params, query }, { signal }) =>
-      sessions.output(params.ref, { run: query.run, from: query.from ?? 0, follow: query.follow, signal }),
+      sessions.output(params.ref, { run: query.run, from: query.from, follow: query.follow, signal }),
+    viewSession: ({ params }, { actor }) => sessions.view(params.ref, actor),
+    prune: ({ body }, { actor }) => pruning.ask(body, actor),
+    diskUse,
     listOrphans: async () => ({ orphans: await orphans.list() }),
     adoptOrphan: async ({ params }, { actor }) => sessions.get(await orphans.adopt(params.id, actor)),
     stopOrphan: ({ params, body }) => orphans.stop(params.id, body.graceMs),

@@ -57,6 +57,8 @@ export interface Host extends AsyncDisposable {
   screen(run: RunId): Promise<Screen>;
   /** A recorder that died is replaced by one that writes under a new prefix; false when it could not be. */
   reopenRecording(run: RunId, prefix: string): Promise<boolean>;
+  /** These files, the oldest of the recording, are about to be deleted: what the adapter reads in recordings must not go with them. */
+  rememberFrom(run: RunId, paths: readonly string[]): void;
   /** Pids of keepers: never part of a run. */
   keeperPids(): number[];
   onLost(listener: () => void): void;

@@ -1,7 +1,7 @@
 /** What every host promises (host.ts), proven on each. A new host joins the list and must pass. */
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { uptime as osUptime, tmpdir } from "node:os";
 import { join } from "node:path";
 import { HOSTS, type HostName, newSessionId } from "@holdfast/contract";
 import { type Home, inspect, isSameProcess, openHome, runDirectory, secureSocketDirectory, signalProcess } from "@holdfast/platform";
@@ -253,7 +253,11 @@ class HostHome implements AsyncDisposable {
 async function exited({ directory }: TestRun): Promise<unknown> {
   const path = join(directory, "exit.json");
   await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 20_000, interval: 5 });
-  return JSON.parse(readFileSync(path, "utf8"));
+  const { uptime, ...how } = JSON.parse(readFileSync(path, "utf8")) as { uptime: string };
+  // Seconds since boot, on every host: how long a run took must not depend on a clock that somebody sets.
+  const ago = osUptime() - Number(uptime);
+  expect(ago > -0.1 && ago < 30, `it ended ${ago} s ago`).toBe(true);
+  return how;
 }
 
 function recorded({ directory }: TestRun): Buffer {

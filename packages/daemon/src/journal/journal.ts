@@ -1,7 +1,7 @@
 /**
  * The one append-only log. Appending and projecting are one transaction: a table never says what the log does not.
  *
- * Order: `seq` counts from 1 without gaps, in commit order, within an epoch. Readers hold a cursor and read forward; the
+ * Order: `seq` counts from 1 in commit order, within an epoch, without gaps but for what was pruned (prune.ts). Readers hold a cursor and read forward; the
  * journal keeps nothing per reader, so a slow one costs nothing and misses nothing. Listeners are only told that there is
  * more to read, after the commit, once per turn of the event loop.
  */
@@ -72,6 +72,24 @@ export class Journal {
     return events;
   }
 
+  /**
+   * Deletes old events, up to `upTo`, and appends what stands for them, in one transaction. What is left must rebuild to the tables
+   * as they are.
+   */
+  rewrite(work: (db: DatabaseSync) => { upTo: number; drafts: Draft[] }): void {
+    let seq = this.#seq;
+    transaction(this.#db, () => {
+      const { upTo, drafts } = work(this.#db);
+      for (const draft of drafts) this.#write(draft, ++seq);
+      if (upTo > this.#prunedUpTo()) {
+        this.#db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('pruned_up_to', ?)").run(String(upTo));
+      }
+    });
+    if (seq === this.#seq) return;
+    this.#seq = seq;
+    this.#notice();
+  }
+
   /** At most `limit` events after the cursor's `seq`, oldest first. */
   readAfter(seq: number, limit: number, filter: EventFilter = {}): AnyEvent[] {
     const where = ["seq > ?"];
@@ -88,7 +106,7 @@ export class Journal {
     return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
   }
 
-  /** Where a reader that names `after` goes on; refuses a place in another epoch or beyond the end. */
+  /** Where a reader that names `after` goes on; refuses a place in another epoch, beyond the end, or in what was pruned. */
   resolveCursor(after: { epoch: string | undefined; seq: number }): Cursor {
     if (after.epoch !== undefined && after.epoch !== this.epoch) {
       throw new HoldfastError("cursor_gone", `the cursor is of epoch ${after.epoch}; the journal is in epoch ${this.epoch}`, {
@@ -98,6 +116,11 @@ export class Journal {
     if (after.seq > this.#seq) {
       throw new HoldfastError("cursor_gone", `the cursor ${after.seq} is beyond the last event, ${this.#seq}`, {
         hint: "leave out --after to begin with the first event",
+      });
+    }
+    if (after.seq > 0 && after.seq < this.#prunedUpTo()) {
+      throw new HoldfastError("cursor_gone", `events after the cursor ${after.seq} have been pruned, up to ${this.#prunedUpTo()}`, {
+        hint: "take a new snapshot (`holdfast ls`) and follow from its cursor",
       });
     }
     return { epoch: this.epoch, seq: after.seq };
@@ -155,6 +178,10 @@ export class Journal {
     );
     for (const projection of this.#projections) projection.apply(this.#db, event);
     return event;
+  }
+
+  #prunedUpTo(): number {
+    return Number(this.#db.prepare("SELECT value FROM meta WHERE key = 'pruned_up_to'").get()?.value ?? 0);
   }
 
   #notice(): void {

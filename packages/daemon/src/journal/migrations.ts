@@ -59,4 +59,17 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (session, run)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE INDEX events_of_removals ON events (at) WHERE type = 'session.removed';
+  CREATE INDEX events_of_no_session ON events (at) WHERE session IS NULL;
+  ALTER TABLE sessions ADD COLUMN recording_limit INTEGER;
+  ALTER TABLE sessions ADD COLUMN viewed_at TEXT;
+  ALTER TABLE sessions ADD COLUMN restart_due TEXT;
+  ALTER TABLE runs ADD COLUMN cut_offset INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN duration_ms INTEGER;
+  ALTER TABLE runs ADD COLUMN ended_seq INTEGER;
+  UPDATE runs SET duration_ms = max(0, CAST(round((julianday(ended_at) - julianday(started_at)) * 86400000) AS INTEGER));
+  UPDATE runs SET ended_seq =
+    (SELECT max(seq) FROM events e WHERE e.session = runs.session AND e.type = 'session.ended' AND json_extract(e.data, '$.run') = runs.run);
+  `,
 ];

@@ -40,6 +40,15 @@ export interface SessionRecord {
   cause: EndCause | null;
   memoryLimit: number | null;
   limitExceeded: string | null;
+  /** Of each run's recording: 0 keeps everything, null is as configured. */
+  recordingLimit: number | null;
+  /** Where the current run's recording began when that was last told. */
+  cutOffset: number;
+  /** By a clock that nobody sets; null while it runs, and when it is not known. */
+  durationMs: number | null;
+  viewedAt: string | null;
+  /** When the next run is due, on the clock that nobody sets. */
+  restartDue: string | null;
 }
 
 export interface SessionFilter {
@@ -50,7 +59,8 @@ export interface SessionFilter {
 }
 
 const SELECT = `
-  SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at
+  SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at, r.cut_offset,
+    r.duration_ms, r.ended_seq
   FROM sessions s JOIN runs r ON r.session = s.id AND r.run = s.run`;
 
 const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
@@ -60,7 +70,7 @@ const CANDIDATES = 10;
 
 export class SessionQueries {
   readonly #db: DatabaseSync;
-  /** By their WHERE clause, of which there are a handful: preparing one costs more than running it. */
+  /** By what follows the join, of which there are a handful: preparing one costs more than running it. */
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync) {
@@ -95,14 +105,21 @@ export class SessionQueries {
 
   /** How many runs in a row, up to and including `last`, ended by themselves after less than `ms`. */
   quickEnds(id: SessionId, options: { last: number; ms: number }): number {
-    const sql = "SELECT started_at, ended_at, cause FROM runs WHERE session = ? AND run <= ? ORDER BY run DESC";
+    const sql = "SELECT started_at, ended_at, duration_ms, cause FROM runs WHERE session = ? AND run <= ? ORDER BY run DESC";
     let count = 0;
     for (const run of this.#db.prepare(sql).iterate(id, options.last)) {
-      const lasted = run.started_at === null ? 0 : Date.parse(String(run.ended_at)) - Date.parse(String(run.started_at));
+      const byClock = run.started_at === null ? 0 : Date.parse(String(run.ended_at)) - Date.parse(String(run.started_at));
+      const lasted = run.duration_ms === null ? byClock : Number(run.duration_ms);
       if (run.ended_at === null || run.cause === "stopped" || lasted >= options.ms) break;
       count++;
     }
     return count;
+  }
+
+  /** Those that have ended and are not due again, in the order in which they ended. */
+  ended(): SessionRecord[] {
+    const rest = `WHERE s.status NOT IN ${LIVE} AND s.restart_at IS NULL ORDER BY r.ended_seq, s.created_seq`;
+    return this.#prepared(rest).all().map(toRecord);
   }
 
   counts(): { running: number; ended: number } {
@@ -148,12 +165,18 @@ export class SessionQueries {
   }
 
   #read(where: string, ...values: string[]): SessionRecord[] {
-    let statement = this.#statements.get(where);
+    return this.#prepared(`${where} ORDER BY s.created_seq`)
+      .all(...values)
+      .map(toRecord);
+  }
+
+  #prepared(rest: string): StatementSync {
+    let statement = this.#statements.get(rest);
     if (!statement) {
-      statement = this.#db.prepare(`${SELECT} ${where} ORDER BY s.created_seq`);
-      this.#statements.set(where, statement);
+      statement = this.#db.prepare(`${SELECT} ${rest}`);
+      this.#statements.set(rest, statement);
     }
-    return statement.all(...values).map(toRecord);
+    return statement;
   }
 }
 
@@ -185,6 +208,11 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     cause: row.cause as EndCause | null,
     memoryLimit: row.memory_limit as number | null,
     limitExceeded: row.limit_exceeded as string | null,
+    recordingLimit: row.recording_limit as number | null,
+    cutOffset: row.cut_offset as number,
+    durationMs: row.duration_ms as number | null,
+    viewedAt: row.viewed_at as string | null,
+    restartDue: row.restart_due as string | null,
   };
 }
 

@@ -1,11 +1,13 @@
-import type { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import type { EventData, HoldfastEvent, Principal, SessionId } from "@holdfast/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openDatabase } from "../journal/database.ts";
+import { migrate, openDatabase } from "../journal/database.ts";
 import { type Draft, Journal } from "../journal/journal.ts";
+import { MIGRATIONS } from "../journal/migrations.ts";
+import { pruneEvents } from "../journal/prune.ts";
 import { SessionQueries } from "./session-queries.ts";
-import { sessionsProjection } from "./sessions.ts";
+import { sessionsProjection, snapshotOf } from "./sessions.ts";
 
 const ACTOR = "user:tester" as Principal;
 const ID = "aaaaaaaaaa" as SessionId;
@@ -91,7 +93,21 @@ test("the name of a removed session is free again, and its runs are gone", () =>
   expect(queries.byName("one")?.id).toBe("bbbbbbbbbb");
 });
 
-const VERBS = ["create", "start", "requestStop", "end", "rename", "remove", "schedule", "abandon", "nextRun", "adopt"] as const;
+const VERBS = [
+  "create",
+  "start",
+  "requestStop",
+  "end",
+  "rename",
+  "remove",
+  "schedule",
+  "abandon",
+  "nextRun",
+  "adopt",
+  "view",
+  "cut",
+  "prune",
+] as const;
 
 type Step = { verb: (typeof VERBS)[number]; session: number; pick: number };
 
@@ -147,6 +163,11 @@ class Played {
     } else if (verb === "adopt" && isEnded) {
       this.#journal.append({ ...about, type: "session.adopted", data: { run: this.run, pid: 9, pidStart: "x-9", outputPath: "/out" } });
       this.state = "running";
+    } else if (verb === "view" && isEnded) {
+      this.#journal.append({ ...about, type: "session.viewed", data: { run: this.run } });
+    } else if (verb === "cut" && this.state === "running") {
+      const data = { run: this.run, offset: pick << 20, bytes: 1 << 20, limit: 2 << 20, outputPath: `/out.${pick}` };
+      this.#journal.append({ ...about, type: "recording.cut", data });
     } else if (verb === "remove" && isEnded) {
       this.#journal.append({ ...about, type: "session.removed", data: { name: this.name } });
       return false;
@@ -155,11 +176,15 @@ class Played {
   }
 }
 
-function play(journal: Journal, list: readonly Step[]): void {
+function play({ db, journal }: { db: DatabaseSync; journal: Journal }, list: readonly Step[]): void {
   const live = new Map<number, Played>();
   for (const [index, step] of list.entries()) {
     const known = live.get(step.session);
-    if (known) {
+    if (step.verb === "prune") {
+      const before = dump(db);
+      prune({ db, journal }, step.pick);
+      expect(dump(db)).toEqual(before);
+    } else if (known) {
       if (!known.play(step, `r${index}`)) live.delete(step.session);
     } else if (step.verb === "create") {
       const id =
@@ -167,6 +192,14 @@ function play(journal: Journal, list: readonly Step[]): void {
       live.set(step.session, new Played(journal, { id, name: `s${index}`, pick: step.pick }));
     }
   }
+}
+
+/** Everything is old by then. */
+function prune({ db, journal }: { db: DatabaseSync; journal: Journal }, mostOldEvents: number): void {
+  const isThere = (id: SessionId) => new SessionQueries(db).get(id) !== undefined;
+  const options = { before: "9999-01-01T00:00:00.000Z", actor: ACTOR, snapshot: snapshotOf, isThere, forget: () => {}, mostOldEvents };
+  // A snapshot that was just made would be old too: one step is one snapshot.
+  pruneEvents(journal, options);
 }
 
 function dump(db: DatabaseSync): Record<string, unknown[]> {
@@ -178,15 +211,20 @@ test("tables rebuilt from the journal equal the live ones, whatever happened", (
   fc.assert(
     fc.property(steps, (list) => {
       const { db, journal } = open();
-      play(journal, list);
+      play({ db, journal }, list);
       const live = dump(db);
       most = Math.max(most, journal.cursor.seq);
       journal.rebuild();
       expect(dump(db)).toEqual(live);
-      expect(journal.readAfter(0, 1000).map(({ seq }) => seq)).toEqual(Array.from({ length: journal.cursor.seq }, (_, i) => i + 1));
+      const seqs = journal.readAfter(0, 1000).map(({ seq }) => seq);
+      const pruned = list.some(({ verb }) => verb === "prune");
+      if (!pruned) expect(seqs).toEqual(Array.from({ length: journal.cursor.seq }, (_, i) => i + 1));
+      expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+      expect(seqs.at(-1) ?? 0).toBe(journal.cursor.seq);
+      expect(new Journal({ db, projections: [], machineName: "box" }).cursor).toEqual(journal.cursor);
       db.close();
     }),
-    { numRuns: 100 },
+    { numRuns: 200 },
   );
   expect(most).toBeGreaterThan(10);
 });
@@ -201,4 +239,49 @@ test("a rebuild brings damaged tables back, and a rebuild that fails leaves them
   db.exec("UPDATE events SET data = '{' WHERE seq = 2");
   expect(() => journal.rebuild()).toThrow();
   expect(dump(db)).toEqual(good);
+});
+
+test("a run of before there were durations has the one that the clock said, and a clock that was set back makes none negative", () => {
+  const { db, journal } = open();
+  journal.append(created(ID, "one"), started(ID), ended(ID, { cause: "lost", exit: null }));
+  const [start] = journal.readAfter(0, 1, { types: ["session.started"] });
+  expect(db.prepare("SELECT duration_ms FROM runs").get()).toEqual({
+    duration_ms: Math.max(0, Date.parse(NOW) - Date.parse(start?.at ?? "")),
+  });
+  const other = "bbbbbbbbbb" as SessionId;
+  const later = "2999-01-02T03:04:05.006Z";
+  const end = ended(other, { cause: "lost", exit: null });
+  journal.append(created(other, "two"), started(other), { ...end, data: { ...end.data, endedAt: later } } as Draft);
+  const [second] = journal.readAfter(start?.seq ?? 0, 1, { types: ["session.started"] });
+  expect(db.prepare("SELECT duration_ms FROM runs WHERE session = ?").get(other)).toEqual({
+    duration_ms: Date.parse(later) - Date.parse(second?.at ?? ""),
+  });
+});
+
+test("a look at it is of one run: the next begins unseen", () => {
+  const { journal, queries } = open();
+  journal.append(created(ID, "one"), started(ID), ended(ID, { cause: "lost", exit: null }));
+  expect(queries.get(ID)?.viewedAt).toBe(null);
+  journal.append({ type: "session.viewed", actor: ACTOR, session: ID, data: { run: 1 } });
+  expect(queries.get(ID)?.viewedAt).toMatch(/^\d{4}-/);
+  journal.append({ type: "session.run_created", actor: ACTOR, session: ID, data: { run: 2, why: "restart" } });
+  expect(queries.get(ID)?.viewedAt).toBe(null);
+});
+
+test("the tables of the first schema, brought up to date, equal the ones rebuilt from its events", () => {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, MIGRATIONS.slice(0, 1));
+  const event = db.prepare("INSERT INTO events VALUES (?, 'e', ?, ?, 1, ?, 'user:tester', ?, 'box', ?)");
+  const facts = [created(ID, "one"), started(ID), { ...ended(ID, { cause: "exited", exit: { code: 0, signal: null } }) }];
+  for (const [index, { type, session, data }] of facts.entries()) {
+    event.run(index + 1, String(index), type, `2026-01-02T03:00:00.00${index}Z`, session, JSON.stringify(data));
+  }
+  db.exec(`INSERT INTO sessions VALUES ('${ID}', 'one', 'shell', 'shell', NULL, NULL, 'tmux', '/', '["sh"]', 'user:tester',
+             '2026-01-02T03:00:00.000Z', 1, 'done', 1, 'never', NULL, NULL);
+           INSERT INTO runs VALUES ('${ID}', 1, 7, 'x-1', '/out', '2026-01-02T03:00:00.001Z', 0, NULL, '${NOW}', 0, NULL, 'exited', NULL, 5)`);
+  migrate(db);
+  const live = dump(db);
+  expect(live.runs).toMatchObject([{ duration_ms: Date.parse(NOW) - Date.parse("2026-01-02T03:00:00.001Z"), ended_seq: 3, cut_offset: 0 }]);
+  new Journal({ db, projections: [sessionsProjection], machineName: "box" }).rebuild();
+  expect(dump(db)).toEqual(live);
 });

@@ -2,18 +2,18 @@
  * Sessions and their runs, derived from `session.*` events. A removed session leaves no row: its events stay in the log.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { HoldfastEvent, SessionStatus } from "@holdfast/contract";
+import type { EventData, HoldfastEvent, SessionId, SessionStatus } from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
 
 export const sessionsProjection: Projection = {
   tables: ["sessions", "runs"],
   apply(db, event) {
-    const apply = APPLY[event.type] as ((s: Statements, e: HoldfastEvent) => void) | undefined;
-    apply?.(statementsOf(db), event);
+    const apply = APPLY[event.type] as ((s: Statements, e: HoldfastEvent, db: DatabaseSync) => void) | undefined;
+    apply?.(statementsOf(db), event, db);
   },
 };
 
-type Apply = { [T in HoldfastEvent["type"]]?: (s: Statements, event: Extract<HoldfastEvent, { type: T }>) => void };
+type Apply = { [T in HoldfastEvent["type"]]?: (s: Statements, event: Extract<HoldfastEvent, { type: T }>, db: DatabaseSync) => void };
 
 const APPLY: Apply = {
   "session.created"(s, { session, data, actor, at, seq }) {
@@ -32,6 +32,7 @@ const APPLY: Apply = {
       seq,
       data.restart ?? "never",
       data.memoryLimitBytes ?? null,
+      data.recordingLimitBytes ?? null,
     );
     s.newRun.run(session, 1);
   },
@@ -40,10 +41,10 @@ const APPLY: Apply = {
     s.nextRun.run(data.run, session);
   },
   "session.restart_scheduled"(s, { session, data }) {
-    s.restartAt.run(data.at, session);
+    s.restartAt.run(data.at, data.due ?? null, session);
   },
   "session.restart_abandoned"(s, { session }) {
-    s.restartAt.run(null, session);
+    s.restartAt.run(null, null, session);
   },
   "session.started"(s, { session, data, at }) {
     s.startRun.run(data.pid, data.pidStart, data.outputPath, at, session, data.run);
@@ -62,7 +63,7 @@ const APPLY: Apply = {
   "session.limit_exceeded"(s, { session, data }) {
     s.exceedLimit.run(data.limit, session, data.run);
   },
-  "session.ended"(s, { session, data }) {
+  "session.ended"(s, { session, data, seq }) {
     s.endRun.run(
       data.endedAt,
       data.exit?.code ?? null,
@@ -70,10 +71,19 @@ const APPLY: Apply = {
       data.cause,
       data.lastActivityAt,
       data.bytes,
+      data.durationMs === undefined ? 1 : 0,
+      data.durationMs ?? null,
+      seq,
       session,
       data.run,
     );
     s.status.run(statusAtEnd(data), session, data.run);
+  },
+  "session.viewed"(s, { session, data, at }) {
+    s.view.run(at, session, data.run);
+  },
+  "recording.cut"(s, { session, data }) {
+    s.cut.run(data.offset, data.outputPath, session, data.run);
   },
   "session.renamed"(s, { session, data }) {
     s.rename.run(data.name, session);
@@ -82,7 +92,31 @@ const APPLY: Apply = {
     s.removeRuns.run(session);
     s.remove.run(session);
   },
+  "session.snapshot"(s, { session, data }, db) {
+    s.removeRuns.run(session);
+    s.remove.run(session);
+    insertRow(db, "sessions", data.session);
+    for (const run of data.runs) insertRow(db, "runs", run);
+  },
 };
+
+/** A session as its rows are now, for `session.snapshot`. */
+export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"session.snapshot"> | undefined {
+  const row = db.prepare("SELECT * FROM sessions WHERE id = ?").get(session);
+  const runs = db.prepare("SELECT * FROM runs WHERE session = ? ORDER BY run").all(session);
+  return row && ({ session: { ...row }, runs: runs.map((run) => ({ ...run })) } as EventData<"session.snapshot">);
+}
+
+/** The table's own columns: a snapshot of another version may have fewer, or more. */
+function insertRow(db: DatabaseSync, table: "sessions" | "runs", row: EventData<"session.snapshot">["session"]): void {
+  const columns = db
+    .prepare(`PRAGMA table_info(${table})`)
+    .all()
+    .map(({ name }) => String(name))
+    .filter((name) => name in row);
+  const places = columns.map(() => "?").join(", ");
+  db.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})`).run(...columns.map((name) => row[name] ?? null));
+}
 
 function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["data"]): SessionStatus {
   if (data.cause === "stopped") return "stopped";
@@ -94,20 +128,25 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?)`,
+  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
-  nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL WHERE id = ?",
-  restartAt: "UPDATE sessions SET restart_at = ? WHERE id = ?",
+  nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, viewed_at = NULL WHERE id = ?",
+  restartAt: "UPDATE sessions SET restart_at = ?, restart_due = ? WHERE id = ?",
   startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = ? WHERE session = ? AND run = ?",
   // A shell works while it runs; what an agent in a terminal does is unknown until there is evidence.
   working: "UPDATE sessions SET status = CASE kind WHEN 'shell' THEN 'working' ELSE 'unknown' END WHERE id = ?",
   exceedLimit: "UPDATE runs SET limit_exceeded = ? WHERE session = ? AND run = ?",
   requestStop: "UPDATE runs SET stop_requested = 1 WHERE session = ? AND run = ?",
-  endRun:
-    "UPDATE runs SET ended_at = ?, exit_code = ?, exit_signal = ?, cause = ?, last_activity_at = ?, bytes = ? WHERE session = ? AND run = ?",
+  // An event of before there were durations: what the clock said, unless it was set back meanwhile.
+  endRun: `UPDATE runs SET ended_at = ?1, exit_code = ?2, exit_signal = ?3, cause = ?4, last_activity_at = ?5, bytes = ?6,
+             duration_ms = CASE WHEN ?7 THEN max(0, CAST(round((julianday(?1) - julianday(started_at)) * 86400000) AS INTEGER)) ELSE ?8 END,
+             ended_seq = ?9
+           WHERE session = ?10 AND run = ?11`,
   status: "UPDATE sessions SET status = ? WHERE id = ? AND run = ?",
+  view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
+  cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",
   removeRuns: "DELETE FROM runs WHERE session = ?",
   remove: "DELETE FROM sessions WHERE id = ?",

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { mkdtempDisposableSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -127,4 +127,16 @@ test("a long read leaves no listener behind on its signal", async () => {
   expect(most).toBeGreaterThan(0);
   expect(most).toBeLessThanOrEqual(2);
   expect(listeners.size).toBe(0);
+});
+
+test("a reader whose place was deleted is cut off, told where the rest begins, and gets no byte of it", async () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const segment = (number: number) => join(directory.path, `output.00000${number}`);
+  for (const number of [0, 1, 2]) writeFileSync(segment(number), String(number).repeat(1 << 20));
+  const recording = new Recording(directory.path);
+  const reader = follow({ recording, offset: 0, signal: new AbortController().signal, watch: () => undefined });
+  const first = await reader.next();
+  expect(String(first.value?.subarray(0, 1))).toBe("0");
+  for (const number of [0, 1]) rmSync(segment(number));
+  await expect(reader.next()).rejects.toMatchObject({ code: "recording_cut", hint: `read on from ${2 << 20}` });
 });

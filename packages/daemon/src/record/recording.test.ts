@@ -49,8 +49,8 @@ test("what is not a segment is not read", () => {
 });
 
 test("segments are in the order of their numbers, also past a million", () => {
-  using run = having({ "output.1000000": "c", "output.999999": "b", "output.000002": "a" });
-  expect(String(run.recording.read(0, 100))).toBe("abc");
+  using run = having({ "output.1000000": "c", "output.999999": "b", "output.999998": "a" });
+  expect(String(run.recording.read(run.recording.begins(), 100))).toBe("abc");
 });
 
 test("a replacement recorder gets a prefix that nobody has written under", () => {
@@ -94,9 +94,9 @@ test("finished segments are read without a look at the directory, the one that g
   using run = having({ "output.000000": "abc", "output.000001": "de", "output.000002": "f" });
   expect(String(run.recording.read(0, 2))).toBe("ab");
   const broken = join(run.directory.path, "output.000003");
-  symlinkSync("nowhere", broken);
+  symlinkSync(broken, broken);
   expect(String(run.recording.read(2, 3))).toBe("cde");
-  expect(() => run.recording.read(2, 4)).toThrow("ENOENT");
+  expect(() => run.recording.read(2, 4)).toThrow("ELOOP");
   rmSync(broken);
   writeFileSync(join(run.directory.path, "output.000002"), "fgh");
   expect([String(run.recording.read(2, 10)), run.recording.size()]).toEqual(["cdefgh", 8]);

@@ -1,17 +1,31 @@
 /**
  * The raw bytes of a run's terminal, as its keeper's recorder left them: segments `output.000000`, `output.000001`, … and,
  * for each time the recorder had to be replaced, another generation `output-001.000000`, … An offset counts bytes from the
- * start of the run over all of them. The keeper appends, the daemon only reads.
+ * start of the run over all of them. The keeper appends, the daemon reads, and deletes the oldest beyond a limit (limit.ts).
+ *
+ * Offsets stay what they were when segments are gone: every segment but the last of a generation has SEGMENT_BYTES, so a missing number
+ * is that much. Where a name alone cannot tell, `cut` says at which offset which segment begins.
  */
-import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "@holdfast/platform";
 
 export interface Segment {
   path: string;
+  name: string;
   offset: number;
   size: number;
 }
+
+interface Name {
+  name: string;
+  generation: number;
+  number: number;
+}
+
+/** As both keepers cut it. */
+export const SEGMENT_BYTES = 1 << 20;
+export const CUT = "cut";
 
 const SEGMENT = /^output(?:-(\d{3}))?\.(\d{6,})$/;
 
@@ -24,55 +38,63 @@ export class Recording {
     this.directory = directory;
   }
 
-  /** The file that the first recorder writes first. */
-  get firstPath(): string {
-    return join(this.directory, "output.000000");
-  }
-
+  /** Where it ends: how many bytes were recorded in all. */
   size(): number {
     const last = this.last();
     return last ? last.offset + last.size : 0;
   }
 
+  /** Where it begins: how many bytes have been deleted. */
+  begins(): number {
+    return this.segments()[0]?.offset ?? 0;
+  }
+
   /** The segment that grows. */
   last(): Segment | undefined {
-    return this.#segments().at(-1);
+    return this.segments().at(-1);
   }
 
   /** When the last byte came, as far as the file system knows. */
   lastActivity(): number | null {
     const last = this.last();
-    return last ? statSync(last.path).mtimeMs : null;
+    return last ? (statSync(last.path, { throwIfNoEntry: false })?.mtimeMs ?? null) : null;
   }
 
   /** The prefix a replacement recorder must use. */
   nextPrefix(): string {
-    const generation = Math.max(0, ...names(this.directory).map(({ generation }) => generation)) + 1;
+    const generation = Math.max(0, ...listing(this.directory).names.map(({ generation }) => generation)) + 1;
     return `output-${String(generation).padStart(3, "0")}.`;
   }
 
-  /** At most `max` bytes from `offset`; fewer only at the end of what is written now. */
+  /** At most `max` bytes from `offset`; fewer only at the end of what is written now, or where what follows is gone. */
   read(offset: number, max: number): Buffer {
-    const finished = this.#known.at(-1)?.offset ?? 0;
-    if (offset + max <= finished) {
-      try {
-        return readFrom(this.#known, offset, max);
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-      }
-    }
-    return readFrom(this.#segments(), offset, max);
+    const known = this.#known;
+    const isFinished = offset >= (known[0]?.offset ?? 0) && offset + max <= (known.at(-1)?.offset ?? 0);
+    const bytes = isFinished ? readFrom(known, offset, max) : undefined;
+    // Fewer than that: some of it has gone meanwhile.
+    return bytes?.length === max ? bytes : readFrom(this.segments(), offset, max);
   }
 
-  #segments(): Segment[] {
+  /** `offset`, or where the next byte is that is still there; at or beyond the end it is `offset` itself. */
+  next(offset: number): number {
+    for (const segment of this.segments()) if (offset < segment.offset + segment.size) return Math.max(offset, segment.offset);
+    return offset;
+  }
+
+  segments(): Segment[] {
+    const { names, hasCut } = listing(this.directory);
     const finished = new Map(this.#known.slice(0, -1).map(({ path, size }) => [path, size]));
-    let offset = 0;
-    this.#known = names(this.directory).map(({ name }) => {
+    let at = { generation: 0, number: 0, offset: 0, ...(hasCut ? readCut(this.directory) : undefined) };
+    this.#known = names.flatMap(({ name, generation, number }) => {
+      // Meant to be deleted by a daemon that died before it was.
+      if (generation < at.generation || (generation === at.generation && number < at.number)) return [];
       const path = join(this.directory, name);
-      const size = finished.get(path) ?? statSync(path).size;
-      const segment = { path, offset, size };
-      offset += size;
-      return segment;
+      const size = finished.get(path) ?? statSync(path, { throwIfNoEntry: false })?.size;
+      if (size === undefined) return [];
+      const missing = generation === at.generation ? number - at.number : number;
+      const offset = at.offset + missing * SEGMENT_BYTES;
+      at = { generation, number: number + 1, offset: offset + size };
+      return [{ path, name, offset, size }];
     });
     return this.#known;
   }
@@ -85,30 +107,58 @@ function readFrom(segments: readonly Segment[], offset: number, max: number): Bu
   let filled = 0;
   for (const segment of segments) {
     const from = offset + filled - segment.offset;
-    if (from < 0 || from >= segment.size || filled === length) continue;
-    filled += readAt(segment.path, { buffer, at: filled, length: Math.min(length - filled, segment.size - from), from });
+    if (from >= segment.size || filled === length) continue;
+    if (from < 0) break;
+    const read = readAt(segment.path, { buffer, at: filled, length: Math.min(length - filled, segment.size - from), from });
+    filled += read;
+    if (read === 0) break;
   }
   return buffer.subarray(0, filled);
 }
 
-function names(directory: string): { name: string; generation: number; number: number }[] {
+/** The offset at which a segment begins if all before it were whole; undefined for one of a recorder that was replaced. */
+export function offsetByName(name: string): number | undefined {
+  const parsed = parseName(name);
+  return parsed?.generation === 0 ? parsed.number * SEGMENT_BYTES : undefined;
+}
+
+function readCut(directory: string): { generation: number; number: number; offset: number } | undefined {
+  try {
+    const match = /^(\d+) (\S+)\n$/.exec(readFileSync(join(directory, CUT), "latin1"));
+    const name = parseName(match?.[2] ?? "");
+    return name && { generation: name.generation, number: name.number, offset: Number(match?.[1]) };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function parseName(name: string): Name | undefined {
+  const match = SEGMENT.exec(name);
+  return match ? { name, generation: Number(match[1] ?? 0), number: Number(match[2]) } : undefined;
+}
+
+function listing(directory: string): { names: Name[]; hasCut: boolean } {
   let entries: string[];
   try {
     entries = readdirSync(directory);
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissing(error)) return { names: [], hasCut: false };
     throw error;
   }
-  return entries
-    .flatMap((name) => {
-      const match = SEGMENT.exec(name);
-      return match ? [{ name, generation: Number(match[1] ?? 0), number: Number(match[2]) }] : [];
-    })
-    .sort((a, b) => a.generation - b.generation || a.number - b.number);
+  const names = entries.flatMap((name) => parseName(name) ?? []);
+  return { names: names.sort((a, b) => a.generation - b.generation || a.number - b.number), hasCut: entries.includes(CUT) };
 }
 
+/** Nothing of a segment that has just been deleted. */
 function readAt(path: string, what: { buffer: Buffer; at: number; length: number; from: number }): number {
-  const file = openSync(path, "r");
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
   try {
     return readSync(file, what.buffer, what.at, what.length, what.from);
   } finally {

@@ -13,8 +13,8 @@ function run(files: Readonly<Record<string, string>> = {}) {
   for (const [name, content] of Object.entries(files)) writeFileSync(file(name), content);
   return {
     path: directory.path,
-    watch(onExit: () => void = () => {}): RunWatch {
-      const watch = new RunWatch({ directory: directory.path, onExit });
+    watch(onExit: () => void = () => {}, limit?: { limit(): number; beforeCut?(paths: string[]): void }): RunWatch {
+      const watch = new RunWatch({ directory: directory.path, onExit, ...limit });
       watches.push(watch);
       return watch;
     },
@@ -185,4 +185,48 @@ test("a directory that is taken away under the watch harms nobody", async () => 
   await waiting;
   watch[Symbol.dispose]();
   complaint.mockRestore();
+});
+
+const MB = 1 << 20;
+
+test("what grew beyond the limit while no daemon ran is cut at once, and told to who must read it first", () => {
+  using r = run(Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`output.00000${i}`, "x".repeat(MB)])));
+  const old: string[][] = [];
+  const watch = r.watch(undefined, { limit: () => 4 * MB, beforeCut: (paths) => old.push(paths.map((path) => path.slice(-1))) });
+  expect(watch.begins).toBe(5 * MB);
+  expect(old).toEqual([["0", "1", "2", "3", "4"]]);
+  expect([watch.recording.begins(), watch.recording.size(), watch.times.sampled()]).toEqual([5 * MB, 8 * MB, 8 * MB]);
+});
+
+test("what grows beyond the limit is cut as it grows; without a limit everything stays", async () => {
+  using r = run();
+  let limit = 0;
+  const watch = r.watch(undefined, { limit: () => limit });
+  for (let i = 0; i < 6; i++) r.put(`output.00000${i}`, "x".repeat(MB));
+  await vi.waitFor(() => expect(watch.times.sampled()).toBe(6 * MB));
+  expect(watch.begins).toBe(0);
+  limit = 3 * MB;
+  r.put("output.000006", "x");
+  await vi.waitFor(() => expect(watch.begins).toBe(5 * MB));
+  expect(watch.recording.begins()).toBe(5 * MB);
+});
+
+test("a clock that was set back while no daemon ran is a step in the times, not a time that goes back", () => {
+  const later = Date.now() + 86_400_000;
+  using r = run({ "output.000000": "more", "times.idx": `${later - 1000} 1\n${later} 2\n` });
+  const { times } = r.watch();
+  const [, , unknown, last] = times.read();
+  expect(unknown).toEqual({ at: null, offset: 4 });
+  expect((last?.at ?? 0) - later).toBeGreaterThanOrEqual(0);
+  expect((last?.at ?? 0) - later).toBeLessThan(5000);
+});
+
+test("how long a run has been silent does not depend on the time of day", () => {
+  using r = run({ "output.000000": "x" });
+  const watch = r.watch();
+  const before = watch.idleMs() ?? Number.NaN;
+  const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 86_400_000);
+  const after = watch.idleMs() ?? Number.NaN;
+  clock.mockRestore();
+  expect(after - before).toBeLessThan(5000);
 });

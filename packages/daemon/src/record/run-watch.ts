@@ -4,11 +4,12 @@
  *
  * A notice says that there is something to read, never what: readers go by their own offset, so a notice that is merged with
  * another, or missed while no daemon ran, loses nothing. Times are a comfort: on a full disk, or when somebody takes the
- * directory away, they stop, and the run and its readers go on.
+ * directory away, they stop, and the run and its readers go on. When a sample finds more than the limit, the oldest is deleted.
  */
 import { existsSync, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
-import { describe, log } from "@holdfast/platform";
+import { clockSteps, describe, log } from "@holdfast/platform";
+import { keepToLimit } from "./limit.ts";
 import { Recording, type Segment } from "./recording.ts";
 import { type Size, Times } from "./times.ts";
 
@@ -18,25 +19,42 @@ const SAMPLE_MS = 250;
 export class RunWatch implements Disposable {
   readonly recording: Recording;
   readonly times: Times;
+  /** When it last wrote something, for people; how long ago that is, see `idleMs`. */
   lastActivity: number | null;
+  /** Where the recording begins: what was before has been deleted. */
+  begins: number;
   readonly #watcher: FSWatcher;
   readonly #onExit: () => void;
   readonly #readers = new Set<() => void>();
-  #sampledAt = 0;
+  readonly #limit: () => number;
+  readonly #beforeCut: ((paths: string[]) => void) | undefined;
+  #sampledAt = Number.NEGATIVE_INFINITY;
+  #activeAt: number | null;
+  #steps = clockSteps();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #failing = false;
 
-  constructor(options: { directory: string; onExit(): void }) {
+  /** `limit` in bytes, 0 for none; asked at each sample. `beforeCut` gets the files that are about to be deleted. */
+  constructor(options: { directory: string; onExit(): void; limit?(): number; beforeCut?(paths: string[]): void }) {
     this.recording = new Recording(options.directory);
     this.times = new Times(options.directory);
     this.lastActivity = this.recording.lastActivity();
+    this.#activeAt = this.lastActivity === null ? null : performance.now() - Math.max(0, Date.now() - this.lastActivity);
+    this.begins = this.recording.begins();
+    this.#limit = options.limit ?? (() => 0);
+    this.#beforeCut = options.beforeCut;
     this.#onExit = options.onExit;
     this.#watcher = watch(options.directory, { persistent: false }, (event, name) => this.#noticed(event, name));
     this.#watcher.on("error", (error) => log(`cannot watch ${options.directory}: ${describe(error)}`));
     this.#carefully(() => this.#catchUp());
     // The program may have ended between the keeper's start and the watch.
     if (existsSync(join(options.directory, "exit.json"))) queueMicrotask(() => this.#exited());
+  }
+
+  /** How long ago it last wrote something, whatever was done to the clock since. */
+  idleMs(): number | null {
+    return this.#activeAt === null ? null : performance.now() - this.#activeAt;
   }
 
   /** Resolves when there may be more to read, or the watch has ended, or the signal aborts. */
@@ -74,10 +92,11 @@ export class RunWatch implements Disposable {
 
   #grew(): void {
     this.lastActivity = Date.now();
+    this.#activeAt = performance.now();
     for (const reader of [...this.#readers]) reader();
     if (this.#timer) return;
-    const wait = this.#sampledAt + SAMPLE_MS - this.lastActivity;
-    if (wait <= 0 || wait > SAMPLE_MS) this.#carefully(() => this.#sample());
+    const wait = this.#sampledAt + SAMPLE_MS - this.#activeAt;
+    if (wait <= 0) this.#carefully(() => this.#sample());
     else this.#timer = setTimeout(() => this.#carefully(() => this.#sample()), wait).unref();
   }
 
@@ -99,11 +118,29 @@ export class RunWatch implements Disposable {
   #sample(size?: Size): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#sampledAt = Date.now();
+    this.#sampledAt = performance.now();
     const offset = this.#size();
     if (size === undefined && offset === this.#offset) return;
     this.#offset = offset;
-    this.times.append(size ? { at: this.#sampledAt, offset, size } : { at: this.#sampledAt, offset });
+    this.times.append({ at: Date.now(), offset, step: this.#step(), ...(size ? { size } : {}) });
+    this.#keepToLimit(offset);
+  }
+
+  /** By how much the clock was set since the last sample. */
+  #step(): number {
+    const steps = clockSteps();
+    const step = steps - this.#steps;
+    this.#steps = steps;
+    return step;
+  }
+
+  #keepToLimit(size: number): void {
+    const limit = this.#limit();
+    if (limit === 0 || size - this.begins <= limit) return;
+    const begins = keepToLimit(this.recording, { limit, beforeCut: this.#beforeCut });
+    if (begins === undefined) return;
+    this.begins = begins;
+    this.times.forgetBefore(begins);
   }
 
   #offset = -1;
@@ -124,11 +161,16 @@ export class RunWatch implements Disposable {
 
   /** What came while no daemon ran is on disk, but nobody knows when it came; only that it was before now. */
   #catchUp(): void {
-    this.#offset = this.times.sampled();
+    const last = this.times.last();
+    this.#offset = last?.offset ?? 0;
+    // The clock was set back meanwhile, at least so far.
+    if (last?.at && last.at > Date.now()) this.#steps += last.at - Date.now();
     const size = this.recording.size();
-    if (size <= this.#offset) return;
-    this.#offset = size;
-    this.times.append({ at: null, offset: size });
-    this.times.append({ at: Date.now(), offset: size });
+    if (size > this.#offset) {
+      this.#offset = size;
+      this.times.append({ at: null, offset: size });
+      this.times.append({ at: Date.now(), offset: size, step: this.#step() });
+    }
+    this.#keepToLimit(size);
   }
 }

@@ -106,3 +106,39 @@ test("the span is from the first time to the last, and a clock that was set back
   using none = having("- 5\n");
   expect(none.times.span()).toEqual({ startedAt: null, durationMs: 0 });
 });
+
+const DAY = 86_400_000;
+
+test.each([
+  { what: "back", step: -DAY },
+  { what: "forward", step: DAY },
+])("when the clock is set $what by a day, times go on as if nobody had", ({ step }) => {
+  using run = having();
+  const began = 2 * DAY;
+  run.times.append({ at: began, offset: 10 });
+  run.times.append({ at: began + 1000, offset: 20 });
+  run.times.append({ at: began + step + 2000, offset: 30, step });
+  run.times.append({ at: began + step + 3000, offset: 40 });
+  expect(run.times.read().map(({ at }) => (at ?? 0) - began)).toEqual([0, 1000, 2000, 3000]);
+  expect(run.times.span()).toEqual({ startedAt: began, durationMs: 3000 });
+  expect(run.times.page(0).samples[2]).toEqual({ at: began + step + 2000, offset: 30, step });
+  expect(run.times.last()).toEqual({ at: began + step + 3000, offset: 40 });
+  // "In the last two seconds" and "in the last three", asked when the new clock shows the time of the last sample.
+  expect([1500, 2500].map((ago) => run.times.offsetAt(began + step + 3000 - ago))).toEqual([20, 10]);
+});
+
+test("times that go back without a word about the clock go on from where they were", () => {
+  using run = having("5000 10\n3000 20\n6000 30\n");
+  expect(run.times.read().map(({ at }) => at)).toEqual([5000, 5000, 8000]);
+});
+
+test("what is told of deleted output goes with it; the terminal's size and a step of the clock after it stay", () => {
+  using run = having("1000 0 120x40\n1100 10\n1200 20 80x24\n1800 30 ~500\n- 40\n2000 40\n");
+  run.times.forgetBefore(35);
+  expect(readFileSync(run.file, "utf8")).toBe("1800 30 80x24 ~500\n- 40\n2000 40\n");
+  run.times.append({ at: 2100, offset: 50 });
+  expect(run.times.sizes()).toEqual([{ offset: 30, columns: 80, rows: 24 }]);
+  expect(run.times.offsetAt(2050)).toBe(40);
+  run.times.forgetBefore(5);
+  expect(run.times.read()).toHaveLength(4);
+});

@@ -7,6 +7,8 @@ import { parseExit } from "../host/exit.ts";
 export interface RecordedExit {
   exit: Exit;
   endedAt: number;
+  /** Milliseconds between the machine's boot and the end, where the keeper says: nobody sets that clock. */
+  endedAfterBootMs?: number;
 }
 
 /** How the keeper says a run ended; undefined while it has not, `exit` unknown when the file is damaged. */
@@ -14,10 +16,11 @@ export function readExitFile(directory: string): RecordedExit | undefined {
   const path = join(directory, "exit.json");
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return undefined;
-  const file = readJsonFile(path) as { status?: unknown; signal?: unknown } | undefined;
+  const file = readJsonFile(path) as { status?: unknown; signal?: unknown; uptime?: unknown } | undefined;
   const exit =
     typeof file?.status === "string" && typeof file.signal === "string"
       ? parseExit(file.status, file.signal)
       : { code: null, signal: null };
-  return { exit, endedAt: stat.mtimeMs };
+  const uptime = typeof file?.uptime === "string" && /^\d+(\.\d+)?$/.test(file.uptime) ? Number(file.uptime) : undefined;
+  return { exit, endedAt: stat.mtimeMs, ...(uptime === undefined ? {} : { endedAfterBootMs: Math.round(uptime * 1000) }) };
 }

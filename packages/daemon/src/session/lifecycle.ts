@@ -7,7 +7,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type EndCause, type EventData, type HostName, hasEnded, type SessionId } from "@holdfast/contract";
-import { describe, type Home, inspect, log, runDirectory } from "@holdfast/platform";
+import { describe, type Home, inspect, log, runDirectory, stampMs, startStamp } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, type LiveRun, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -19,6 +19,9 @@ import { kernelMemoryKills } from "./out-of-memory.ts";
 
 /** The safety net under the notices of the kernel and of the keepers: also finds a recorder that died. */
 const SWEEP_MS = 5000;
+
+/** In a flood the oldest output goes all the time; the journal is told now and then, and at the end. */
+const TELL_CUT_MS = 60_000;
 
 /** What is to happen after a run's end: events for the same transaction, then action. */
 export interface FollowUp {
@@ -34,6 +37,8 @@ export class Lifecycle implements Disposable {
   readonly #watches = new Map<string, RunWatch>();
   readonly #ending = new Map<string, Promise<void>>();
   readonly #gaps = new Map<string, number>();
+  readonly #cutsTold = new Map<string, number>();
+  readonly #recordingLimit: number;
   readonly #starting = new Map<SessionId, Promise<void>>();
   #reconciling: Promise<void> | undefined;
   #again = false;
@@ -42,11 +47,19 @@ export class Lifecycle implements Disposable {
   readonly #memoryKills = new Map<SessionId, number | undefined>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: { home: Home; journal: Journal; queries: SessionQueries; hosts: ReadonlyMap<HostName, Host> }) {
+  /** `recordingLimit` in bytes, of sessions without one of their own; 0 keeps everything. */
+  constructor(options: {
+    home: Home;
+    journal: Journal;
+    queries: SessionQueries;
+    hosts: ReadonlyMap<HostName, Host>;
+    recordingLimit?: number;
+  }) {
     this.#home = options.home;
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#hosts = options.hosts;
+    this.#recordingLimit = options.recordingLimit ?? 0;
   }
 
   followWith(followUp: FollowUp): void {
@@ -85,9 +98,9 @@ export class Lifecycle implements Disposable {
   }
 
   /** The end and what follows from it are one fact. */
-  recordEnd(record: SessionRecord, data: EventData<"session.ended">): void {
+  recordEnd(record: SessionRecord, data: EventData<"session.ended">, before: Draft[] = []): void {
     const ended = { type: "session.ended", actor: DAEMON, session: record.id, data } as const;
-    this.#journal.append(ended, ...(this.#followUp?.after(record, data) ?? []));
+    this.#journal.append(...before, ended, ...(this.#followUp?.after(record, data) ?? []));
     this.#followUp?.arm(record.id);
   }
 
@@ -151,6 +164,7 @@ export class Lifecycle implements Disposable {
     if (live?.dead) return this.#end(run, { exit: { exit: live.exit ?? { code: null, signal: null }, endedAt: Date.now() } });
     if (!live) return this.#end(run, { lost: true });
     this.#tryToWatch(run);
+    this.#tellCut(record);
     if (!live.recording) await this.#repairRecording(host, run);
   }
 
@@ -182,7 +196,10 @@ export class Lifecycle implements Disposable {
       if (exit) this.#end(run, { exit }).catch((error: unknown) => log(`session ${run.session}: ${describe(error)}`));
     };
     this.#memoryKills.set(run.session, kernelMemoryKills());
-    this.#watches.set(marker, new RunWatch({ directory, onExit }));
+    const limit = () => this.#limitOf(this.#queries.get(run.session));
+    const host = this.#queries.get(run.session)?.host;
+    const beforeCut = (paths: string[]) => host && this.#hosts.get(host)?.rememberFrom(run, paths);
+    this.#watches.set(marker, new RunWatch({ directory, onExit, limit, beforeCut }));
   }
 
   #end(run: RunId, how: { exit: RecordedExit } | { lost: true }): Promise<void> {
@@ -213,8 +230,10 @@ export class Lifecycle implements Disposable {
       endedAt: new Date("exit" in how ? how.exit.endedAt : Date.now()).toISOString(),
       lastActivityAt: activity === null ? null : new Date(activity).toISOString(),
       bytes: recording.size(),
+      durationMs: durationOf(record, how),
     };
-    this.recordEnd(record, data);
+    this.recordEnd(record, data, this.#cutOf(record, recording));
+    this.#cutsTold.delete(runMarker(run));
     this.#gaps.delete(runMarker(run));
     this.#memoryKills.delete(run.session);
     rmSync(join(directory, "launch"), { force: true });
@@ -227,6 +246,28 @@ export class Lifecycle implements Disposable {
     const before = this.#memoryKills.get(record.id);
     const killed = how.exit.exit.signal === "SIGKILL" && before !== undefined && (kernelMemoryKills() ?? 0) > before;
     return killed ? "out_of_memory" : "exited";
+  }
+
+  #limitOf(record: SessionRecord | undefined): number {
+    return record?.recordingLimit ?? this.#recordingLimit;
+  }
+
+  /** From what the watch has seen: no file is read for it. */
+  #tellCut(record: SessionRecord): void {
+    const marker = runMarker({ session: record.id, run: record.run });
+    const watch = this.#watches.get(marker);
+    if (!watch || watch.begins <= record.cutOffset || performance.now() < (this.#cutsTold.get(marker) ?? 0)) return;
+    this.#cutsTold.set(marker, performance.now() + TELL_CUT_MS);
+    this.#journal.append(...this.#cutOf(record, watch.recording));
+  }
+
+  /** What the files say and the journal does not. */
+  #cutOf(record: SessionRecord, recording: Recording): Draft[] {
+    const [first] = recording.segments();
+    if (!first || first.offset <= record.cutOffset) return [];
+    const { offset, path: outputPath } = first;
+    const data = { run: record.run, offset, bytes: offset - record.cutOffset, limit: this.#limitOf(record), outputPath };
+    return [{ type: "recording.cut", actor: DAEMON, session: record.id, data }];
   }
 
   async #repairRecording(host: Host, run: RunId): Promise<void> {
@@ -245,4 +286,16 @@ export class Lifecycle implements Disposable {
       data: { run: run.run, offset, bytes: null, why: "the recorder had ended" },
     });
   }
+}
+
+/**
+ * By a clock that nobody sets: its keeper's word, else the time at which this daemon saw it; with neither, what the time of day says.
+ * Of a run that vanished nobody knows.
+ */
+function durationOf(record: SessionRecord, how: { exit: RecordedExit } | { lost: true }): number | null {
+  if (!("exit" in how) || record.startedAt === null) return null;
+  const started = stampMs(startStamp(record.pidStart));
+  const ended = how.exit.endedAfterBootMs;
+  if (started !== undefined && ended !== undefined && ended >= started) return ended - started;
+  return Math.max(0, Math.round(how.exit.endedAt - Date.parse(record.startedAt)));
 }

@@ -1,10 +1,10 @@
 /**
  * Restart policies: a run that ended by itself is followed by another, after a pause that doubles with each quick end. After too
  * many quick ends in a row there is no further one. When the next run is due is in the journal, so a daemon that dies meanwhile
- * changes nothing.
+ * changes nothing; and by a clock that nobody sets, so that a correction of the time neither skips a pause nor makes it a day.
  */
 import { type EventData, HoldfastError, type Principal, type SessionId } from "@holdfast/contract";
-import { describe, log } from "@holdfast/platform";
+import { bootStamp, describe, log, msSince } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -41,20 +41,24 @@ export class Restarts implements Disposable {
   after(record: SessionRecord, end: EventData<"session.ended">): Draft[] {
     const failed = end.cause !== "exited" || end.exit?.code !== 0;
     if (end.cause === "stopped" || record.restart === "never" || (record.restart === "on-failure" && !failed)) return [];
-    const lasted = record.startedAt === null ? 0 : Date.parse(end.endedAt) - Date.parse(record.startedAt);
+    const byClock = record.startedAt === null ? 0 : Date.parse(end.endedAt) - Date.parse(record.startedAt);
+    const lasted = end.durationMs ?? byClock;
     const quickEnds = lasted < QUICK_MS ? 1 + this.#queries.quickEnds(record.id, { last: end.run - 1, ms: QUICK_MS }) : 0;
     if (quickEnds >= MOST_QUICK_ENDS) {
       return [{ type: "session.restart_abandoned", actor: DAEMON, session: record.id, data: { why: "crash_loop", quickEnds } }];
     }
     const pause = quickEnds === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (quickEnds - 1));
     const at = new Date(Date.now() + pause).toISOString();
-    return [{ type: "session.restart_scheduled", actor: DAEMON, session: record.id, data: { run: end.run + 1, at, quickEnds } }];
+    const data = { run: end.run + 1, at, quickEnds, due: bootStamp(pause) };
+    return [{ type: "session.restart_scheduled", actor: DAEMON, session: record.id, data }];
   }
 
   /** Waits for the next run of a session, if one is due. */
   arm(session: SessionId): void {
-    const at = this.#queries.get(session)?.restartAt;
-    if (at) this.#wait(session, Date.parse(at));
+    const record = this.#queries.get(session);
+    if (!record?.restartAt) return;
+    const since = msSince(record.restartDue) ?? Date.now() - Date.parse(record.restartAt);
+    this.#wait(session, Math.min(LONGEST_PAUSE_MS, Math.max(0, -since)));
   }
 
   /** Somebody wants it to stay ended. */
@@ -65,9 +69,9 @@ export class Restarts implements Disposable {
     this.#journal.append({ type: "session.restart_abandoned", actor, session: record.id, data: { why: "stopped", quickEnds } });
   }
 
-  #wait(session: SessionId, at: number): void {
+  #wait(session: SessionId, ms: number): void {
     clearTimeout(this.#timers.get(session));
-    const timer = setTimeout(() => void this.#due(session), Math.max(0, at - Date.now())).unref();
+    const timer = setTimeout(() => void this.#due(session), ms).unref();
     this.#timers.set(session, timer);
   }
 

@@ -27,9 +27,10 @@ import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.t
 import { type DetachKey, parseKey } from "../host/keys.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
-import { follow } from "../record/follow.ts";
+import { checkKept, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
+import { bytesOfSession } from "./disk-use.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
@@ -60,6 +61,7 @@ export class Sessions {
   readonly #programs: string;
   readonly #detachKey: DetachKey;
   readonly #missingHost: (host: HostName) => HoldfastError;
+  readonly #recordingLimit: number;
 
   constructor(options: {
     home: Home;
@@ -69,6 +71,7 @@ export class Sessions {
     lifecycle: Lifecycle;
     programs: string;
     detachKey: DetachKey;
+    recordingLimit: number;
     missingHost(host: HostName): HoldfastError;
   }) {
     this.#home = options.home;
@@ -79,6 +82,7 @@ export class Sessions {
     this.#programs = options.programs;
     this.#detachKey = options.detachKey;
     this.#missingHost = options.missingHost;
+    this.#recordingLimit = options.recordingLimit;
     this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
     this.limits = new Limits({ journal: options.journal, queries: options.queries, hosts: options.hosts });
     options.lifecycle.followWith(this.restarts);
@@ -112,6 +116,7 @@ export class Sessions {
       command,
       restart,
       memoryLimitBytes,
+      ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
     };
     this.#journal.append({ type: "session.created", actor, session: id, data });
     await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title: titleOf({ name, agent: profile.name }) });
@@ -211,9 +216,23 @@ export class Sessions {
       });
     }
     const view = this.#view(record);
-    this.#journal.append({ type: "session.removed", actor, session: record.id, data: { name: record.name } });
-    rmSync(join(this.#home.sessions, record.id), { recursive: true, force: true });
+    this.discard(record, { actor, why: "asked", bytes: bytesOfSession(this.#home, record.id).totalBytes });
     return view;
+  }
+
+  /** The one way in which a session goes, whoever wants it. */
+  discard(record: SessionRecord, { actor, why, bytes }: { actor: Principal; why: "asked" | "age" | "size"; bytes: number }): void {
+    this.#journal.append({ type: "session.removed", actor, session: record.id, data: { name: record.name, why, bytes } });
+    rmSync(join(this.#home.sessions, record.id), { recursive: true, force: true });
+  }
+
+  /** Somebody has looked at it. Only the first look after an end is a fact worth keeping. */
+  view(ref: string, actor: Principal): Session {
+    const record = this.#queries.resolve(ref);
+    if (hasEnded(record.status) && record.restartAt === null && record.viewedAt === null) {
+      this.#journal.append({ type: "session.viewed", actor, session: record.id, data: { run: record.run } });
+    }
+    return this.#view(this.#queries.resolve(record.id));
   }
 
   async attach(ref: string, options: { readOnly: boolean; from: string | null }): Promise<AttachPlan> {
@@ -261,13 +280,15 @@ export class Sessions {
     return this.#host(record.host).screen(runOf(record));
   }
 
-  recording(ref: string, options: { run?: number | undefined; since?: number | undefined }) {
+  recording(ref: string, options: { run?: number | undefined; since?: number | undefined; from?: number | undefined }) {
     const { record, run, recording } = this.#recorded(ref, options.run);
     const times = new Times(recording.directory);
     return {
       session: record.id,
       run: run.run,
       bytes: recording.size(),
+      begins: recording.next(options.from ?? 0),
+      limitBytes: (record.recordingLimit ?? this.#recordingLimit) || null,
       from: options.since === undefined ? 0 : times.offsetAt(options.since),
       sizes: times.sizes(),
       ended: hasEnded(record.status) || run.run < record.run,
@@ -277,14 +298,19 @@ export class Sessions {
 
   times(ref: string, options: { run?: number | undefined; after: number }) {
     const { samples, ...page } = new Times(this.#recorded(ref, options.run).recording.directory).page(options.after);
-    return { ...page, samples: samples.map(({ at, offset, size }) => ({ at, offset, ...size })) };
+    return { ...page, samples: samples.map(({ at, offset, size, step }) => ({ at, offset, ...size, ...(step ? { stepMs: step } : {}) })) };
   }
 
-  /** Raw output from an offset; with `follow` until the run has ended. */
-  output(ref: string, options: { run?: number | undefined; from: number; follow: boolean; signal: AbortSignal }): AsyncGenerator<Buffer> {
+  /** Raw output from an offset, or all that is kept; with `follow` until the run has ended. */
+  output(
+    ref: string,
+    options: { run?: number | undefined; from: number | undefined; follow: boolean; signal: AbortSignal },
+  ): AsyncGenerator<Buffer> {
     const { run, recording } = this.#recorded(ref, options.run);
+    const offset = options.from ?? recording.begins();
+    checkKept(recording, offset);
     const watch = () => (options.follow ? this.#lifecycle.watchOf(run) : undefined);
-    return follow({ recording, offset: options.from, signal: options.signal, watch });
+    return follow({ recording, offset, signal: options.signal, watch });
   }
 
   #recorded(ref: string, wanted: number | undefined): { record: SessionRecord; run: RunId; recording: Recording } {
@@ -320,8 +346,8 @@ export class Sessions {
   }
 
   #view(record: SessionRecord, usage?: Usage): Session {
-    const activity = this.#lifecycle.watchOf(runOf(record))?.lastActivity ?? null;
-    return viewOf(record, { now: Date.now(), activity, usage });
+    const watched = this.#lifecycle.watchOf(runOf(record));
+    return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage });
   }
 }
 

@@ -1,10 +1,23 @@
 import type { Session, Usage } from "@holdfast/contract";
+import { msSince, startStamp } from "@holdfast/platform";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { limitedBy } from "./limits.ts";
 
-/** A session as clients see it. `activity` is when a live run last wrote something; it is not in the journal. */
-export function viewOf(record: SessionRecord, options: { now: number; activity: number | null; usage?: Usage | undefined }): Session {
-  const ended = record.endedAt === null ? undefined : Date.parse(record.endedAt);
+/** What a daemon that watches a live run knows beyond the journal. */
+export interface Watched {
+  lastActivity: number | null;
+  begins: number;
+  idleMs(): number | null;
+}
+
+/** A session as clients see it. Times of day are for people; how long something takes is by a clock that nobody sets. */
+export function viewOf(
+  record: SessionRecord,
+  options: { now: number; watched: Watched | undefined; recordingLimit: number; usage?: Usage | undefined },
+): Session {
+  const activity = options.watched?.lastActivity ?? null;
+  const durationMs = durationOf(record, options.now);
+  const limit = record.recordingLimit ?? options.recordingLimit;
   return {
     id: record.id,
     name: record.name,
@@ -21,16 +34,45 @@ export function viewOf(record: SessionRecord, options: { now: number; activity: 
     createdAt: record.createdAt,
     startedAt: record.startedAt,
     endedAt: record.endedAt,
-    durationMs: record.startedAt === null ? null : Math.max(0, (ended ?? options.now) - Date.parse(record.startedAt)),
-    lastActivityAt: options.activity === null ? record.lastActivityAt : new Date(options.activity).toISOString(),
+    durationMs,
+    lastActivityAt: activity === null ? record.lastActivityAt : new Date(activity).toISOString(),
+    idleMs: idleOf(options.watched, durationMs),
     outputPath: record.outputPath,
     exit: record.exit,
     cause: record.cause,
     runs: record.run,
     restart: record.restart,
-    restartAt: record.restartAt,
+    restartAt: restartAt(record, options.now),
     usage: options.usage ?? null,
     memoryLimitBytes: record.memoryLimit,
     memoryLimitBy: limitedBy(record),
+    recordingLimitBytes: limit === 0 ? null : limit,
+    recordingCutBytes: options.watched?.begins ?? record.cutOffset,
+    viewedAt: record.viewedAt,
   };
+}
+
+/** Where no clock but the time of day is left, it is clamped: a clock that was set back makes no negative duration. */
+function durationOf(record: SessionRecord, now: number): number | null {
+  if (record.startedAt === null) return null;
+  if (record.endedAt === null) return runningFor(record.pidStart) ?? Math.max(0, now - Date.parse(record.startedAt));
+  return record.durationMs;
+}
+
+function runningFor(pidStart: string | null): number | undefined {
+  const since = msSince(startStamp(pidStart));
+  // In some containers the clock since boot and that of process starts are not the same one.
+  return since === undefined || since < -1000 ? undefined : Math.max(0, Math.round(since));
+}
+
+/** Never longer than it has run, as a clock that was set before this daemon came could make it. */
+function idleOf(watched: Watched | undefined, durationMs: number | null): number | null {
+  const idle = watched?.idleMs() ?? null;
+  return idle === null ? null : Math.round(Math.min(idle, durationMs ?? idle));
+}
+
+/** On the clock as it is now, which may have been set since the restart was scheduled. */
+function restartAt(record: SessionRecord, now: number): string | null {
+  const since = msSince(record.restartDue);
+  return record.restartAt === null || since === undefined ? record.restartAt : new Date(now - since).toISOString();
 }

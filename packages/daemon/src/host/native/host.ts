@@ -136,6 +136,9 @@ export class NativeHost implements Host {
     return false;
   }
 
+  /** A holder has its own screen, and reads nothing back but a backlog. */
+  rememberFrom(): void {}
+
   keeperPids(): number[] {
     return readdirSync(this.#registry).flatMap((name) => {
       const run = parseRunMarker(name.replace(/\.json$/, ""));

@@ -56,10 +56,14 @@ d="$HOLDFAST_HOME/sessions/\${1%-*}/runs/\${1##*-}"
 [ -d "$d" ] || exit 0
 `;
 
-/** exit.json by temp + rename; a status or a signal number, whichever tmux gave. A reaper has said it before. */
+/**
+ * exit.json by temp + rename; a status or a signal number, whichever tmux gave, and seconds since boot: nobody sets that clock. A
+ * reaper has said it before.
+ */
 export const PANE_DIED = `# Run by the tmux server when a program has ended: session name, exit status, signal.
 ${RUN_OF_NAME}[ -e "$d/exit.json" ] && exit 0
-printf '{"status":"%s","signal":"%s"}\\n' "$2" "$3" > "$d/exit.json.$$" && mv "$d/exit.json.$$" "$d/exit.json"
+u=; [ -r /proc/uptime ] && read -r u _ < /proc/uptime
+printf '{"status":"%s","signal":"%s","uptime":"%s"}\\n' "$2" "$3" "$u" > "$d/exit.json.$$" && mv "$d/exit.json.$$" "$d/exit.json"
 `;
 
 export const PANE_RESIZED = `# Run by the tmux server when a window has another size: session name, columns, rows.

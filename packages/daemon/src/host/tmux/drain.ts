@@ -73,7 +73,7 @@ function recorderPid(directory: string): number {
 function recordedBytes(directory: string): number {
   let bytes = 0;
   for (const name of readdirSync(directory)) {
-    if (name.startsWith("output")) bytes += statSync(join(directory, name)).size;
+    if (name.startsWith("output")) bytes += statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
   }
   return bytes;
 }

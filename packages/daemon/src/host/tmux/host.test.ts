@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism, uptime as osUptime, tmpdir } from "node:os";
 import { join } from "node:path";
 import { newSessionId } from "@holdfast/contract";
 import {
@@ -86,7 +86,11 @@ class Load implements Disposable {
 async function exited({ directory }: { directory: string }): Promise<unknown> {
   const path = join(directory, "exit.json");
   await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 15_000, interval: 2 });
-  return JSON.parse(readFileSync(path, "utf8"));
+  const { uptime, ...how } = JSON.parse(readFileSync(path, "utf8")) as { uptime: string };
+  // Seconds since boot, on every host: how long a run took must not depend on a clock that somebody sets.
+  const ago = osUptime() - Number(uptime);
+  expect(ago > -0.1 && ago < 30, `it ended ${ago} s ago`).toBe(true);
+  return how;
 }
 
 function recorded({ directory }: { directory: string }): Buffer {

@@ -12,7 +12,7 @@ import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startComman
 import type { ControlClient } from "./control.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf } from "./drain.ts";
 import { watchMissedEnds } from "./missed-ends.ts";
-import { asksForPasteMarks } from "./paste-marks.ts";
+import { asksForPasteMarks, rememberPasteMarks } from "./paste-marks.ts";
 import { programPid, programStarted } from "./reaper.ts";
 import type { TmuxServer } from "./server.ts";
 import { DEAD, forgetCommand, parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
@@ -150,6 +150,10 @@ export class TmuxHost implements Host {
     await client.run(pipeCommand(run, splitRecorder(prefix)));
     const [lines = []] = await client.run(LIST_COMMAND);
     return parseList(lines).some((live) => live.session === run.session && live.run === run.run && live.recording);
+  }
+
+  rememberFrom(run: RunId, paths: readonly string[]): void {
+    rememberPasteMarks(runDirectory(this.#home, run.session, run.run), paths);
   }
 
   keeperPids(): number[] {

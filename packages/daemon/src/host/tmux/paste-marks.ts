@@ -1,27 +1,50 @@
 /**
  * Whether the program in a pane has asked for marks around pasted text (mode 2004). tmux knows but does not tell, so the answer is
- * the last word in the recording, read from its end.
+ * the last word in the recording, read from its end; of what has been deleted of it, the last word is kept in a file.
  */
-import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isMissing, writeFileAtomic } from "@holdfast/platform";
 
 const CHUNK = 1 << 20;
 /** A mode switch that lies across two chunks is found in the overlap. */
 const OVERLAP = 64;
+const KEPT = "paste-marks";
 
 export function asksForPasteMarks(directory: string): boolean {
   const segments = readdirSync(directory)
     .filter((name) => /^output(?:-\d{3})?\.\d{6,}$/.test(name))
     .sort((a, b) => generation(a) - generation(b) || (a < b ? -1 : 1))
-    .reverse();
+    .reverse()
+    .map((name) => join(directory, name));
+  return lastWord(segments) ?? remembered(directory);
+}
+
+/** Before these segments, the oldest, are deleted. */
+export function rememberPasteMarks(directory: string, paths: readonly string[]): void {
+  const last = lastWord([...paths].reverse());
+  if (last !== undefined) writeFileAtomic(join(directory, KEPT), last ? "on\n" : "off\n");
+}
+
+function remembered(directory: string): boolean {
+  try {
+    return readFileSync(join(directory, KEPT), "utf8") === "on\n";
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Newest segment first. */
+function lastWord(segments: readonly string[]): boolean | undefined {
   let after = "";
-  for (const name of segments) {
-    const text = readAll(join(directory, name)) + after;
+  for (const path of segments) {
+    const text = readAll(path) + after;
     const last = lastSwitch(text);
     if (last !== undefined) return last;
     after = text.slice(0, OVERLAP);
   }
-  return false;
+  return undefined;
 }
 
 function lastSwitch(text: string): boolean | undefined {
@@ -37,8 +60,10 @@ function generation(name: string): number {
   return Number(/-(\d{3})\./.exec(name)?.[1] ?? 0);
 }
 
+/** Nothing of a segment that has just been deleted. */
 function readAll(path: string): string {
-  const length = Math.min(statSync(path).size, CHUNK);
+  const length = Math.min(statSync(path, { throwIfNoEntry: false })?.size ?? 0, CHUNK);
+  if (length === 0) return "";
   const buffer = Buffer.allocUnsafe(length);
   const file = openSync(path, "r");
   try {

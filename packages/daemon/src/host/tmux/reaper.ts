@@ -52,8 +52,11 @@ sub put {
 put('program', $pid) && rename("$run/program.new", "$run/program");
 waitpid($pid, 0);
 my ($status, $signal) = ($? >> 8, $? & 127);
+# Seconds since boot: how long the program ran does not depend on a clock that somebody may set.
+my $uptime = '';
+if (open(my $file, '<', '/proc/uptime')) { ($uptime) = split(' ', <$file>); }
 # Its time is the end of the program, so it is written first and shown later.
-my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s"}' . "\\n", $signal ? '' : $status, $signal || ''));
+my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s","uptime":"%s"}' . "\\n", $signal ? '' : $status, $signal || '', $uptime));
 select(undef, undef, undef, ${LINGER_S});
 # A server that was killed took the terminal away: what came of that is not how the run would have ended.
 if (getppid != $server) { unlink("$run/exit.json.new"); exit 0; }

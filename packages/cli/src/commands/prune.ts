@@ -1,0 +1,109 @@
+import type { PruneReply, PruneVerdict } from "@holdfast/contract/endpoints";
+import { HoldfastError } from "@holdfast/contract/errors";
+import { sizeBytes } from "@holdfast/platform/units";
+import type { Command, Context } from "../command.ts";
+import { formatDuration, parseDuration } from "../duration.ts";
+import { plain } from "../plain.ts";
+import { formatBytes } from "../table.ts";
+
+export const command: Command = {
+  name: "prune",
+  summary: "remove old ended sessions",
+  usage: "[--dry-run] [--older-than 7d] [--keep-size 1G] [--yes]",
+  description:
+    "By the policy in config.toml (ended sessions older than 30d, or beyond 10G together), or by what you say here. Lists what goes and asks\nfirst. A running session is never removed, nor one that nobody has looked at since it ended (logs, show). What is removed cannot be\nbrought back.",
+  flags: {
+    "dry-run": { summary: "only say what would go, and what stays and why" },
+    "older-than": { value: "TIME", summary: "what ended longer ago: 12h, 7d", complete: "nothing" },
+    "keep-size": { value: "SIZE", summary: "the oldest, until the rest takes no more: 500M, 1G", complete: "nothing" },
+    yes: { summary: "do not ask", short: "y" },
+  },
+  examples: [
+    ["holdfast prune --dry-run", "what the policy would remove"],
+    ["holdfast prune --older-than 7d", "list, ask, remove"],
+    ["holdfast prune --keep-size 1G --yes", "in a script"],
+  ],
+  async run(context) {
+    if (context.args.length > 0) throw new HoldfastError("usage", "prune takes no names", { hint: "to remove one: holdfast rm NAME" });
+    const wish = { olderThanMs: ageOf(context), keepBytes: sizeOf(context) };
+    const isDryRun = context.flags.has("dry-run");
+    const isAsked = !isDryRun && !context.flags.has("yes");
+    if (isAsked && (context.json || !process.stdin.isTTY || !process.stdout.isTTY)) {
+      throw new HoldfastError("usage", "prune asks before it removes, and there is nobody to ask", {
+        hint: "look first with --dry-run, then say --yes",
+      });
+    }
+    const plan = await context.client.call("prune", { body: { ...wish, dryRun: true } });
+    if (isAsked && plan.removed.length > 0) process.stdout.write(`${render(plan)}\n`);
+    if (isDryRun || plan.removed.length === 0 || (isAsked && !(await agreed(plan)))) return tell(context, plan, isAsked);
+    const only = plan.removed.map(({ id }) => id);
+    return tell(context, await context.client.call("prune", { body: { ...wish, only } }), isAsked);
+  },
+};
+
+function tell(context: Context, reply: PruneReply, isShown: boolean): number {
+  if (context.json) process.stdout.write(`${JSON.stringify(reply)}\n`);
+  else if (!isShown || reply.removed.length === 0) process.stdout.write(`${render(reply)}\n`);
+  else process.stdout.write(reply.dryRun ? "Nothing was removed.\n" : `${summary(reply.removed)} removed.\n`);
+  return 0;
+}
+
+async function agreed(plan: PruneReply): Promise<boolean> {
+  const { createInterface } = await import("node:readline/promises");
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`Remove ${summary(plan.removed)}? [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+const KEPT: Readonly<Record<string, string>> = {
+  running: "running",
+  unseen: "nobody has looked at it since it ended (holdfast logs NAME, or holdfast rm NAME)",
+  policy: "within the policy",
+  not_named: "not among those that were to go",
+};
+
+function render(reply: PruneReply): string {
+  const { removed, kept } = reply;
+  const head = removed.length === 0 ? "Nothing to remove." : `${summary(removed)} ${reply.dryRun ? "would go" : "removed"}:`;
+  const reasons = Object.keys(KEPT).flatMap((why) => {
+    const some = kept.filter((each) => each.why === why);
+    return some.length === 0 ? [] : [`  ${summary(some)}: ${KEPT[why]}${why === "unseen" ? `: ${namesOf(some)}` : ""}`];
+  });
+  return [head, ...removed.map((each) => `  ${line(each, reply)}`), ...(reasons.length > 0 ? ["Kept:", ...reasons] : [])].join("\n");
+}
+
+function line({ name, status, endedAt, bytes, why }: PruneVerdict, { policy }: PruneReply): string {
+  const age = endedAt === null ? "" : `ended ${formatDuration(Math.max(0, Date.now() - Date.parse(endedAt)))} ago`;
+  const reason =
+    why === "age"
+      ? `older than ${formatDuration(policy.olderThanMs ?? 0)}`
+      : `the oldest go until all take no more than ${formatBytes(policy.keepBytes ?? 0)}`;
+  return `${plain(name)}  ${status}, ${age}, ${formatBytes(bytes)}: ${reason}`;
+}
+
+function summary(some: readonly PruneVerdict[]): string {
+  const bytes = some.reduce((sum, each) => sum + each.bytes, 0);
+  return `${some.length} session${some.length === 1 ? "" : "s"} (${formatBytes(bytes)})`;
+}
+
+const MOST_NAMES = 5;
+
+function namesOf(some: readonly PruneVerdict[]): string {
+  const names = some.slice(0, MOST_NAMES).map(({ name }) => plain(name));
+  return `${names.join(", ")}${some.length > MOST_NAMES ? ", …" : ""}`;
+}
+
+function ageOf({ flags }: Context): number | undefined {
+  const text = flags.text("older-than");
+  return text === undefined ? undefined : parseDuration(text, "--older-than");
+}
+
+function sizeOf({ flags }: Context): number | undefined {
+  const text = flags.text("keep-size");
+  const bytes = text === undefined ? undefined : sizeBytes(text);
+  if (text === undefined || bytes !== undefined) return bytes;
+  throw new HoldfastError("usage", `--keep-size takes a size, not ${JSON.stringify(text)}`, { hint: "for example: 500M or 1G" });
+}

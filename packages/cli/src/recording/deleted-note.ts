@@ -1,0 +1,8 @@
+import { formatBytes } from "../table.ts";
+import type { Deleted } from "./bytes.ts";
+
+/** For people, where the output would have been. */
+export function deletedNote({ from, to, limitBytes }: Deleted): string {
+  const limit = limitBytes === null ? "" : ` (limit ${formatBytes(limitBytes)})`;
+  return `… ${formatBytes(to - from)} of ${from === 0 ? "earlier " : ""}output were deleted${limit}`;
+}

@@ -1,0 +1,79 @@
+/**
+ * Keeps the journal from growing for ever. Of a session that was removed before `before`, every event goes: it has left no row in any
+ * table, so none is missing after a rebuild. Of a session that is still there and has many old events, those go, and a snapshot of its
+ * rows is appended in the same transaction. So do old events of the daemon's own comings and goings.
+ *
+ * Numbers are never used again: what is left of the old part has gaps, and `journal.pruned` says up to where. A reader with a cursor in
+ * that part is refused, for it would miss what was deleted. The file does not shrink: its free pages are used for what comes.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { EventData, Principal, SessionId } from "@holdfast/contract";
+import type { Draft, Journal } from "./journal.ts";
+
+/** In one transaction: a few milliseconds, in which nothing else can be appended. */
+const SESSIONS_AT_ONCE = 50;
+const EVENTS_AT_ONCE = 2000;
+
+/** A session that is still there keeps this many: what people read, and not worth a snapshot. */
+const MOST_OLD_EVENTS = 1000;
+
+export interface PruneOptions {
+  /** Events of before this time are old. */
+  before: string;
+  actor: Principal;
+  snapshot(db: DatabaseSync, session: SessionId): EventData<"session.snapshot"> | undefined;
+  /** Whether it has a record: one that was removed may have been adopted again. */
+  isThere(session: SessionId): boolean;
+  /** Called before the last trace of a removed session goes. */
+  forget(session: SessionId): void;
+  mostOldEvents?: number;
+}
+
+/** One step; true when there may be more to do. */
+export function pruneEvents(journal: Journal, options: PruneOptions): boolean {
+  let again = false;
+  journal.rewrite((db) => {
+    const removed = removedSessions(db, options).filter((session) => !options.isThere(session));
+    const crowded = removed.length > 0 ? [] : crowdedSessions(db, options);
+    for (const session of removed) options.forget(session);
+    const deleted = [
+      ...removed.map((session) => deleteWhere(db, "session = ?", session)),
+      ...crowded.map((session) => deleteWhere(db, "session = ? AND at < ?", session, options.before)),
+      deleteWhere(db, `seq IN (SELECT seq FROM events WHERE session IS NULL AND at < ? LIMIT ${EVENTS_AT_ONCE})`, options.before),
+    ];
+    const events = deleted.reduce((sum, { count }) => sum + count, 0);
+    if (events === 0) return { upTo: 0, drafts: [] };
+    again = removed.length > 0 || crowded.length > 0;
+    const upTo = Math.max(...deleted.map(({ last }) => last));
+    const snapshots = crowded.flatMap((session): Draft[] => {
+      const data = options.snapshot(db, session);
+      return data ? [{ type: "session.snapshot", actor: options.actor, session, data }] : [];
+    });
+    const data = { events, sessions: removed.length, upTo, before: options.before };
+    return { upTo, drafts: [...snapshots, { type: "journal.pruned", actor: options.actor, session: null, data }] };
+  });
+  return again;
+}
+
+function removedSessions(db: DatabaseSync, { before }: PruneOptions): SessionId[] {
+  const sql = `SELECT session FROM events WHERE type = 'session.removed' AND at < ? ORDER BY at LIMIT ${SESSIONS_AT_ONCE}`;
+  return db
+    .prepare(sql)
+    .all(before)
+    .map(({ session }) => session as SessionId);
+}
+
+/** One at a time: a snapshot of a session with many runs is large. */
+function crowdedSessions(db: DatabaseSync, { before, mostOldEvents = MOST_OLD_EVENTS }: PruneOptions): SessionId[] {
+  const many = "SELECT session FROM events WHERE session IS NOT NULL GROUP BY session HAVING count(*) > ?";
+  const old = db.prepare("SELECT count(*) AS n FROM events WHERE session = ? AND at < ?");
+  for (const { session } of db.prepare(many).all(mostOldEvents)) {
+    if (Number(old.get(String(session), before)?.n) > mostOldEvents) return [session as SessionId];
+  }
+  return [];
+}
+
+function deleteWhere(db: DatabaseSync, where: string, ...values: string[]): { count: number; last: number } {
+  const last = Number(db.prepare(`SELECT coalesce(max(seq), 0) AS seq FROM events WHERE ${where}`).get(...values)?.seq);
+  return { count: Number(db.prepare(`DELETE FROM events WHERE ${where}`).run(...values).changes), last };
+}

@@ -1,0 +1,33 @@
+/**
+ * Keeps a recording within its limit by deleting its oldest segments, an eighth of the limit at a time: a flood makes a few cuts, not one
+ * for each segment. Oldest first, so that a daemon that dies in the middle leaves a whole end of the recording; what its files say is
+ * then the truth, and the journal is told of it later.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { writeFileAtomic } from "@holdfast/platform";
+import { CUT, offsetByName, type Recording, SEGMENT_BYTES, type Segment } from "./recording.ts";
+
+/** Where the recording begins afterwards; undefined when there was nothing to delete. `beforeCut` gets the files that will go. */
+export function keepToLimit(
+  recording: Recording,
+  options: { limit: number; beforeCut?: ((paths: string[]) => void) | undefined },
+): number | undefined {
+  const segments = recording.segments();
+  let kept = segments.reduce((sum, { size }) => sum + size, 0);
+  if (kept <= options.limit) return undefined;
+  const aim = options.limit - Math.max(SEGMENT_BYTES, Math.floor(options.limit / 8));
+  const old: Segment[] = [];
+  // The last one grows, and stays.
+  for (const segment of segments.slice(0, -1)) {
+    if (kept <= aim) break;
+    old.push(segment);
+    kept -= segment.size;
+  }
+  const first = segments[old.length];
+  if (!first || old.length === 0) return undefined;
+  options.beforeCut?.(old.map(({ path }) => path));
+  if (offsetByName(first.name) !== first.offset) writeFileAtomic(join(recording.directory, CUT), `${first.offset} ${first.name}\n`);
+  for (const { path } of old) rmSync(path, { force: true });
+  return first.offset;
+}

@@ -1,0 +1,163 @@
+import { existsSync, mkdirSync, mkdtempDisposableSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Principal, SessionId } from "@holdfast/contract";
+import { type Home, openHome } from "@holdfast/platform";
+import { expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "../journal/database.ts";
+import { Journal } from "../journal/journal.ts";
+import { SessionQueries } from "../projection/session-queries.ts";
+import { sessionsProjection } from "../projection/sessions.ts";
+import { type Policy, Pruning } from "./pruning.ts";
+
+const ACTOR = "user:tester" as Principal;
+const DAY = 86_400_000;
+const KB = 1024;
+
+/** Real files, a real journal; only the clock is the test's. */
+class Bench {
+  now = 20_000 * DAY;
+  steps = 0;
+  readonly home: Home;
+  readonly journal: Journal;
+  readonly queries: SessionQueries;
+  readonly pruning: Pruning;
+  #count = 0;
+
+  constructor(policy: Policy) {
+    const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+    onTestFinished(() => directory.remove());
+    this.home = openHome({ HOLDFAST_HOME: join(directory.path, "home") });
+    const db = openDatabase(":memory:");
+    this.journal = new Journal({ db, projections: [sessionsProjection], machineName: "box", clock: () => this.now });
+    this.queries = new SessionQueries(db);
+    this.pruning = new Pruning({
+      home: this.home,
+      queries: this.queries,
+      journal: this.journal,
+      policy: { ...policy, everyMs: 3_600_000 },
+      clock: { now: () => this.now, steps: () => this.steps },
+      discard: (record, { why, bytes }) => {
+        this.journal.append({ type: "session.removed", actor: ACTOR, session: record.id, data: { name: record.name, why, bytes } });
+        rmSync(join(this.home.sessions, record.id), { recursive: true });
+      },
+    });
+  }
+
+  session(name: string, what: { bytes?: number; ended?: boolean; viewed?: boolean } = {}): SessionId {
+    const { bytes = KB, ended = true, viewed = true } = what;
+    const session = `aaaaaaaaa${"abcdefghijklmnopqrstuvwxyz"[this.#count++]}` as SessionId;
+    const about = { actor: ACTOR, session };
+    const common = { role: null, objective: null, host: "tmux", cwd: "/", command: ["sh"] } as const;
+    this.journal.append(
+      { ...about, type: "session.created", data: { ...common, command: ["sh"], name, kind: "shell", agent: "shell" } },
+      { ...about, type: "session.started", data: { run: 1, pid: 1, pidStart: "x", outputPath: "/x" } },
+    );
+    const end = { run: 1, exit: { code: 0, signal: null }, cause: "exited", lastActivityAt: null, bytes } as const;
+    if (ended) this.journal.append({ ...about, type: "session.ended", data: { ...end, endedAt: new Date(this.now).toISOString() } });
+    if (ended && viewed) this.journal.append({ ...about, type: "session.viewed", data: { run: 1 } });
+    const directory = join(this.home.sessions, session, "runs/1");
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "output.000000"), "x".repeat(bytes));
+    return session;
+  }
+
+  names(): string[] {
+    return this.queries.select({ all: true }).map(({ name }) => name);
+  }
+}
+
+test("what ended longer ago than the policy's age goes; what runs, is unseen or is younger stays (BG-16 durability)", async () => {
+  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  const old = bench.session("old");
+  bench.session("old-unseen", { viewed: false });
+  bench.session("old-running", { ended: false });
+  bench.now += 31 * DAY;
+  bench.session("young");
+  const reply = await bench.pruning.ask({ dryRun: false }, ACTOR);
+  expect(reply.removed).toMatchObject([{ name: "old", why: "age", bytes: KB }]);
+  expect(reply.kept.map(({ name, why }) => [name, why])).toEqual([
+    ["old-running", "running"],
+    ["old-unseen", "unseen"],
+    ["young", "policy"],
+  ]);
+  expect(bench.names()).toEqual(["old-unseen", "old-running", "young"]);
+  expect(existsSync(join(bench.home.sessions, old))).toBe(false);
+});
+
+test("beyond the policy's size what ended first goes first, until the rest fits; unseen ones count and stay (BG-16 durability)", async () => {
+  const bench = new Bench({ ageMs: null, bytes: 25 * KB });
+  bench.session("a", { bytes: 10 * KB });
+  bench.session("unseen", { bytes: 10 * KB, viewed: false });
+  bench.session("b", { bytes: 10 * KB });
+  // The clock was set back: what ended last has the oldest time, and is still the last.
+  bench.now -= 5 * DAY;
+  bench.session("c", { bytes: 10 * KB });
+  bench.session("running", { bytes: 99 * KB, ended: false });
+  await bench.pruning.look();
+  expect(bench.names()).toEqual(["unseen", "c", "running"]);
+  expect(bench.journal.readAfter(0, 100, { types: ["session.removed"] }).map(({ data }) => data)).toEqual([
+    { name: "a", why: "size", bytes: 10 * KB },
+    { name: "b", why: "size", bytes: 10 * KB },
+  ]);
+});
+
+test("a policy that is off removes nothing, however old and large", async () => {
+  const bench = new Bench({ ageMs: null, bytes: null });
+  bench.session("old", { bytes: 1000 * KB });
+  bench.now += 10_000 * DAY;
+  for (let look = 0; look < 3; look++) await bench.pruning.look();
+  expect(bench.names()).toEqual(["old"]);
+});
+
+test("the daemon removes by age only what was too old at two looks, with no step of the clock between them", async () => {
+  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  bench.session("one");
+  await bench.pruning.look();
+  // Somebody sets the clock a year ahead by mistake, and back an hour later.
+  bench.now += 365 * DAY;
+  bench.steps += 365 * DAY;
+  await bench.pruning.look();
+  bench.now -= 365 * DAY;
+  bench.steps -= 365 * DAY;
+  await bench.pruning.look();
+  await bench.pruning.look();
+  expect(bench.names()).toEqual(["one"]);
+  bench.now += 31 * DAY;
+  await bench.pruning.look();
+  expect(bench.names()).toEqual(["one"]);
+  await bench.pruning.look();
+  expect(bench.names()).toEqual([]);
+});
+
+test("a dry run removes nothing; a wish replaces the policy; of what would go only the named goes", async () => {
+  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  const [a, b] = [bench.session("a"), bench.session("b")];
+  bench.now += 2 * DAY;
+  expect((await bench.pruning.ask({ dryRun: true }, ACTOR)).removed).toEqual([]);
+  const dry = await bench.pruning.ask({ dryRun: true, olderThanMs: DAY }, ACTOR);
+  expect(dry).toMatchObject({ dryRun: true, policy: { olderThanMs: DAY, keepBytes: null }, removed: [{ id: a }, { id: b }] });
+  expect(bench.names()).toEqual(["a", "b"]);
+  const reply = await bench.pruning.ask({ dryRun: false, olderThanMs: DAY, only: [b] }, ACTOR);
+  expect(reply).toMatchObject({ removed: [{ id: b }], kept: [{ id: a, why: "not_named" }] });
+  expect(bench.names()).toEqual(["a"]);
+});
+
+test("a session that ended in the future, by a clock that was wrong, is not old", async () => {
+  const bench = new Bench({ ageMs: 0, bytes: null });
+  bench.session("future");
+  bench.now -= 10 * DAY;
+  expect((await bench.pruning.ask({ dryRun: true, olderThanMs: 0 }, ACTOR)).removed).toEqual([]);
+});
+
+test("events of a session that was pruned stay for the policy's age, then they go too", async () => {
+  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  const old = bench.session("old");
+  bench.now += 31 * DAY;
+  for (let look = 0; look < 2; look++) await bench.pruning.look();
+  expect(bench.names()).toEqual([]);
+  expect(bench.journal.readAfter(0, 100, { session: old })).toHaveLength(5);
+  bench.now += 31 * DAY;
+  await bench.pruning.look();
+  expect(bench.journal.readAfter(0, 100).map(({ type }) => type)).toEqual(["journal.pruned"]);
+});

@@ -1,0 +1,158 @@
+/**
+ * Removes ended sessions by age and total size, and old events of sessions that are gone. Never a running one, nor one that nobody has
+ * looked at since it ended. One timer in all.
+ *
+ * The time of day may be wrong for a while (before the network has corrected it, after a flat battery). So the daemon removes by age only
+ * what was too old at two looks in a row with no step of the clock between them; somebody who asks sees what goes and decides.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as breathe } from "node:timers/promises";
+import { hasEnded, type Principal, type PruneReply, type PruneVerdict, type SessionId } from "@holdfast/contract";
+import { clockSteps, describe, type Home, log } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import type { Journal } from "../journal/journal.ts";
+import { pruneEvents } from "../journal/prune.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { snapshotOf } from "../projection/sessions.ts";
+import { bytesOfSessions } from "./disk-use.ts";
+
+export interface Policy {
+  ageMs: number | null;
+  bytes: number | null;
+}
+
+interface Order {
+  dryRun: boolean;
+  policy: Policy;
+  only?: readonly SessionId[] | undefined;
+  actor: Principal;
+}
+
+export type Discard = (record: SessionRecord, how: { actor: Principal; why: "age" | "size"; bytes: number }) => void;
+
+export class Pruning implements Disposable {
+  readonly #home: Home;
+  readonly #queries: SessionQueries;
+  readonly #journal: Journal;
+  readonly #policy: Policy & { everyMs: number };
+  readonly #discard: Discard;
+  readonly #clock: { now(): number; steps(): number };
+  #timer: NodeJS.Timeout | undefined;
+  #tooOld = new Set<string>();
+  #steps: number;
+
+  constructor(options: {
+    home: Home;
+    queries: SessionQueries;
+    journal: Journal;
+    policy: Policy & { everyMs: number };
+    discard: Discard;
+    clock?: { now(): number; steps(): number };
+  }) {
+    this.#home = options.home;
+    this.#queries = options.queries;
+    this.#journal = options.journal;
+    this.#policy = options.policy;
+    this.#discard = options.discard;
+    this.#clock = options.clock ?? { now: Date.now, steps: clockSteps };
+    this.#steps = this.#clock.steps();
+  }
+
+  begin(): void {
+    const look = () => void this.look().catch((error: unknown) => log(`cannot prune: ${describe(error)}`));
+    this.#timer = setInterval(look, this.#policy.everyMs).unref();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  /** What the daemon does by itself now and then. */
+  async look(): Promise<void> {
+    const stepped = this.#steps !== this.#clock.steps();
+    this.#steps = this.#clock.steps();
+    const { removed } = await this.prune({ dryRun: true, policy: this.#policy, actor: DAEMON });
+    const before = stepped ? new Set<string>() : this.#tooOld;
+    this.#tooOld = new Set(removed.filter(({ why }) => why === "age").map(({ id }) => id));
+    const only = removed.filter(({ id, why }) => why === "size" || before.has(id)).map(({ id }) => id);
+    if (only.length > 0) await this.prune({ dryRun: false, policy: this.#policy, only, actor: DAEMON });
+    if (!stepped) await this.#pruneJournal();
+  }
+
+  /** As somebody asks; without a wish of theirs by the policy. */
+  ask(
+    body: { dryRun: boolean; olderThanMs?: number | undefined; keepBytes?: number | undefined; only?: SessionId[] | undefined },
+    actor: Principal,
+  ) {
+    const wished = body.olderThanMs !== undefined || body.keepBytes !== undefined;
+    const policy = wished ? { ageMs: body.olderThanMs ?? null, bytes: body.keepBytes ?? null } : this.#policy;
+    return this.prune({ dryRun: body.dryRun, policy, only: body.only, actor });
+  }
+
+  async prune(order: Order): Promise<PruneReply> {
+    const sizes = await bytesOfSessions(this.#home);
+    const bytesOf = (id: SessionId) => sizes.get(id)?.totalBytes ?? 0;
+    const running = this.#queries.select({});
+    const ended = this.#queries.ended();
+    const verdicts = judge(ended, { policy: order.policy, now: this.#clock.now(), bytesOf, only: order.only });
+    const kept = running.map((record) => verdict(record, "running", bytesOf(record.id)));
+    const removed: PruneVerdict[] = [];
+    for (const each of verdicts) {
+      if (each.why !== "age" && each.why !== "size") kept.push(each);
+      else if (order.dryRun || (await this.#remove(each, { why: each.why, actor: order.actor }))) removed.push(each);
+    }
+    const policy = { olderThanMs: order.policy.ageMs, keepBytes: order.policy.bytes };
+    return { policy, removed, kept, dryRun: order.dryRun };
+  }
+
+  /** Looked at once more: while sizes were read, somebody may have removed it or started it again. */
+  async #remove({ id, bytes }: PruneVerdict, how: { why: "age" | "size"; actor: Principal }): Promise<boolean> {
+    await breathe();
+    const record = this.#queries.get(id);
+    if (!record || !hasEnded(record.status) || record.restartAt !== null || record.viewedAt === null) return false;
+    this.#discard(record, { ...how, bytes });
+    return true;
+  }
+
+  async #pruneJournal(): Promise<void> {
+    if (this.#policy.ageMs === null) return;
+    const before = new Date(this.#clock.now() - this.#policy.ageMs).toISOString();
+    const options = {
+      before,
+      actor: DAEMON,
+      snapshot: snapshotOf,
+      isThere: (id: SessionId) => this.#queries.get(id) !== undefined,
+      // Files that outlived their record: without its events nobody would know that they may go.
+      forget: (id: SessionId) => rmSync(join(this.#home.sessions, id), { recursive: true, force: true }),
+    };
+    while (pruneEvents(this.#journal, options)) await breathe();
+  }
+}
+
+/** Pure. In the order in which they ended: what ended first goes first. */
+export function judge(
+  ended: readonly SessionRecord[],
+  how: { policy: Policy; now: number; bytesOf(id: SessionId): number; only?: readonly SessionId[] | undefined },
+): PruneVerdict[] {
+  const { ageMs, bytes } = how.policy;
+  const isOld = ({ endedAt }: SessionRecord) => ageMs !== null && endedAt !== null && how.now - Date.parse(endedAt) > ageMs;
+  const goesByAge = (record: SessionRecord) => record.viewedAt !== null && isOld(record);
+  let total = ended.filter((record) => !goesByAge(record)).reduce((sum, { id }) => sum + how.bytesOf(id), 0);
+  return ended.map((record) => {
+    const size = how.bytesOf(record.id);
+    const goesBySize = bytes !== null && total > bytes;
+    let why: PruneVerdict["why"] = "policy";
+    if (record.viewedAt === null) why = "unseen";
+    else if (isOld(record)) why = "age";
+    else if (goesBySize) why = "size";
+    if (why === "size") total -= size;
+    const isNamed = how.only?.includes(record.id) ?? true;
+    return verdict(record, isNamed || why === "unseen" ? why : "not_named", size);
+  });
+}
+
+function verdict(record: SessionRecord, why: PruneVerdict["why"], bytes: number): PruneVerdict {
+  const { id, name, status, endedAt, viewedAt } = record;
+  return { id, name, status, endedAt, viewedAt, bytes, why };
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { durationMs, sizeBytes } from "./units.ts";
+
+test.each([
+  ["500ms", 500],
+  ["5s", 5000],
+  ["5", 5000],
+  ["1.5m", 90_000],
+  ["2h", 7_200_000],
+  ["30d", 30 * 86_400_000],
+])("%s is a duration of %i ms", (text, ms) => {
+  expect(durationMs(text)).toBe(ms);
+});
+
+test.each([
+  ["64M", 64 * 2 ** 20],
+  ["64MB", 64 * 2 ** 20],
+  ["64MiB", 64 * 2 ** 20],
+  ["1.5 G", 1.5 * 2 ** 30],
+  ["450k", 450 * 1024],
+  ["2T", 2 * 2 ** 40],
+])("%s is a size of %i bytes", (text, bytes) => {
+  expect(sizeBytes(text)).toBe(bytes);
+});
+
+test.each(["", "-1d", "1w", "d", "1 d", "1e3s", "off", "5M"])("%j is no duration", (text) => {
+  expect(durationMs(text)).toBeUndefined();
+});
+
+test.each(["", "64", "-1M", "M", "1P", "off", "5d", "1 000M"])("%j is no size", (text) => {
+  expect(sizeBytes(text)).toBeUndefined();
+});

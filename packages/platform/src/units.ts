@@ -1,0 +1,15 @@
+/** Durations and sizes as people write them, on command lines and in the configuration. */
+const DURATIONS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const SIZES: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
+
+/** `500ms`, `5s`, `10m`, `2h`, `1d` in milliseconds; a number alone is seconds. Undefined: it is no duration. */
+export function durationMs(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text);
+  return match ? Number(match[1]) * (DURATIONS[match[2] ?? "s"] ?? 1000) : undefined;
+}
+
+/** `500M`, `2G`, `1.5 GB`, `64MiB` in bytes, by powers of 1024. Undefined: it is no size. */
+export function sizeBytes(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?) ?([KMGT])(?:i?B)?$/i.exec(text);
+  return match ? Math.round(Number(match[1]) * (SIZES[match[2]?.toUpperCase() ?? ""] ?? Number.NaN)) : undefined;
+}
