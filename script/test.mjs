@@ -15,6 +15,7 @@ try {
   // A login over the network that ends, or breaks, is tested with the real thing.
   ensureProgram("sshd", "openssh-server");
   ensureProgram("ssh", "openssh-client");
+  ensureProgram("faketime");
   ensureProgram("systemd-run", "systemd");
   process.exitCode = await run(node, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...filters], { env });
 } catch (error) {

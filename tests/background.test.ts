@@ -41,7 +41,8 @@ test("a background shell streams its output to disk and keeps exit code, duratio
   expect(recorded(started)).toBe(`${pid}\r\nlast words`);
   expect(session).toMatchObject({ status: "failed", exit: { code: 3, signal: null }, pid, outputPath });
   const [begin, end] = [Date.parse(session.startedAt ?? ""), Date.parse(session.endedAt ?? "")];
-  expect(session.durationMs).toBe(end - begin);
+  // By another clock, which nobody sets.
+  expect(Math.abs((session.durationMs ?? Number.NaN) - (end - begin))).toBeLessThan(1000);
   expect(begin).toBeGreaterThanOrEqual(before - 5);
   expect(end).toBeGreaterThanOrEqual(asked - 5);
   expect(end).toBeLessThanOrEqual(Date.now());

@@ -5,7 +5,7 @@
 import { readlinkSync } from "node:fs";
 import { userInfo } from "node:os";
 import path from "node:path";
-import type { AnyEvent, AttachPlan, DaemonStatus, ErrorBody, Session } from "@holdfast/contract";
+import type { AnyEvent, AttachPlan, DaemonStatus, DiskUse, ErrorBody, PruneReply, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { attachTerminal } from "./attached.ts";
 import { TestHome } from "./home.ts";
@@ -15,10 +15,12 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy".split(" "),
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt".split(
+    " ",
+  ),
 ].sort();
 const EVENT_KEYS = "epoch seq id type v at actor session machine data".split(" ").sort();
-const STATUS_KEYS = "pid version node nodeVersion home socket startedAt machine epoch seq sessions tmux".split(" ").sort();
+const STATUS_KEYS = "pid version node nodeVersion home socket startedAt uptimeMs machine epoch seq sessions tmux".split(" ").sort();
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -68,6 +70,10 @@ test("run --json prints the session that runs", async () => {
     usage: null,
     memoryLimitBytes: null,
     memoryLimitBy: null,
+    idleMs: null,
+    recordingLimitBytes: 64 * 2 ** 20,
+    recordingCutBytes: 0,
+    viewedAt: null,
   });
   expect(readlinkSync(`/proc/${session.pid}/exe`), "the program's own pid").toMatch(/\/(sleep|coreutils|busybox)$/);
 });
@@ -233,4 +239,18 @@ test("an error with --json is one JSON object on standard error", async () => {
   expect(JSON.parse((await home.cli(["ls", "--nothing", "--json"])).stderr)).toMatchObject({ error: { code: "usage" } });
   // What follows -- is the program's.
   expect((await home.cli(["run", "--", "no-such-program", "--json"])).stderr).toMatch(/^holdfast: cannot find the program/);
+});
+
+test("du and prune print what they found, in bytes", async () => {
+  await using home = new TestHome();
+  await home.run("echo text", "--name", "one");
+  await home.ended("one");
+  const use = await home.json<DiskUse>(["du"]);
+  const parts = "journalBytes backupBytes damagedBytes workspaceBytes otherBytes totalBytes";
+  expect(keys(use)).toEqual(`home sessions ${parts}`.split(" ").sort());
+  expect(keys(use.sessions[0])).toEqual("id name status recordingBytes transcriptBytes otherBytes totalBytes".split(" ").sort());
+  const pruned = await home.json<PruneReply>(["prune", "--dry-run"]);
+  expect(keys(pruned)).toEqual(["dryRun", "kept", "policy", "removed"]);
+  expect(pruned.policy).toEqual({ olderThanMs: 30 * 86_400_000, keepBytes: 10 * 2 ** 30 });
+  expect(keys(pruned.kept[0])).toEqual("id name status endedAt viewedAt bytes why".split(" ").sort());
 });

@@ -1,0 +1,156 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { AnyEvent, PruneReply, Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+import { SettableClock } from "./set-clock.ts";
+
+const DAY = 86_400_000;
+
+async function events(home: TestHome, ...args: string[]): Promise<AnyEvent[]> {
+  const lines = (await home.ok(["events", ...args])).split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as AnyEvent);
+}
+
+/** Runs until the file is there, saying now and then that it does. */
+function until(file: string): string {
+  return `while ! [ -e ${file} ]; do echo on; sleep 0.05; done`;
+}
+
+describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shift) => {
+  const step = shift === "-1d" ? -DAY : DAY;
+
+  test.each(["tmux", "native"])("order, ages and durations stay what they are, on the %s host", async (host) => {
+    await using home = new TestHome();
+    const clock = new SettableClock(home);
+    const go = path.join(home.root, "go");
+    await clock.startDaemon();
+    const began = performance.now();
+    await home.run(until(go), "--host", host, "--name", "before");
+    clock.set(shift);
+    await home.run("exec sleep 1000", "--host", host, "--name", "after");
+    const [before, after] = await home.json<Session[]>(["ls"], { env: clock.env });
+    expect([before?.name, after?.name]).toEqual(["before", "after"]);
+    expect(Date.parse(after?.createdAt ?? "") - Date.parse(before?.createdAt ?? "")).toBeCloseTo(step, -5);
+    for (const session of [before, after]) {
+      expect(session?.durationMs).toBeGreaterThanOrEqual(0);
+      expect(session?.durationMs).toBeLessThan(performance.now() - began + 1000);
+    }
+    expect(before?.idleMs).toBeLessThan(10_000);
+    const [, ...rows] = (await home.ok(["ls"], { env: clock.env })).trim().split("\n");
+    for (const row of rows) expect(row).toMatch(/^\w+ +working +shell +\d+s +(\d+s ago|–) /);
+
+    writeFileSync(go, "");
+    const ended = await home.ended("before");
+    const took = performance.now() - began;
+    expect(ended.durationMs).toBeLessThanOrEqual(took + 100);
+    expect(ended.durationMs).toBeGreaterThan(0);
+    const all = await events(home);
+    expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
+    const jump = all.findIndex(({ at }, index) => index > 0 && Math.abs(Date.parse(at) - Date.parse(all[index - 1]?.at ?? "")) > DAY / 2);
+    expect(jump).toBeGreaterThan(0);
+  });
+
+  test("a pause before a restart is neither skipped nor a day long, also over a daemon that was killed", async () => {
+    await using home = new TestHome();
+    const clock = new SettableClock(home);
+    await clock.startDaemon();
+    await home.ok(["run", "--restart", "always", "--name", "it", "--", "sh", "-c", "exit 1"]);
+    // The pauses are 1, 2 and 4 seconds; in the third the clock is set and the daemon dies.
+    await home.until("it", ({ runs, restartAt }) => runs === 3 && restartAt !== null);
+    const began = performance.now();
+    clock.set(shift);
+    await home.killDaemon();
+    await clock.startDaemon();
+    const due = await home.json<Session>(["show", "it"], { env: clock.env });
+    const left = Date.parse(due.restartAt ?? "") - (Date.now() + step);
+    expect(left).toBeLessThan(5000);
+    expect(left).toBeGreaterThan(-1000);
+    await home.until("it", ({ runs }) => runs === 4);
+    expect(performance.now() - began).toBeGreaterThan(2000);
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect((await home.session("it")).durationMs).toBeLessThan(10_000);
+  });
+
+  test("quick ends are counted as such: a clock that jumps during a run makes it neither long nor short", async () => {
+    await using home = new TestHome();
+    const clock = new SettableClock(home);
+    const go = path.join(home.root, "go");
+    await clock.startDaemon();
+    await home.ok(["run", "--restart", "on-failure", "--name", "it", "--", "sh", "-c", `${until(go)}; exit 1`]);
+    clock.set(shift);
+    writeFileSync(go, "");
+    const scheduled = await eventually(async () => (await events(home, "--type", "session.restart_scheduled"))[0]);
+    expect(scheduled.data).toMatchObject({ quickEnds: 1 });
+  });
+
+  test("what came lately is what came lately, and the times of a recording do not go back", async () => {
+    await using home = new TestHome();
+    const clock = new SettableClock(home);
+    const go = path.join(home.root, "go");
+    await clock.startDaemon();
+    const session = await home.run(`echo old; while ! [ -e ${go} ]; do sleep 0.02; done; echo new; exec sleep 1000`, "--name", "one");
+    const since = (time: string) => home.ok(["logs", "one", "--since", time], { env: clock.env });
+    await eventually(async () => (await since("3s")) === "" && (await since("10m")) === "old\n");
+    clock.set(shift);
+    writeFileSync(go, "");
+    const began = performance.now();
+    await eventually(async () => (await home.ok(["logs", "one"])) === "old\nnew\n");
+    expect(await since(`${performance.now() - began + 2000}ms`)).toBe("new\n");
+    expect(await since("10m")).toBe("old\nnew\n");
+    expect((await home.session("one")).id).toBe(session.id);
+  });
+
+  test("a run that ended while no daemon ran has the duration that its keeper knows", async () => {
+    await using home = new TestHome();
+    const clock = new SettableClock(home);
+    const go = path.join(home.root, "go");
+    await clock.startDaemon();
+    const began = performance.now();
+    const session = await home.run(until(go), "--name", "one");
+    await home.killDaemon();
+    writeFileSync(go, "");
+    await eventually(() => !home.processes().some(({ pid }) => pid === session.pid));
+    const took = performance.now() - began;
+    clock.set(shift);
+    await clock.startDaemon();
+    const ended = await home.ended("one");
+    expect(ended.durationMs).toBeGreaterThan(0);
+    expect(ended.durationMs).toBeLessThanOrEqual(took + 500);
+  });
+});
+
+test("a clock that is set a year ahead for a moment removes nothing", async () => {
+  await using home = new TestHome();
+  const clock = new SettableClock(home);
+  const directory = path.join(home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, "config.toml"), '[prune]\nage = "30d"\nevery = "1s"\n');
+  await clock.startDaemon();
+  await home.run("exit 0", "--name", "one");
+  await home.ended("one");
+  await home.ok(["logs", "one"]);
+  using client = home.client();
+  clock.set("+1y");
+  // Somebody who asks sees what would go; the daemon by itself waits for a second look that finds the clock as it was.
+  expect(await client.call("prune", { body: { dryRun: true } })).toMatchObject({ removed: [{ name: "one", why: "age" }] } satisfies {
+    removed: Partial<PruneReply["removed"][number]>[];
+  });
+  clock.set("+0");
+  await home.run("sleep 2.5", "--name", "two");
+  await home.ended("two");
+  expect((await home.session("one")).status).toBe("done");
+});
+
+test("wait --timeout waits as long as it says, whatever is done to the clock", async () => {
+  await using home = new TestHome();
+  const clock = new SettableClock(home);
+  await clock.startDaemon();
+  await home.run("exec sleep 1000", "--name", "one");
+  const began = performance.now();
+  const waited = home.cli(["wait", "one", "--timeout", "3s"], { env: clock.env });
+  clock.set("+1d");
+  expect((await waited).code).toBe(16);
+  expect(performance.now() - began).toBeGreaterThan(2900);
+  expect(performance.now() - began).toBeLessThan(15_000);
+});

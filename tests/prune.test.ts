@@ -1,0 +1,181 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { AnyEvent, DiskUse, PruneReply, Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { Terminal } from "./terminal.ts";
+
+function configure(home: TestHome, text: string): void {
+  const directory = path.join(home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, "config.toml"), text);
+}
+
+async function eventsOf(home: TestHome, session: Session): Promise<string[]> {
+  const lines = (await home.ok(["events", "--session", session.id])).trim().split("\n");
+  return lines.map((line) => (JSON.parse(line) as AnyEvent).type);
+}
+
+/** A session that has said something and ended. */
+async function ended(home: TestHome, name: string, bytes = 10): Promise<Session> {
+  await home.run(`head -c ${bytes} /dev/zero | tr '\\\\0' x`, "--name", name);
+  return home.ended(name);
+}
+
+describe("who has looked", () => {
+  test("logs and show are a look, once; ls, show --json and a program that asks are none (BG-16 durability)", async () => {
+    await using home = new TestHome();
+    const one = await ended(home, "one");
+    await home.ok(["ls", "--all"]);
+    await home.ok(["wait", "one"]);
+    using client = home.client();
+    await client.call("getSession", { params: { ref: "one" } });
+    expect(await home.session("one")).toMatchObject({ viewedAt: null });
+    for (let look = 0; look < 2; look++) await home.ok(["logs", "one"]);
+    expect((await home.session("one")).viewedAt).toMatch(/^\d{4}-/);
+    expect((await eventsOf(home, one)).filter((type) => type === "session.viewed")).toHaveLength(1);
+    await ended(home, "two");
+    expect(await home.ok(["show", "two"])).toContain("not since it ended");
+    expect(await home.ok(["show", "two"])).toMatch(/looked at {4}\d{4}-/);
+  });
+
+  test("looking at one that runs is no look at how it ended; following it to its end is", async () => {
+    await using home = new TestHome();
+    const go = path.join(home.root, "go");
+    await home.run(`while ! [ -e ${go} ]; do sleep 0.02; done`, "--name", "one");
+    await home.ok(["logs", "one"]);
+    await home.ok(["show", "one"]);
+    await home.ok(["screen", "one"]);
+    writeFileSync(go, "");
+    expect(await home.ended("one")).toMatchObject({ viewedAt: null });
+    await home.ok(["logs", "-f", "one"]);
+    expect((await home.session("one")).viewedAt).not.toBe(null);
+  });
+});
+
+test("prune removes what somebody has looked at, tells what stays and why, and is the same removal as rm (BG-16 durability)", async () => {
+  await using home = new TestHome();
+  const seen = await ended(home, "seen", 5000);
+  const unseen = await ended(home, "unseen");
+  const running = await home.run("exec sleep 1000", "--name", "running");
+  await home.ok(["logs", "seen"]);
+  await home.ok(["logs", "running"]);
+
+  const text = await home.ok(["prune", "--older-than", "0s", "--dry-run"]);
+  expect(text).toContain("1 session (");
+  expect(text).toMatch(/^ {2}seen {2}done, ended \d+s ago, \d+ KB: older than 0s$/m);
+  expect(text).toMatch(/1 session \(.*\): running$/m);
+  expect(text).toContain("nobody has looked at it since it ended (holdfast logs NAME, or holdfast rm NAME): unseen");
+
+  const nobody = await home.cli(["prune", "--older-than", "0s"]);
+  expect(nobody).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--dry-run") });
+  const reply = await home.json<PruneReply>(["prune", "--older-than", "0s", "--yes"]);
+  expect(reply).toMatchObject({
+    dryRun: false,
+    policy: { olderThanMs: 0, keepBytes: null },
+    removed: [{ id: seen.id, name: "seen", status: "done", why: "age", bytes: expect.any(Number) }],
+    kept: [
+      { id: running.id, why: "running" },
+      { id: unseen.id, why: "unseen" },
+    ],
+  });
+  expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name)).toEqual(["unseen", "running"]);
+  expect(existsSync(path.join(home.path, "sessions", seen.id))).toBe(false);
+  expect((await eventsOf(home, seen)).at(-1)).toBe("session.removed");
+  // Its name is free again, and the running one has not noticed.
+  await home.run("exit 0", "--name", "seen");
+  expect((await home.session("running")).pid).toBe(running.pid);
+});
+
+test("on a terminal prune lists what would go and asks; only a yes removes it", async () => {
+  await using home = new TestHome();
+  await ended(home, "one");
+  await home.ok(["logs", "one"]);
+  for (const [answer, says, left] of [
+    ["n", "Nothing was removed.", 1],
+    ["y", /KB\) removed\./, 0],
+  ] as const) {
+    using terminal = new Terminal({ env: home.env });
+    terminal.line(`${HOLDFAST} prune --older-than 0s`);
+    await terminal.shows("Remove 1 session");
+    terminal.line(answer);
+    await terminal.shows(says);
+    expect(await home.json<Session[]>(["ls", "--all"])).toHaveLength(left);
+  }
+});
+
+test("the daemon prunes by itself, by the policy, and leaves what runs or is unseen (BG-16 durability)", async () => {
+  await using home = new TestHome();
+  configure(home, '[prune]\nage = "2s"\nevery = "1s"\n');
+  await ended(home, "seen");
+  await ended(home, "unseen");
+  await home.run("exec sleep 1000", "--name", "running");
+  await home.ok(["logs", "seen"]);
+  const removal = await eventually(async () => {
+    const lines = (await home.ok(["events", "--type", "session.removed"])).split("\n").filter(Boolean);
+    return lines.length > 0 && lines.map((line) => JSON.parse(line) as AnyEvent);
+  });
+  expect(removal).toMatchObject([{ actor: "daemon", data: { name: "seen", why: "age" } }]);
+  // Of what was removed so long ago, the events go too.
+  const pruned = await eventually(async () => {
+    const lines = (await home.ok(["events", "--type", "journal.pruned"])).split("\n").filter(Boolean);
+    return lines.map((line) => JSON.parse(line) as AnyEvent).find(({ data }) => Number(data.sessions) > 0);
+  });
+  expect(pruned.data).toMatchObject({ sessions: 1 });
+  await home.killDaemon();
+  expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name)).toEqual(["unseen", "running"]);
+});
+
+test("pruning by size takes what ended first, whatever is said of its age (BG-16 durability)", async () => {
+  await using home = new TestHome();
+  for (const name of ["first", "second", "third"]) {
+    await ended(home, name, 200_000);
+    await home.ok(["logs", name]);
+  }
+  const { removed } = await home.json<PruneReply>(["prune", "--keep-size", "450K", "--dry-run"]);
+  expect(removed.map(({ name, why }) => [name, why])).toEqual([["first", "size"]]);
+  await home.ok(["prune", "--keep-size", "450K", "--yes"]);
+  expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name)).toEqual(["second", "third"]);
+});
+
+test("a policy that makes no sense is refused with the file's name, and what is off is off", async () => {
+  await using home = new TestHome();
+  configure(home, '[prune]\nage = "old"\n');
+  expect(await home.cli(["up"])).toMatchObject({ code: 10, stderr: expect.stringContaining('config.toml: prune.age "old" is not an age') });
+  configure(home, '[prune]\nage = "off"\nsize = "off"\n');
+  await ended(home, "one");
+  await home.ok(["logs", "one"]);
+  expect(await home.json<PruneReply>(["prune", "--yes"])).toMatchObject({ policy: { olderThanMs: null, keepBytes: null }, removed: [] });
+});
+
+function bytesBelow(directory: string): number {
+  return readdirSync(directory, { withFileTypes: true }).reduce((sum, entry) => {
+    const file = path.join(directory, entry.name);
+    return sum + (entry.isDirectory() ? bytesBelow(file) : statSync(file).size);
+  }, 0);
+}
+
+test("du says what takes how much, the largest first, and misses nothing", async () => {
+  await using home = new TestHome();
+  await ended(home, "small", 1000);
+  await ended(home, "large", 300_000);
+  mkdirSync(path.join(home.path, "damaged"));
+  writeFileSync(path.join(home.path, "damaged/holdfast.db"), "x".repeat(12_345));
+  const use = await home.json<DiskUse>(["du"]);
+  expect(use.sessions.map(({ name, status }) => [name, status])).toEqual([
+    ["large", "done"],
+    ["small", "done"],
+  ]);
+  const [large] = use.sessions;
+  expect(large?.totalBytes).toBe(bytesBelow(path.join(home.path, "sessions", large?.id ?? "")));
+  expect(large?.recordingBytes).toBeGreaterThanOrEqual(300_000);
+  expect(use).toMatchObject({ home: home.path, damagedBytes: 12_345, workspaceBytes: 0 });
+  expect(use.journalBytes).toBe(
+    readdirSync(home.path)
+      .filter((name) => name.startsWith("holdfast.db"))
+      .reduce((sum, name) => sum + statSync(path.join(home.path, name)).size, 0),
+  );
+  const text = await home.ok(["du"]);
+  expect(text).toMatch(/^large +done +\d+ KB +0 KB +\d+ KB$/m);
+  expect(text).toMatch(/^total +\d+ [KM]B$/m);
+});

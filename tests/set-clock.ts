@@ -1,0 +1,47 @@
+/** A daemon whose time of day a test can set while it runs; every other clock, and everything it starts, goes on as ever. */
+import { execFileSync, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { eventually, ROOT, type TestHome } from "./home.ts";
+
+export class SettableClock {
+  readonly #home: TestHome;
+  readonly #file: string;
+
+  constructor(home: TestHome) {
+    this.#home = home;
+    this.#file = path.join(home.root, "clock");
+    this.set("+0");
+  }
+
+  /** `-1d`, `+1d`: from the real time. */
+  set(shift: string): void {
+    writeFileSync(this.#file, `${shift}\n`);
+  }
+
+  /** For commands that are to read the same clock; never for one that starts a session, which would hand it on. */
+  get env(): Record<string, string> {
+    return {
+      LD_PRELOAD: execFileSync("faketime", ["-f", "+0", "printenv", "LD_PRELOAD"], { encoding: "utf8" }).trim(),
+      FAKETIME_TIMESTAMP_FILE: this.#file,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      NO_FAKE_STAT: "1",
+    };
+  }
+
+  async startDaemon(): Promise<void> {
+    const { HOLDFAST_HOME = "", HOME = "" } = this.#home.env;
+    // Builds what is to be started, if need be.
+    await this.#home.ok(["version"]);
+    const env = { HOLDFAST_HOME, HOME, PATH: "/usr/bin:/bin", LANG: "C.UTF-8", ...this.env };
+    spawn(process.execPath, [path.join(ROOT, "dist/daemon.mjs")], { env, cwd: "/", detached: true, stdio: "ignore" }).unref();
+    using client = this.#home.client();
+    await eventually(() =>
+      client.call("status", {}).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+}
