@@ -13,12 +13,26 @@ import { describeMachine, load } from "./machine.ts";
 import { redrawing } from "./redraw.ts";
 import { markdown, type Result, textTable } from "./report.ts";
 import { restart } from "./restart.ts";
+import { restartEnded } from "./restart-ended.ts";
 import { closeAll } from "./rig/left-over.ts";
 import { signal } from "./signal.ts";
 import { spawn } from "./spawn.ts";
 import { stop } from "./stop.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [attachEcho, lsCpu, spawn, idle, redrawing, append, flood, holder, restart, signal, stop];
+const BENCHMARKS: readonly Benchmark[] = [
+  attachEcho,
+  lsCpu,
+  spawn,
+  idle,
+  redrawing,
+  append,
+  flood,
+  holder,
+  restart,
+  restartEnded,
+  signal,
+  stop,
+];
 
 const { values: options } = parseArgs({
   options: {
