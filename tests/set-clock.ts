@@ -1,6 +1,6 @@
 /** A daemon whose time of day a test can set while it runs; every other clock, and everything it starts, goes on as ever. */
-import { execFileSync, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { globSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { eventually, ROOT, type TestHome } from "./home.ts";
 
@@ -22,7 +22,9 @@ export class SettableClock {
   /** For commands that are to read the same clock; never for one that starts a session, which would hand it on. */
   get env(): Record<string, string> {
     return {
-      LD_PRELOAD: execFileSync("faketime", ["-f", "+0", "printenv", "LD_PRELOAD"], { encoding: "utf8" }).trim(),
+      LD_PRELOAD: library(),
+      // What it shares between processes stays behind in /dev/shm when one is killed.
+      FAKETIME_DISABLE_SHM: "1",
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_NO_CACHE: "1",
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
@@ -44,4 +46,11 @@ export class SettableClock {
       ),
     );
   }
+}
+
+/** Not by its wrapper, which cannot run twice under one pid. */
+function library(): string {
+  const [found] = globSync(["/usr/lib/*/faketime/libfaketime.so.1", "/usr/lib*/faketime/libfaketime.so.1"]);
+  if (found === undefined) throw new Error("libfaketime is missing: apt-get install faketime");
+  return found;
 }
