@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, PruneReply, Session } from "@holdfast/contract";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
-import { SettableClock } from "./set-clock.ts";
+import { clearSharedMemory, SettableClock } from "./set-clock.ts";
+
+afterAll(clearSharedMemory);
 
 const DAY = 86_400_000;
 

@@ -1,7 +1,8 @@
 /** A daemon whose time of day a test can set while it runs; every other clock, and everything it starts, goes on as ever. */
 import { spawn } from "node:child_process";
-import { globSync, writeFileSync } from "node:fs";
+import { globSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { inspect } from "@holdfast/platform";
 import { eventually, ROOT, type TestHome } from "./home.ts";
 
 export class SettableClock {
@@ -23,8 +24,6 @@ export class SettableClock {
   get env(): Record<string, string> {
     return {
       LD_PRELOAD: library(),
-      // What it shares between processes stays behind in /dev/shm when one is killed.
-      FAKETIME_DISABLE_SHM: "1",
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_NO_CACHE: "1",
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
@@ -45,6 +44,14 @@ export class SettableClock {
         () => false,
       ),
     );
+  }
+}
+
+/** libfaketime leaves a file in shared memory for each process that was killed. */
+export function clearSharedMemory(): void {
+  for (const file of globSync(["/dev/shm/faketime_shm_*", "/dev/shm/sem.faketime_sem_*"])) {
+    const pid = Number(file.slice(file.lastIndexOf("_") + 1));
+    if (!inspect(pid)) rmSync(file, { force: true });
   }
 }
 
