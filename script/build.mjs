@@ -18,9 +18,10 @@ export async function build() {
   const startedAt = new Date(Date.now() - CLOCK_SLACK_MS);
   const esbuild = await import("esbuild");
   fs.mkdirSync(dist, { recursive: true });
-  const [cli, daemon, holder, demo] = await bundle(esbuild, [
+  const [cli, daemon, copier, holder, demo] = await bundle(esbuild, [
     { ...commonjs("packages/cli/src/main.ts"), plugins: [apart("@xterm/headless", "./xterm.cjs")] },
     module("packages/daemon/src/main.ts"),
+    module("packages/daemon/src/journal/backup-copy.ts"),
     // node-pty loads a native file from beside itself: it stays a package.
     { ...module("packages/holder/src/main.ts"), external: ["@lydell/node-pty"] },
     module("agents/src/demo.ts"),
@@ -28,6 +29,7 @@ export async function build() {
   put("cli.cjs", withModuleUrl(textOf(cli)));
   put("xterm.cjs", fs.readFileSync(createRequire(import.meta.url).resolve("@xterm/headless"), "utf8"));
   put("daemon.mjs", withRequire(textOf(daemon)));
+  put("backup-copy.mjs", withRequire(textOf(copier)));
   put("holder.mjs", withRequire(textOf(holder)));
   put("demo.mjs", withRequire(textOf(demo)));
   put("holdfast.cjs", fs.readFileSync(path.join(root, "script/entry.cjs"), "utf8"));

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Orphan, Session } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
@@ -80,13 +81,15 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     const adopted = await start(home, host, "while :; do echo tick; sleep 0.2; done", "adopted");
     const stopped = await start(home, host, "exec sleep 60", "stopped");
     await home.ok(["down"]);
-    for (const file of readdirSync(home.path)) if (file.startsWith("holdfast.db")) rmSync(path.join(home.path, file));
+    using db = new DatabaseSync(path.join(home.path, "holdfast.db"));
+    db.exec("UPDATE runs SET ended_at = '2026-01-01T00:00:00.000Z', cause = 'lost'; UPDATE sessions SET status = 'lost'");
+    db.close();
     const orphans = await home.json<Orphan[]>(["orphans", "ls"]);
     expect(orphans.map(({ session, pid, kind, adoptable }) => ({ session, pid, kind, adoptable }))).toEqual(
       expect.arrayContaining([adopted, stopped].map(({ id, pid }) => ({ session: id, pid, kind: "run", adoptable: true }))),
     );
     expect(await home.ok(["doctor"])).toContain("2 run without a record");
-    expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
+    expect(await home.json<Session[]>(["ls"])).toEqual([]);
     expect(lives(adopted.pid ?? 0) && lives(stopped.pid ?? 0)).toBe(true);
 
     expect(await home.json<Session>(["orphans", "adopt", `${adopted.id}-1`])).toMatchObject({

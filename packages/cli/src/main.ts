@@ -2,6 +2,7 @@
  * The CLI. One catch: whatever fails becomes one line on standard error, a hint, and the exit code of its error class.
  * Start-up time is a feature: nothing is imported here that `holdfast ls` does not need.
  */
+import { existsSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { openHome } from "@holdfast/platform/home";
 import { parseCommandLine } from "./command-line.ts";
@@ -37,7 +38,14 @@ async function main(argv: string[]): Promise<number> {
   }
   const home = openHome();
   using client = connect(home);
-  return (await command.run({ ...line, json: line.flags.has("json"), home, client })) ?? 0;
+  const json = line.flags.has("json");
+  try {
+    return (await command.run({ ...line, json, home, client })) ?? 0;
+  } finally {
+    if (!json && !command.hidden && existsSync(home.notice)) {
+      (await import("./show-notice.ts")).showNotice(home.notice, { seen: command.name === "status" });
+    }
+  }
 }
 
 /** Before the command line is parsed, or when it cannot be: what comes after `--` is the program's. */

@@ -26,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   status: () => import("./commands/status.ts"),
   doctor: () => import("./commands/doctor.ts"),
   orphans: () => import("./commands/orphans.ts"),
+  backup: () => import("./commands/backup.ts"),
   version: () => import("./commands/version.ts"),
   completion: () => import("./commands/completion.ts"),
   __complete: () => import("./commands/complete.ts"),

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
+import { Backup, RestoreReport } from "./backup.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Screen } from "./holder.ts";
@@ -72,6 +73,10 @@ export const DaemonStatus = z.object({
   epoch: z.string(),
   seq: z.int(),
   sessions: z.object({ running: z.int(), ended: z.int() }),
+  /** The newest, when it was taken in this life of the daemon or before; null without any. */
+  backup: z.nullable(Backup),
+  /** How the epoch came about, where a restore began it. */
+  restored: z.nullable(z.extend(RestoreReport, { at: Time })),
   tmux: z.nullable(z.object({ path: z.string(), version: z.string(), socket: z.string(), pid: z.nullable(z.int()) })),
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
@@ -399,6 +404,29 @@ export const ENDPOINTS = {
     body: z.object({ fix: z._default(z.boolean(), false) }),
     reply: z.object({ findings: z.array(Finding) }),
     errors: [],
+  },
+  listBackups: {
+    ...ROUTES.listBackups,
+    summary: "Copies of the journal that can be restored, newest first.",
+    scope: "observer",
+    reply: z.object({ backups: z.array(Backup) }),
+    errors: [],
+  },
+  createBackup: {
+    ...ROUTES.createBackup,
+    summary: "Takes a verified copy of the journal now, while everything goes on.",
+    scope: "owner",
+    body: z.object({}),
+    reply: Backup,
+    errors: ["backup_failed", "journal_damaged"],
+  },
+  restoreBackup: {
+    ...ROUTES.restoreBackup,
+    summary: "Replaces the journal by a backup, after taking one; the daemon starts anew, with a new epoch. Sessions go on.",
+    scope: "owner",
+    body: z.object({}),
+    reply: z.object({ backup: Backup, before: Backup, pid: z.int() }),
+    errors: ["backup_not_found", "backup_unusable", "backup_failed", "journal_damaged"],
   },
   listEvents: {
     ...ROUTES.listEvents,

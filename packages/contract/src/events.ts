@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { RestoreReport } from "./backup.ts";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { CauseSchema, Exit, HostSchema, KindSchema, RestartSchema, Time } from "./session.ts";
 
@@ -10,7 +11,7 @@ const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
  */
 export const EVENTS = {
   "daemon.started": z.object({ pid: z.int(), version: z.string(), node: z.string() }),
-  "daemon.stopped": z.object({ pid: z.int(), why: z.enum(["asked", "replaced", "signal"]) }),
+  "daemon.stopped": z.object({ pid: z.int(), why: z.enum(["asked", "replaced", "signal", "restore"]) }),
   "session.created": z.object({
     name: z.string(),
     kind: KindSchema,
@@ -24,6 +25,32 @@ export const EVENTS = {
     memoryLimitBytes: z.optional(z.nullable(z.int())),
     /** Of each run; 0 keeps everything, absent as configured. */
     recordingLimitBytes: z.optional(z.int()),
+  }),
+  /** Its record was lost with a damaged journal; this is what its files say. `exit` and `endedAt` are null for a run that may live. */
+  "session.rebuilt": z.object({
+    name: z.string(),
+    kind: KindSchema,
+    agent: z.string(),
+    role: z.nullable(z.string()),
+    objective: z.nullable(z.string()),
+    host: HostSchema,
+    cwd: z.string(),
+    command: z.array(z.string()),
+    restart: RestartSchema,
+    memoryLimitBytes: z.nullable(z.int()),
+    recordingLimitBytes: z.optional(z.int()),
+    owner: Principal,
+    createdAt: Time,
+    runs: z.array(
+      z.object({
+        run: RunNumber,
+        startedAt: z.nullable(Time),
+        outputPath: z.nullable(z.string()),
+        exit: z.nullable(Exit),
+        endedAt: z.nullable(Time),
+        bytes: z.nullable(z.int()),
+      }),
+    ),
   }),
   /** Run 2 and later; run 1 comes with the session. */
   "session.run_created": z.object({ run: RunNumber, why: z.enum(["restart"]) }),
@@ -63,6 +90,8 @@ export const EVENTS = {
   "recording.gap": z.object({ run: RunNumber, offset: z.int(), bytes: z.nullable(z.int()), why: z.string() }),
   /** The oldest output was deleted: `bytes` since the last such event. The recording now begins at `offset`, with `outputPath`. */
   "recording.cut": z.object({ run: RunNumber, offset: z.int(), bytes: z.int(), limit: z.int(), outputPath: z.string() }),
+  /** A new epoch began: the database was damaged, missing, or replaced on request. What it names as lost is not in the journal. */
+  "journal.restored": RestoreReport,
 } as const;
 
 export type EventType = keyof typeof EVENTS;

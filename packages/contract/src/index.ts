@@ -1,3 +1,4 @@
+export * from "./backup.ts";
 export * from "./cursor.ts";
 export * from "./endpoint.ts";
 export * from "./endpoints.ts";

@@ -26,6 +26,9 @@ export const ROUTES = {
   adoptOrphan: { method: "POST", path: "/orphans/:id/adopt" },
   stopOrphan: { method: "POST", path: "/orphans/:id/stop" },
   examine: { method: "POST", path: "/doctor" },
+  listBackups: { method: "GET", path: "/backups" },
+  createBackup: { method: "POST", path: "/backups" },
+  restoreBackup: { method: "POST", path: "/backups/:name/restore" },
   listEvents: { method: "GET", path: "/events" },
   followEvents: { method: "GET", path: "/events/stream" },
 } as const;

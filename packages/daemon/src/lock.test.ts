@@ -51,7 +51,18 @@ test("a process that is killed has let go; one that is stopped has not", async (
 
 test("a lock that cannot be looked at is an error, never a lock", () => {
   expect(() => takeLock("/nowhere/at/all/lock")).toThrow();
+});
+
+test.each([
+  ["garbage", "this is not a database, but long enough to look like one".repeat(100)],
+  ["torn", "SQLite format 3\0torn"],
+  ["empty", ""],
+])("[damage: lock, %s] it locks as before, for one at a time", (_, content) => {
   const path = temporary();
-  writeFileSync(path, "this is not a database, but long enough to look like one".repeat(100));
-  expect(() => takeLock(path)).toThrow("not a database");
+  writeFileSync(path, content);
+  const lock = takeLock(path);
+  expect(lock).toBeDefined();
+  expect(takeLock(path)).toBeUndefined();
+  lock?.close();
+  takeLock(path)?.close();
 });

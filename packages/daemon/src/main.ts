@@ -17,7 +17,17 @@ import {
   type SessionId,
   VERSION,
 } from "@holdfast/contract";
-import { describe, EXIT_ALREADY_RUNNING, type Home, inspect, log, openHome, secureHome, writeFileAtomic } from "@holdfast/platform";
+import {
+  describe,
+  EXIT_ALREADY_RUNNING,
+  type Home,
+  inspect,
+  launchDaemon,
+  log,
+  openHome,
+  secureHome,
+  writeFileAtomic,
+} from "@holdfast/platform";
 import { DAEMON, osUser } from "./access/principal.ts";
 import { bind } from "./api/bind.ts";
 import { type Control, handlers } from "./api/handlers.ts";
@@ -29,22 +39,32 @@ import { detachKeyOf } from "./host/keys.ts";
 import { NativeHost } from "./host/native/host.ts";
 import { TmuxHost } from "./host/tmux/host.ts";
 import { findTmux, TMUX_HINT, TmuxServer, tmuxAtLeast } from "./host/tmux/server.ts";
-import { openDatabase } from "./journal/database.ts";
+import { Backups } from "./journal/backups.ts";
+import { isDamage, onDamage } from "./journal/database.ts";
 import { Journal } from "./journal/journal.ts";
-import { takeLock } from "./lock.ts";
+import { openJournalDatabase } from "./journal/open.ts";
+import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
+import { takeHome } from "./lock.ts";
+import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
+import { rebuildSessions } from "./session/rebuild.ts";
+import { writeNotice } from "./session/restore-notice.ts";
 import { Sessions } from "./session/sessions.ts";
+
+/** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
+const STEADY_MS = 10_000;
 
 const home = openHome();
 try {
   await serve(home);
 } catch (error) {
   log(`the daemon cannot run: ${describe(error)}`);
+  if (isDamage(error) || HoldfastError.from(error).code === "journal_damaged") startAnew(home, error as Error);
   tellStarter(`${HoldfastError.from(error).message}\n`);
   process.exit(1);
 }
@@ -55,13 +75,15 @@ async function serve(home: Home): Promise<void> {
   process.umask(0o077);
   secureHome(home);
   mkdirSync(home.sessions, { recursive: true, mode: 0o700 });
-  const lock = takeLock(home.lock);
+  const lock = takeHome(home);
   if (!lock) process.exit(EXIT_ALREADY_RUNNING);
 
   const startedAt = new Date().toISOString();
   const configuration = readConfiguration();
-  const db = openDatabase(home.database);
-  const journal = new Journal({ db, projections: [sessionsProjection], machineName: hostname().split(".")[0] || "machine" });
+  const projections = [sessionsProjection, restoresProjection];
+  const backups = new Backups({ home, copier: join(import.meta.dirname, "backup-copy.mjs"), onDamage: (what) => foundDamage(what) });
+  const db = await openJournalDatabase(home, { backups, projections });
+  const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tmux = openTmux(home, configuration.detachKey);
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
@@ -85,6 +107,13 @@ async function serve(home: Home): Promise<void> {
   const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
   const doctor = new Doctor({ home, orphans, tmux: { hint: TMUX_HINT, program } });
 
+  const pending = pendingReport(db);
+  if (pending) {
+    const { drafts, report } = rebuildSessions(pending, { home, journal, queries });
+    // Before the fact: one that is shown twice is better than one that never is. Who asked for a restore is told by the reply.
+    if (report.why === "damaged") writeNotice(home, report);
+    journal.append(...drafts);
+  }
   journal.append({
     type: "daemon.started",
     actor: DAEMON,
@@ -96,9 +125,10 @@ async function serve(home: Home): Promise<void> {
   sessions.restarts.begin();
   sessions.limits.begin();
   pruning.begin();
+  backups.begin(() => journal.cursor.seq);
 
   let ending = false;
-  const end = async (why: "asked" | "replaced" | "signal") => {
+  const end = async (why: "asked" | "replaced" | "signal" | "restore" | "damaged") => {
     if (ending) return;
     ending = true;
     await door[Symbol.asyncDispose]();
@@ -107,12 +137,26 @@ async function serve(home: Home): Promise<void> {
     pruning[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
-    journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
-    db.close();
-    rmSync(home.daemonFile, { force: true });
+    backups[Symbol.dispose]();
+    if (why !== "damaged") {
+      journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
+      // A damaged one is left open: closing it would write to it.
+      db.close();
+    }
+    // Left behind, it tells those who follow that another daemon comes.
+    if (why !== "restore" && why !== "damaged") rmSync(home.daemonFile, { force: true });
     lock.close();
+    if (why === "restore" || (why === "damaged" && performance.now() > STEADY_MS)) launchNext(home);
     process.exit(0);
   };
+  /** The next start looks at every page, and restores what is damaged. */
+  const foundDamage = (what: string) => {
+    if (ending) return;
+    log(`the database is damaged: ${what}; the daemon starts anew to restore it`);
+    orderRestore(home, { why: "doubted", what, backup: null });
+    setTimeout(() => void end("damaged"), 20);
+  };
+  onDamage(db, (error) => foundDamage(error.message));
   const control: Control = {
     status: () => statusOf(),
     async shutdown({ body }, { actor, version }) {
@@ -124,6 +168,14 @@ async function serve(home: Home): Promise<void> {
       // The reply must be out before the door closes.
       setTimeout(() => void end(body.why), 20);
       return { pid: process.pid, stopped };
+    },
+    async restoreBackup({ params }, { actor }) {
+      const backup = backups.find(params.name);
+      if (!(await backups.isUsable(backup))) throw unusable(backup);
+      const before = await backups.create("restore");
+      orderRestore(home, { why: "asked", what: `${actor} asked for the backup ${backup.name}`, backup: backup.name });
+      setTimeout(() => void end("restore"), 20);
+      return { backup, before, pid: process.pid };
     },
   };
   const statusOf = (): DaemonStatus => ({
@@ -138,17 +190,30 @@ async function serve(home: Home): Promise<void> {
     machine: journal.machine,
     ...journal.cursor,
     sessions: queries.counts(),
+    backup: backups.list()[0] ?? null,
+    restored: lastRestore(db),
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });
 
   const door = await listen(
-    bind(handlers({ sessions, orphans, doctor, journal, queries, pruning, diskUse: () => diskUse(home, queries), control }), osUser()),
+    bind(handlers({ sessions, orphans, doctor, journal, backups, queries, pruning, diskUse: () => diskUse(home, queries), control }), osUser()),
     home,
   );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));
   writeFileAtomic(home.daemonFile, `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, version: VERSION })}\n`);
   log(`daemon ${VERSION} ready: pid ${process.pid}, home ${home.path}`);
   tellStarter("ready\n");
+}
+
+/** Damage that was found before anybody was let in: whoever waits for this daemon looks again, and starts the one that restores. */
+function startAnew(home: Home, error: Error): never {
+  orderRestore(home, { why: "doubted", what: error.message, backup: null });
+  process.exit(EXIT_ALREADY_RUNNING);
+}
+
+/** Without waiting for it: it can only begin when this process has ended. */
+function launchNext(home: Home): void {
+  launchDaemon(home, process.argv[1] ?? "").catch((error: unknown) => log(`no daemon follows: ${describe(error)}`));
 }
 
 function openTmux(home: Home, detachKey: string): TmuxHost | undefined {

@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 let counter = 0;
 
@@ -15,6 +16,22 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
       // It was never created, or is gone with its directory: the first error is the one to tell.
     }
     throw error;
+  }
+}
+
+/** The file is on the disk under its new name before this returns: neither a killed process nor a power cut leaves half of it there. */
+export function renameDurably(from: string, to: string): void {
+  syncFile(from);
+  renameSync(from, to);
+  syncFile(dirname(to));
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -18,6 +18,14 @@ export interface Home {
   readonly daemonFile: string;
   readonly tmuxFile: string;
   readonly sessions: string;
+  /** Copies of the database. */
+  readonly backups: string;
+  /** What was found damaged, or replaced by a backup; never deleted by us. */
+  readonly setAside: string;
+  /** The order to replace the database by a backup; there until that is done. */
+  readonly restoreOrder: string;
+  /** What a person must be told at their next command. */
+  readonly notice: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -44,6 +52,10 @@ export function openHome(env: Environment = process.env): Home {
     daemonFile: join(path, "daemon.json"),
     tmuxFile: join(path, "tmux.json"),
     sessions: join(path, "sessions"),
+    backups: join(path, "backups"),
+    setAside: join(path, "damaged"),
+    restoreOrder: join(path, "restore.json"),
+    notice: join(path, "notice"),
   };
 }
 

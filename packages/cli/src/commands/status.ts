@@ -1,3 +1,4 @@
+import type { DaemonStatus } from "@holdfast/contract/endpoints";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
@@ -28,9 +29,27 @@ export const command: Command = {
             : "not found",
         ],
         ["journal", `epoch ${status.epoch}, ${status.seq} events`],
+        ["backup", backupOf(status.backup)],
+        ...(status.restored ? [["restored", restoredText(status.restored)]] : []),
       ];
       process.stdout.write(`${rows.map(([name = "", value = ""]) => `${color("dim", name.padEnd(9))} ${plain(value)}`).join("\n")}\n`);
     }
     return 0;
   },
 };
+
+function backupOf(backup: DaemonStatus["backup"]): string {
+  return backup ? `${backup.name}, ${formatDuration(Math.max(0, Date.now() - Date.parse(backup.at)))} ago` : "none yet";
+}
+
+function restoredText(report: NonNullable<DaemonStatus["restored"]>): string {
+  const { seq, lost, sessions } = report;
+  const loss =
+    lost.until === null
+      ? `events after ${seq} may be lost`
+      : lost.until > seq
+        ? `events ${seq + 1} to ${lost.until} are lost`
+        : "no event is known to be lost";
+  const counts = `${sessions.rebuilt.length} sessions rebuilt, ${sessions.removed.length} removed, ${sessions.unreadable.length} unreadable`;
+  return `${report.at} because ${report.what}; ${loss}; ${counts}`;
+}

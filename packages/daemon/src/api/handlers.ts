@@ -1,5 +1,6 @@
 import { formatCursor, type SessionId } from "@holdfast/contract";
 import type { Doctor } from "../doctor/doctor.ts";
+import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Orphans } from "../session/orphans.ts";
@@ -11,6 +12,7 @@ import { eventsFrom, startOf } from "./events.ts";
 export interface Control {
   status: Handlers["status"];
   shutdown: Handlers["shutdown"];
+  restoreBackup: Handlers["restoreBackup"];
 }
 
 export function handlers(rooms: {
@@ -18,12 +20,13 @@ export function handlers(rooms: {
   orphans: Orphans;
   doctor: Doctor;
   journal: Journal;
+  backups: Backups;
   queries: SessionQueries;
   pruning: Pruning;
   diskUse: Handlers["diskUse"];
   control: Control;
 }): Handlers {
-  const { sessions, orphans, doctor, journal, queries, pruning, diskUse, control } = rooms;
+  const { sessions, orphans, doctor, journal, backups, queries, pruning, diskUse, control } = rooms;
   /** A removed session has no record, but its events can still be asked for by its id. */
   const filterOf = (query: { session?: string | undefined; type?: string[] | undefined }): EventFilter => ({
     session: query.session === undefined ? undefined : sessionId(query.session),
@@ -58,6 +61,8 @@ export function handlers(rooms: {
     adoptOrphan: async ({ params }, { actor }) => sessions.get(await orphans.adopt(params.id, actor)),
     stopOrphan: ({ params, body }) => orphans.stop(params.id, body.graceMs),
     examine: async ({ body }) => ({ findings: await doctor.examine(body) }),
+    listBackups: () => ({ backups: backups.list() }),
+    createBackup: () => backups.create("asked"),
     listEvents: ({ query }) => {
       const seq = startOf(journal, query.after);
       const filter = filterOf(query);

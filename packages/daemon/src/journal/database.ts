@@ -6,9 +6,10 @@ import { MIGRATIONS } from "./migrations.ts";
  * WAL with synchronous=NORMAL: a killed process loses nothing that was committed; only a power cut can lose the last
  * moments, and never consistency.
  */
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string, options: { mustExist?: boolean } = {}): DatabaseSync {
   const db = new DatabaseSync(path);
   try {
+    if (options.mustExist && versionOf(db) === 0) throw new Damage("it has no schema");
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;");
     migrate(db);
   } catch (error) {
@@ -19,16 +20,8 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 export function migrate(db: DatabaseSync, migrations: readonly string[] = MIGRATIONS): void {
-  const version = Number(db.prepare("PRAGMA user_version").get()?.user_version);
-  if (version > migrations.length) {
-    throw new HoldfastError(
-      "daemon_outdated",
-      `the database is of a newer Holdfast (schema ${version}, this one knows ${migrations.length})`,
-      {
-        hint: "install the newer Holdfast again; nothing was changed",
-      },
-    );
-  }
+  const version = versionOf(db);
+  if (version > migrations.length) throw newer(version, migrations.length);
   for (const [index, sql] of migrations.entries()) {
     if (index < version) continue;
     transaction(db, () => {
@@ -38,14 +31,56 @@ export function migrate(db: DatabaseSync, migrations: readonly string[] = MIGRAT
   }
 }
 
-export function transaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec("BEGIN IMMEDIATE");
+export function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare("PRAGMA user_version").get()?.user_version);
+}
+
+export function newer(version: number, known: number): HoldfastError {
+  return new HoldfastError("daemon_outdated", `the database is of a newer Holdfast (schema ${version}, this one knows ${known})`, {
+    hint: "install the newer Holdfast again; nothing was changed",
+  });
+}
+
+/** Something that cannot be right in a database, found by a look of our own. */
+export class Damage extends Error {}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB, with their finer codes; and what our own looks throw. */
+export function isDamage(error: unknown): boolean {
+  const code = ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff;
+  return error instanceof Damage || code === 11 || code === 26;
+}
+
+const listeners = new WeakMap<DatabaseSync, (error: Error) => void>();
+
+/** Calls the listener when a query finds the database damaged; the query fails all the same. */
+export function onDamage(db: DatabaseSync, listener: (error: Error) => void): void {
+  listeners.set(db, listener);
+}
+
+/** Every query goes through here or through `transaction`, so that damage cannot be passed over. */
+export function watched<T>(db: DatabaseSync, work: () => T): T {
   try {
-    const result = work();
-    db.exec("COMMIT");
-    return result;
+    return work();
   } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    throw error;
+    if (!isDamage(error)) throw error;
+    listeners.get(db)?.(error as Error);
+    throw new HoldfastError("journal_damaged", `the journal's database is damaged: ${(error as Error).message}`, {
+      hint: "it is restored now, from the newest backup and what can still be read; try again in a moment",
+      cause: error,
+    });
   }
+}
+
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  return watched(db, () => {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  });
 }

@@ -18,7 +18,7 @@ import {
   type Principal,
   type SessionId,
 } from "@holdfast/contract";
-import { transaction } from "./database.ts";
+import { transaction, watched } from "./database.ts";
 
 /** A fact about to be written; the journal adds place, time and identity. */
 export type Draft = {
@@ -102,7 +102,8 @@ export class Journal {
       where.push(`type IN (${filter.types.map(() => "?").join(", ")})`);
       values.push(...filter.types);
     }
-    const rows = this.#db.prepare(`SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY seq LIMIT ?`).all(...values, limit);
+    const sql = `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY seq LIMIT ?`;
+    const rows = watched(this.#db, () => this.#db.prepare(sql).all(...values, limit));
     return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
   }
 

@@ -11,6 +11,7 @@ import {
   type SessionKind,
   type SessionStatus,
 } from "@holdfast/contract";
+import { watched } from "../journal/database.ts";
 
 export interface SessionRecord {
   id: SessionId;
@@ -119,12 +120,13 @@ export class SessionQueries {
   /** Those that have ended and are not due again, in the order in which they ended. */
   ended(): SessionRecord[] {
     const rest = `WHERE s.status NOT IN ${LIVE} AND s.restart_at IS NULL ORDER BY r.ended_seq, s.created_seq`;
-    return this.#prepared(rest).all().map(toRecord);
+    return this.#all(rest);
   }
 
   counts(): { running: number; ended: number } {
     const counts = { running: 0, ended: 0 };
-    for (const row of this.#db.prepare("SELECT status, count(*) AS n FROM sessions GROUP BY status").all()) {
+    const rows = watched(this.#db, () => this.#db.prepare("SELECT status, count(*) AS n FROM sessions GROUP BY status").all());
+    for (const row of rows) {
       counts[hasEnded(row.status as SessionStatus) ? "ended" : "running"] += Number(row.n);
     }
     return counts;
@@ -165,18 +167,18 @@ export class SessionQueries {
   }
 
   #read(where: string, ...values: string[]): SessionRecord[] {
-    return this.#prepared(`${where} ORDER BY s.created_seq`)
-      .all(...values)
-      .map(toRecord);
+    return this.#all(`${where} ORDER BY s.created_seq`, ...values);
   }
 
-  #prepared(rest: string): StatementSync {
-    let statement = this.#statements.get(rest);
-    if (!statement) {
-      statement = this.#db.prepare(`${SELECT} ${rest}`);
-      this.#statements.set(rest, statement);
-    }
-    return statement;
+  #all(rest: string, ...values: string[]): SessionRecord[] {
+    return watched(this.#db, () => {
+      let statement = this.#statements.get(rest);
+      if (!statement) {
+        statement = this.#db.prepare(`${SELECT} ${rest}`);
+        this.#statements.set(rest, statement);
+      }
+      return statement.all(...values).map(toRecord);
+    });
   }
 }
 

@@ -36,6 +36,35 @@ const APPLY: Apply = {
     );
     s.newRun.run(session, 1);
   },
+  "session.rebuilt"(s, { session, data, seq }) {
+    s.create.run(
+      session,
+      data.name,
+      data.kind,
+      data.agent,
+      data.role,
+      data.objective,
+      data.host,
+      data.cwd,
+      JSON.stringify(data.command),
+      data.owner,
+      data.createdAt,
+      seq,
+      data.restart,
+      data.memoryLimitBytes,
+      data.recordingLimitBytes ?? null,
+    );
+    for (const run of data.runs) {
+      s.newRun.run(session, run.run);
+      s.nextRun.run(run.run, session);
+      s.startRun.run(null, null, run.outputPath, run.startedAt, session, run.run);
+      if (run.outputPath !== null) s.working.run(session);
+      if (run.endedAt === null) continue;
+      const cause = run.exit === null ? "lost" : "exited";
+      const { code = null, signal = null } = run.exit ?? {};
+      s.endRun.run(run.endedAt, code, signal, cause, null, run.bytes, 1, null, seq, session, run.run);
+    }
+  },
   "session.run_created"(s, { session, data }) {
     s.newRun.run(session, data.run);
     s.nextRun.run(data.run, session);
@@ -134,7 +163,7 @@ const SQL = {
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, viewed_at = NULL WHERE id = ?",
   restartAt: "UPDATE sessions SET restart_at = ?, restart_due = ? WHERE id = ?",
-  startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = ? WHERE session = ? AND run = ?",
+  startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = coalesce(started_at, ?) WHERE session = ? AND run = ?",
   // A shell works while it runs; what an agent in a terminal does is unknown until there is evidence.
   working: "UPDATE sessions SET status = CASE kind WHEN 'shell' THEN 'working' ELSE 'unknown' END WHERE id = ?",
   exceedLimit: "UPDATE runs SET limit_exceeded = ? WHERE session = ? AND run = ?",

@@ -159,7 +159,8 @@ export class Lifecycle implements Disposable {
   async #settle(host: Host, record: SessionRecord, live: LiveRun | undefined): Promise<void> {
     const run = { session: record.id, run: record.run };
     const exit = readExitFile(runDirectory(this.#home, run.session, run.run));
-    if (live && record.status === "starting") this.#started(run, live.pid);
+    // Also one that was rebuilt from its files: they do not say its pid.
+    if (live && (record.status === "starting" || record.pid === null)) this.#started(run, live.pid);
     if (exit) return this.#end(run, { exit });
     if (live?.dead) return this.#end(run, { exit: { exit: live.exit ?? { code: null, signal: null }, endedAt: Date.now() } });
     if (!live) return this.#end(run, { lost: true });

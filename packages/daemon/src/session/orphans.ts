@@ -147,8 +147,9 @@ export class Orphans {
 
   #creation(run: RunId, actor: Principal): Draft {
     const { spec } = readSessionFiles(this.#home, run.session);
-    const { kind, agent, role, objective, host, cwd, command } = spec;
+    const { kind, agent, role, objective, host, cwd, command, restart, memoryLimitBytes } = spec;
     const name = this.#queries.byName(spec.name) ? `${spec.name}-${run.session}` : spec.name;
-    return { type: "session.created", actor, session: run.session, data: { name, kind, agent, role, objective, host, cwd, command } };
+    const data = { name, kind, agent, role, objective, host, cwd, command, restart, memoryLimitBytes };
+    return { type: "session.created", actor, session: run.session, data };
   }
 }

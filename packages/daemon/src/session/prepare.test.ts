@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type HoldfastError, SpawnRequest } from "@holdfast/contract";
+import { type HoldfastError, type Principal, SpawnRequest } from "@holdfast/contract";
 import { type Home, openHome } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { prepare } from "./prepare.ts";
@@ -13,7 +13,13 @@ class TestHome implements Disposable {
 
   prepare(request: Record<string, unknown>, taken: string[] = []) {
     const whole = SpawnRequest.parse({ agent: "shell", cwd: this.root, env: { PATH: "/usr/bin:/bin" }, command: ["true"], ...request });
-    return prepare(whole, { home: this.home, programs: "/programs", host: "tmux", isTaken: (name) => taken.includes(name) });
+    return prepare(whole, {
+      home: this.home,
+      programs: "/programs",
+      host: "tmux",
+      owner: "user:tester" as Principal,
+      isTaken: (name) => taken.includes(name),
+    });
   }
 
   [Symbol.dispose](): void {

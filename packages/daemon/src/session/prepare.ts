@@ -1,7 +1,15 @@
 /** Everything that can be refused is refused here, before anything is recorded; then the files of the first run are written. */
 import { accessSync, constants, rmSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { checkName, HoldfastError, type HostName, newSessionId, type SessionId, type SpawnRequest } from "@holdfast/contract";
+import {
+  checkName,
+  HoldfastError,
+  type HostName,
+  newSessionId,
+  type Principal,
+  type SessionId,
+  type SpawnRequest,
+} from "@holdfast/contract";
 import { findProgram, type Home, runDirectory } from "@holdfast/platform";
 import type { Profile } from "../agent/profile.ts";
 import { profileOf } from "../agent/profiles/index.ts";
@@ -22,7 +30,7 @@ export interface Prepared {
 
 export function prepare(
   request: SpawnRequest,
-  context: { home: Home; programs: string; host: HostName; isTaken(name: string): boolean },
+  context: { home: Home; programs: string; host: HostName; owner: Principal; isTaken(name: string): boolean },
 ): Prepared {
   const profile = profileOf(request.agent);
   const name = nameOf(request, context.isTaken);
@@ -35,7 +43,7 @@ export function prepare(
   const directory = runDirectory(context.home, id, 1);
   const prepared: Prepared = { id, name, profile, command, cwd, host: context.host, directory };
   try {
-    const { role = null, objective = null, umask } = request;
+    const { role = null, objective = null, umask, restart, memoryLimitBytes = null } = request;
     const spec: Spec = {
       v: 1,
       id,
@@ -48,7 +56,11 @@ export function prepare(
       cwd,
       command,
       umask,
-      memoryLimitBytes: request.memoryLimitBytes ?? null,
+      owner: context.owner,
+      createdAt: new Date().toISOString(),
+      restart,
+      memoryLimitBytes,
+      ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
     };
     writeSessionFiles(context.home, spec, env);
     writeLaunch(context.home, { session: id, run: 1 }, { spec, env });

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastError, type HostName, type SessionId, type SessionKind } from "@holdfast/contract";
+import { HoldfastError, type HostName, type RestartPolicy, type SessionId, type SessionKind } from "@holdfast/contract";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
 import { launchFile } from "./launch-file.ts";
@@ -21,7 +21,11 @@ export interface Spec {
   cwd: string;
   command: string[];
   umask: number;
-  /** Missing in the specs of the first version. */
+  /** What only a lost journal needs again; older files do not have them. */
+  owner?: string;
+  createdAt?: string;
+  restart?: RestartPolicy;
+  recordingLimitBytes?: number;
   memoryLimitBytes?: number | null;
 }
 
@@ -48,14 +52,31 @@ export function writeLaunch(home: Home, run: RunId, what: { spec: Spec; env: Rec
 /** What a session was started with; a file that is damaged or gone is said, not guessed. */
 export function readSessionFiles(home: Home, session: SessionId): { spec: Spec; env: Record<string, string> } {
   const directory = join(home.sessions, session);
-  const spec = readJsonFile(join(directory, "spec.json")) as Spec | undefined;
+  const spec = readSpec(home, session);
   const env = readEnvironment(join(directory, "env"));
-  if (spec?.v !== 1 || !Array.isArray(spec.command) || typeof spec.cwd !== "string" || env === undefined) {
+  if (!spec || env === undefined) {
     throw new HoldfastError("session_damaged", `the files a new run of ${session} would start from are damaged or missing`, {
       hint: `look at spec.json and env in ${directory}; start a new session instead`,
     });
   }
   return { spec, env };
+}
+
+/** Undefined when the file is damaged or missing. */
+export function readSpec(home: Home, session: SessionId): Spec | undefined {
+  const spec = readJsonFile(join(home.sessions, session, "spec.json")) as Spec | undefined;
+  const isWhole =
+    spec?.v === 1 &&
+    spec.id === session &&
+    Array.isArray(spec.command) &&
+    [spec.name, spec.kind, spec.agent, spec.host, spec.cwd].every((field) => typeof field === "string");
+  return isWhole ? spec : undefined;
+}
+
+/** The name is what a lost journal would have to find again. */
+export function renameInSpec(home: Home, session: SessionId, name: string): void {
+  const spec = readSpec(home, session);
+  if (spec) writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, name }, null, 2)}\n`);
 }
 
 function readEnvironment(path: string): Record<string, string> | undefined {

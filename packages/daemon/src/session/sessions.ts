@@ -36,7 +36,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
 import { nameTaken, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
-import { readSessionFiles, writeLaunch } from "./run-files.ts";
+import { readSessionFiles, renameInSpec, writeLaunch } from "./run-files.ts";
 import { sendText, Turns } from "./typing.ts";
 import { usageOf } from "./usage.ts";
 import { viewOf } from "./view.ts";
@@ -102,7 +102,7 @@ export class Sessions {
   async spawn(request: SpawnRequest, actor: Principal): Promise<Session> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#isTaken(name);
-    const prepared = prepare(request, { home: this.#home, programs: this.#programs, host: host.name, isTaken });
+    const prepared = prepare(request, { home: this.#home, programs: this.#programs, host: host.name, owner: actor, isTaken });
     const { id, name, profile, command, cwd } = prepared;
     const { role = null, objective = null, restart, memoryLimitBytes = null } = request;
     const data = {
@@ -198,6 +198,7 @@ export class Sessions {
     if (name === record.name) return this.#view(record);
     if (this.#isTaken(name)) throw nameTaken(name);
     this.#journal.append({ type: "session.renamed", actor: options.actor, session: record.id, data: { from: record.name, name } });
+    renameInSpec(this.#home, record.id, name);
     // Only what somebody who is attached reads at the bottom of the screen: not worth failing a rename that has happened.
     if (!hasEnded(record.status))
       await this.#hosts

@@ -1,0 +1,49 @@
+/**
+ * A thread of its own that copies the database page by page inside one read transaction, and reads every page of the copy. The
+ * daemon appends meanwhile: on its own connection the copy would hold it up by hundreds of milliseconds.
+ */
+import { backup, DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+import { checkEveryPage } from "./condition.ts";
+import { isDamage, versionOf } from "./database.ts";
+
+export interface CopyOrder {
+  source: string;
+  target: string;
+}
+
+/** `damage`: the copy is exact, and so is what is wrong with it. */
+export type CopyOutcome = { seq: number; version: number; damage: string | undefined } | { failed: string };
+
+/** Between two steps the thread can be ended; within one, nothing waits for it. */
+const PAGES_PER_STEP = 1000;
+
+const { source, target } = workerData as CopyOrder;
+parentPort?.postMessage(await copy().catch((error: Error): CopyOutcome => ({ failed: error.message })));
+
+async function copy(): Promise<CopyOutcome> {
+  try {
+    await copyPages();
+    return check();
+  } catch (error) {
+    if (isDamage(error)) return { seq: 0, version: 0, damage: (error as Error).message };
+    throw error;
+  }
+}
+
+async function copyPages(): Promise<void> {
+  using from = new DatabaseSync(source, { readOnly: true });
+  // The transaction begins with its first read, and is what makes all steps see the same pages.
+  from.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
+  await backup(from, target, { rate: PAGES_PER_STEP });
+  from.exec("COMMIT");
+}
+
+function check(): CopyOutcome {
+  using copy = new DatabaseSync(target);
+  // One file that needs no other beside it.
+  copy.exec("PRAGMA journal_mode = DELETE");
+  checkEveryPage(copy);
+  const seq = Number(copy.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
+  return { seq, version: versionOf(copy), damage: undefined };
+}

@@ -1,0 +1,168 @@
+/**
+ * Copies of the database in generations. One is taken every EVERY_MS when something was appended, before a migration, before a restore,
+ * and on request. It is copied beside its place, checked page by page, and only then gets its name: what has a name was good when it
+ * was taken. Names sort in the order in which backups were taken, also when the clock jumps.
+ */
+import { mkdirSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { type Backup, HoldfastError } from "@holdfast/contract";
+import { describe, type Home, log, renameDurably } from "@holdfast/platform";
+import type { CopyOrder, CopyOutcome } from "./backup-copy.ts";
+import { surplus } from "./generations.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+/** A damaged database loses at most so much, if nothing of it can be read. */
+const EVERY_MS = 10 * 60_000;
+
+/** A start has more urgent things to do. */
+const CALM_MS = 30_000;
+
+const NAME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-(\d+)-(timer|asked|migration|restore)$/;
+
+export class Backups implements Disposable {
+  readonly #home: Home;
+  readonly #copier: string;
+  readonly #onDamage: (what: string) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #saidWhyNot = "";
+
+  /** `copier`: the file of the thread that copies. `onDamage`: the copy shows that the database itself is damaged. */
+  constructor(options: { home: Home; copier?: string; onDamage?(what: string): void }) {
+    this.#home = options.home;
+    this.#copier = options.copier ?? join(import.meta.dirname, "backup-copy.ts");
+    this.#onDamage = options.onDamage ?? (() => {});
+    mkdirSync(this.#home.backups, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(this.#home.backups)) if (name.includes(".tmp")) rmSync(join(this.#home.backups, name), { force: true });
+  }
+
+  /** Takes one whenever `seq` is beyond that of the newest, not more often than every EVERY_MS. */
+  begin(seq: () => number): void {
+    const newest = this.list()[0];
+    const age = newest ? Date.now() - Date.parse(newest.at) : EVERY_MS;
+    this.#wait(seq, Math.min(EVERY_MS, Math.max(CALM_MS, EVERY_MS - age)));
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Newest first. */
+  list(): Backup[] {
+    return readdirSync(this.#home.backups)
+      .filter((file) => file.endsWith(".db"))
+      .sort()
+      .reverse()
+      .flatMap((file) => this.#parse(file.slice(0, -".db".length)));
+  }
+
+  find(name: string): Backup {
+    const backups = this.list();
+    const backup = backups.find((each) => each.name === name);
+    if (backup) return backup;
+    throw new HoldfastError("backup_not_found", `there is no backup ${JSON.stringify(name)}`, {
+      hint: "list them with: holdfast backup ls",
+      candidates: backups.slice(0, 3).map((each) => each.name),
+    });
+  }
+
+  pathOf(backup: Backup): string {
+    return join(this.#home.backups, `${backup.name}.db`);
+  }
+
+  /** One after the other: two at once would only take longer. */
+  create(why: Backup["why"]): Promise<Backup> {
+    const next = this.#last.then(() => this.#create(why));
+    this.#last = next.catch(() => {});
+    return next;
+  }
+
+  /** Whether it could be restored by this Holdfast now. */
+  async isUsable(backup: Backup): Promise<boolean> {
+    const target = join(this.#home.backups, `${process.pid}.check.tmp`);
+    const outcome = await this.#copy({ source: this.pathOf(backup), target });
+    rmSync(target, { force: true });
+    return !("failed" in outcome) && outcome.damage === undefined && outcome.version <= MIGRATIONS.length;
+  }
+
+  async #create(why: Backup["why"]): Promise<Backup> {
+    this.#checkRoom();
+    const temporary = join(this.#home.backups, `${process.pid}.tmp`);
+    try {
+      const outcome = await this.#copy({ source: this.#home.database, target: temporary });
+      if ("failed" in outcome) throw failed(outcome.failed);
+      if (outcome.damage !== undefined) {
+        this.#onDamage(outcome.damage);
+        throw new HoldfastError("journal_damaged", `the journal's database is damaged: ${outcome.damage}`, {
+          hint: "it is restored now, from the newest backup and what can still be read",
+        });
+      }
+      const name = this.#nextName(outcome.seq, why);
+      renameDurably(temporary, join(this.#home.backups, `${name}.db`));
+      this.#thin();
+      return this.find(name);
+    } finally {
+      for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(temporary + suffix, { force: true });
+    }
+  }
+
+  #copy(order: CopyOrder): Promise<CopyOutcome> {
+    return new Promise((resolve, reject) => {
+      const thread = new Worker(this.#copier, { workerData: order });
+      thread.once("message", resolve);
+      thread.once("error", (cause: Error) => reject(failed(cause.message, cause)));
+      thread.once("exit", () => reject(failed("the thread that copies ended")));
+    });
+  }
+
+  /** A backup must never be what fills the disk: recordings come first. */
+  #checkRoom(): void {
+    const { bavail, bsize } = statfsSync(this.#home.backups);
+    const size = statSync(this.#home.database).size;
+    if (bavail * bsize < 2 * size) throw failed(`it takes ${size} bytes, and ${bavail * bsize} are free`);
+  }
+
+  #nextName(seq: number, why: Backup["why"]): string {
+    const newest = this.list()[0];
+    const at = Math.max(Date.now(), newest ? Date.parse(newest.at) + 1 : 0);
+    return `${new Date(at).toISOString().replace(/[-:.]/g, "")}-${seq}-${why}`;
+  }
+
+  #parse(name: string): Backup[] {
+    const match = NAME.exec(name);
+    if (!match) return [];
+    const [, year, month, day, hour, minute, second, ms, seq, why] = match;
+    const stat = statSync(join(this.#home.backups, `${name}.db`), { throwIfNoEntry: false });
+    if (!stat) return [];
+    const at = `${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`;
+    return [{ name, at, why: why as Backup["why"], seq: Number(seq), bytes: stat.size }];
+  }
+
+  #thin(): void {
+    for (const backup of surplus(this.list())) rmSync(this.pathOf(backup), { force: true });
+  }
+
+  #wait(seq: () => number, ms: number): void {
+    this.#timer = setTimeout(() => void this.#due(seq), ms).unref();
+  }
+
+  async #due(seq: () => number): Promise<void> {
+    try {
+      if (seq() !== this.list()[0]?.seq) await this.create("timer");
+      this.#saidWhyNot = "";
+    } catch (error) {
+      const why = HoldfastError.from(error).message;
+      if (why !== this.#saidWhyNot) log(`no backup of the journal: ${describe(error)}`);
+      this.#saidWhyNot = why;
+    }
+    this.#wait(seq, EVERY_MS);
+  }
+}
+
+function failed(why: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("backup_failed", `a backup of the journal could not be taken: ${why}`, {
+    hint: "make room, then: holdfast backup create",
+    cause,
+  });
+}

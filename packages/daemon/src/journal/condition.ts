@@ -1,0 +1,101 @@
+/**
+ * What is there of the database, found out without changing a byte of it: it may be set aside as it is. What is looked at on each
+ * start is cheap; every page is read (`PRAGMA quick_check`) when the database is small, or there is a reason to doubt it. The rest is
+ * looked through with each backup, which is checked page by page.
+ */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Home } from "@holdfast/platform";
+import { Damage, isDamage, newer, versionOf } from "./database.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { walDamage } from "./wal.ts";
+
+export type Condition = { state: "new" } | { state: "good"; version: number } | { state: "damaged"; what: string };
+
+/** Reading every page takes a millisecond per megabyte: so much is no burden on a start. */
+const SMALL_BYTES = 64 << 20;
+
+/** A version beyond it is no version, but damage. */
+const MOST_VERSIONS = 10_000;
+
+export function conditionOf(home: Home, options: { doubted: boolean }): Condition {
+  const wal = sizeOf(`${home.database}-wal`);
+  const size = sizeOf(home.database);
+  if (!size) {
+    if (!wal && !hasPast(home)) return { state: "new" };
+    return { state: "damaged", what: size === undefined ? "it is missing" : "it is empty" };
+  }
+  const broken = walDamage(`${home.database}-wal`);
+  if (broken !== undefined) return { state: "damaged", what: broken };
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(home.database, { readOnly: true });
+    const version = examine(db, { home, size, ...options });
+    const cut = version === 0 ? undefined : cutShort(db, { home, hasLog: Boolean(wal) });
+    return cut === undefined ? { state: "good", version } : { state: "damaged", what: cut };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return { state: "damaged", what: (error as Error).message };
+  } finally {
+    db?.close();
+  }
+}
+
+/** Throws `Damage` when a page, a row or a value of the database cannot be right. */
+export function checkEveryPage(db: DatabaseSync): void {
+  const found = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
+  if (found !== "ok") throw new Damage(String(found));
+  const unreadable = db.prepare("SELECT seq FROM events WHERE NOT json_valid(data) LIMIT 1").get();
+  if (unreadable) throw new Damage(`event ${unreadable.seq} cannot be read`);
+}
+
+function examine(db: DatabaseSync, found: { size: number; doubted: boolean; home: Home }): number {
+  const version = versionOf(db);
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE name IN ('meta', 'events') AND type = 'table'").all();
+  if (version < 0 || version > MOST_VERSIONS || (version > 0 && tables.length < 2)) throw new Damage("its header or schema is damaged");
+  if (version === 0 && hasPast(found.home)) throw new Damage("it has no schema");
+  if (version > 0 && (found.doubted || found.size <= SMALL_BYTES || version > MIGRATIONS.length)) checkEveryPage(db);
+  if (version > MIGRATIONS.length) throw newer(version, MIGRATIONS.length);
+  return version;
+}
+
+/** Sound, but without its end: the log is gone that the last writer must have left, or sessions are there that it never heard of. */
+function cutShort(db: DatabaseSync, found: { home: Home; hasLog: boolean }): string | undefined {
+  const last = db.prepare("SELECT type FROM events ORDER BY seq DESC LIMIT 1").get();
+  const pending = db.prepare("SELECT 1 FROM meta WHERE key = 'restore'").get();
+  if (last && last.type !== "daemon.stopped" && !found.hasLog && !pending) return "its write-ahead log is missing";
+  const unknown = unrecordedRuns(db, found.home);
+  if (unknown > 0 && !pending) return `its end is missing: ${unknown} sessions have run that it does not know`;
+  return undefined;
+}
+
+/** `times.idx` and all that comes after it are written only once `session.created` is in the journal. */
+function unrecordedRuns(db: DatabaseSync, home: Home): number {
+  const known = new Set(
+    db
+      .prepare("SELECT id FROM sessions")
+      .all()
+      .map(({ id }) => id),
+  );
+  const event = db.prepare("SELECT 1 FROM events WHERE session = ? LIMIT 1");
+  const hasRun = (id: string) => list(join(home.sessions, id, "runs", "1")).some((name) => /^(times\.idx|exit\.json|output.*)$/.test(name));
+  return list(home.sessions).filter((id) => !known.has(id) && !event.get(id) && hasRun(id)).length;
+}
+
+/** Traces of a life before this start. */
+function hasPast(home: Home): boolean {
+  return [home.sessions, home.backups, home.setAside].some((directory) => list(directory).length > 0);
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}

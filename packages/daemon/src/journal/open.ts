@@ -1,0 +1,44 @@
+/**
+ * From whatever is on disk to an open database of today's schema. Damage is never passed over and never ends in silence: the order of
+ * looks is an unfinished restore, the condition of the database, a backup before its schema changes.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { describe, type Home, log, readJsonFile } from "@holdfast/platform";
+import type { Backups } from "./backups.ts";
+import { conditionOf } from "./condition.ts";
+import { openDatabase } from "./database.ts";
+import type { Projection } from "./journal.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { closeOrder, openOrder, orderRestore, restore } from "./restore.ts";
+
+export async function openJournalDatabase(
+  home: Home,
+  how: { backups: Backups; projections: readonly Projection[] },
+): Promise<DatabaseSync> {
+  const order = openOrder(home);
+  if (order && order.why !== "doubted") restore(home, order, how);
+  const condition = conditionOf(home, { doubted: order !== undefined || machineWentDown(home) });
+  if (condition.state === "damaged") restore(home, orderRestore(home, { why: "damaged", what: condition.what, backup: null }), how);
+  else if (order?.why === "doubted") {
+    log(`the database was doubted (${order.what}), and every page of it is good`);
+    closeOrder(home);
+  }
+  if (condition.state === "good" && condition.version > 0 && condition.version < MIGRATIONS.length) {
+    const { name } = await how.backups.create("migration");
+    log(`the database goes from schema ${condition.version} to ${MIGRATIONS.length}; before that it was copied to backup ${name}`);
+  }
+  return openDatabase(home.database);
+}
+
+/** The last daemon did not end in order, and the machine has been started since: the only end that may cost a sound disk its last writes. */
+function machineWentDown(home: Home): boolean {
+  try {
+    if (!existsSync(home.daemonFile)) return false;
+    const { start } = (readJsonFile(home.daemonFile) ?? {}) as { start?: string };
+    return !start?.startsWith(readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8));
+  } catch (error) {
+    log(`cannot tell whether the machine went down: ${describe(error)}`);
+    return true;
+  }
+}

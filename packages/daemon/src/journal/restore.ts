@@ -1,0 +1,159 @@
+/**
+ * Puts another database in the place of one that is damaged, missing, or not wanted any more. The order is on disk first, and stays
+ * until the new database is in its place and says itself what it is; whoever dies in between finds the order and goes on with it.
+ *
+ * Nothing is deleted: what was there goes to damaged/<time>/. The new one is the best that can be had: what is left of the old one if
+ * that is sound, else the newest good backup and, from the old one, the events after it that can still be read, else an empty one.
+ * It begins a new epoch: seq goes on from the last event that is there, and numbers that were lost are used again.
+ */
+import { randomUUID } from "node:crypto";
+import { constants, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Backup, HoldfastError, type RestoreReport } from "@holdfast/contract";
+import { describe, type Home, log, readJsonFile, renameDurably, writeFileAtomic } from "@holdfast/platform";
+import type { Backups } from "./backups.ts";
+import { checkEveryPage } from "./condition.ts";
+import { isDamage, openDatabase, transaction } from "./database.ts";
+import type { Projection } from "./journal.ts";
+import { lastSeqIn, replayTail } from "./tail.ts";
+
+/** Why the database is to be replaced, and by what; `doubted` only asks for a thorough look at it. */
+export interface RestoreOrder {
+  id: string;
+  at: string;
+  why: RestoreReport["why"] | "doubted";
+  what: string;
+  /** For a restore on request. */
+  backup: string | null;
+}
+
+/** What the new database says of itself until `journal.restored` does. */
+export type PendingReport = Omit<RestoreReport, "sessions">;
+
+const FILES = ["", "-wal", "-shm"];
+
+export function orderRestore(home: Home, order: Pick<RestoreOrder, "why" | "what" | "backup">): RestoreOrder {
+  const whole = { id: randomUUID(), at: new Date().toISOString(), ...order };
+  writeFileAtomic(`${home.restoreOrder}.new`, `${JSON.stringify(whole)}\n`);
+  renameDurably(`${home.restoreOrder}.new`, home.restoreOrder);
+  return whole;
+}
+
+/** The order that is not done yet. One that cannot be read was torn before anything was touched: it only asks for a look. */
+export function openOrder(home: Home): RestoreOrder | undefined {
+  if (!existsSync(home.restoreOrder)) return undefined;
+  const order = readJsonFile(home.restoreOrder) as Partial<RestoreOrder> | undefined;
+  const whole = typeof order?.id === "string" && typeof order.at === "string" && typeof order.what === "string";
+  if (!whole) return { id: "", at: "", why: "doubted", what: "the order to restore it is damaged", backup: null };
+  return isDone(home, order as RestoreOrder) ? closeOrder(home) : (order as RestoreOrder);
+}
+
+export function closeOrder(home: Home): undefined {
+  rmSync(home.restoreOrder, { force: true });
+}
+
+export function restore(home: Home, order: RestoreOrder, how: { backups: Backups; projections: readonly Projection[] }): void {
+  const aside = join(home.setAside, order.at.replace(/[-:.]/g, ""));
+  const moved = setAside(home, aside);
+  const old = join(aside, "holdfast.db");
+  const fresh = `${home.database}.new`;
+  const base = chooseBase({ order, fresh, old, backups: how.backups });
+  const db = openDatabase(fresh);
+  const recovered = base.backup && order.why !== "asked" ? replayTail({ from: old, to: db, projections: how.projections }) : 0;
+  const seq = Number(db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
+  const report: PendingReport = {
+    why: order.why === "asked" ? "asked" : "damaged",
+    what: order.what,
+    backup: base.backup && { name: base.backup.name, at: base.backup.at },
+    salvaged: base.salvaged,
+    seq,
+    recovered,
+    lost: { until: lastSeqIn(old) ?? null },
+    previousEpoch: metaOf(db, "epoch") ?? null,
+    setAside: moved ? aside : null,
+  };
+  transaction(db, () => {
+    const set = db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
+    set.run("epoch", randomUUID().slice(0, 8));
+    set.run("restore", JSON.stringify(report));
+    set.run("restore_order", order.id);
+  });
+  db.close();
+  renameDurably(fresh, home.database);
+  closeOrder(home);
+  log(`the journal was restored (${order.what}): ${JSON.stringify(report)}`);
+}
+
+/** The report of a restore whose sessions have not been looked at yet. */
+export function pendingReport(db: DatabaseSync): PendingReport | undefined {
+  const text = metaOf(db, "restore");
+  return text === undefined ? undefined : (JSON.parse(text) as PendingReport);
+}
+
+/** True when there was something to set aside, now or before a restore that was cut short. */
+function setAside(home: Home, aside: string): boolean {
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  for (const suffix of FILES) {
+    if (existsSync(home.database + suffix)) renameSync(home.database + suffix, join(aside, `holdfast.db${suffix}`));
+  }
+  return FILES.some((suffix) => existsSync(join(aside, `holdfast.db${suffix}`)));
+}
+
+type Base = { backup: Backup | null; salvaged: boolean };
+
+function chooseBase(options: { order: RestoreOrder; fresh: string; old: string; backups: Backups }): Base {
+  const { order, fresh, old, backups } = options;
+  const kept = backups.list();
+  const asked = kept.find(({ name }) => name === order.backup);
+  if (asked && tryBase(backups.pathOf(asked), fresh)) return { backup: asked, salvaged: false };
+  if (existsSync(old) && tryBase(old, fresh)) return { backup: null, salvaged: true };
+  for (const backup of kept) if (tryBase(backups.pathOf(backup), fresh)) return { backup, salvaged: false };
+  clear(fresh);
+  return { backup: null, salvaged: false };
+}
+
+/** Copies a database with its log, and says whether every page of the copy is good. */
+export function tryBase(path: string, copy: string): boolean {
+  clear(copy);
+  try {
+    for (const suffix of ["", "-wal"]) {
+      if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+    }
+    const db = openDatabase(copy, { mustExist: true });
+    try {
+      checkEveryPage(db);
+    } finally {
+      db.close();
+    }
+    return true;
+  } catch (error) {
+    if (!isDamage(error)) log(`cannot restore from ${path}: ${describe(error)}`);
+    clear(copy);
+    return false;
+  }
+}
+
+function clear(path: string): void {
+  for (const suffix of [...FILES, "-journal"]) rmSync(path + suffix, { force: true });
+}
+
+function isDone(home: Home, order: RestoreOrder): boolean {
+  if (!existsSync(home.database)) return false;
+  try {
+    using db = new DatabaseSync(home.database, { readOnly: true });
+    return metaOf(db, "restore_order") === order.id;
+  } catch {
+    return false;
+  }
+}
+
+function metaOf(db: DatabaseSync, key: string): string | undefined {
+  return db.prepare("SELECT value FROM meta WHERE key = ?").get(key)?.value as string | undefined;
+}
+
+export function unusable(backup: Backup): HoldfastError {
+  return new HoldfastError("backup_unusable", `the backup ${backup.name} is damaged, or of a newer Holdfast`, {
+    hint: "choose another: holdfast backup ls",
+  });
+}

@@ -1,0 +1,90 @@
+import { copyFileSync, mkdtempDisposableSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { walDamage } from "./wal.ts";
+
+const FRAME = 24 + 4096;
+
+/** A log as a killed writer leaves it: `count` transactions of one row each, and none of them in the database itself. */
+function killedWriter(count: number): { path: string; wal: string; rows(): number } & Disposable {
+  const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const live = join(directory.path, "live.db");
+  const path = join(directory.path, "t.db");
+  const db = new DatabaseSync(live);
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE t (a INTEGER)");
+  for (let i = 0; i < count; i++) db.exec(`INSERT INTO t VALUES (${i})`);
+  copyFileSync(live, path);
+  copyFileSync(`${live}-wal`, `${path}-wal`);
+  db.close();
+  return {
+    path,
+    wal: `${path}-wal`,
+    rows() {
+      using reader = new DatabaseSync(path, { readOnly: true });
+      return Number(reader.prepare("SELECT count(*) AS n FROM t").get()?.n);
+    },
+    [Symbol.dispose]: () => directory.remove(),
+  };
+}
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const content = readFileSync(path);
+  bytes.copy(content, at);
+  writeFileSync(path, content);
+}
+
+test("a log that a killed writer left is whole, and so are a missing and an empty one", () => {
+  using writer = killedWriter(50);
+  expect(statSync(writer.wal).size).toBeGreaterThan(50 * FRAME);
+  expect(walDamage(writer.wal)).toBeUndefined();
+  expect(walDamage(`${writer.wal}-none`)).toBeUndefined();
+  truncateSync(writer.wal, 0);
+  expect(walDamage(writer.wal)).toBeUndefined();
+});
+
+test("a log that was begun again over older frames is whole", () => {
+  using writer = killedWriter(0);
+  const db = new DatabaseSync(writer.path);
+  for (let i = 0; i < 30; i++) db.exec(`INSERT INTO t VALUES (${i})`);
+  db.exec("PRAGMA wal_checkpoint(RESTART)");
+  for (let i = 0; i < 3; i++) db.exec(`INSERT INTO t VALUES (${i})`);
+  expect(statSync(writer.wal).size).toBeGreaterThan(20 * FRAME);
+  expect(walDamage(writer.wal)).toBeUndefined();
+  db.close();
+});
+
+test("a transaction that a writer did not finish is no damage", () => {
+  using writer = killedWriter(20);
+  truncateSync(writer.wal, statSync(writer.wal).size - 1000);
+  expect(walDamage(writer.wal)).toBeUndefined();
+});
+
+test.each([
+  ["a page", 32 + 10 * FRAME + 24 + 100],
+  ["a checksum", 32 + 10 * FRAME + 16],
+  ["a salt", 32 + 10 * FRAME + 8],
+])("damage to %s in the middle costs what SQLite does not read any more, and is told", (_, at) => {
+  using writer = killedWriter(40);
+  overwrite(writer.wal, at, Buffer.from([0xa5, 0x5a, 0xa5]));
+  const told = walDamage(writer.wal) ?? "";
+  const lost = Number(/(\d+) transactions/.exec(told)?.[1]);
+  expect(writer.rows()).toBeLessThan(40);
+  // A damaged salt hides its own transaction.
+  expect(40 - writer.rows() - lost).toBeLessThanOrEqual(1);
+  expect(lost).toBeGreaterThan(10);
+});
+
+test("damage to the last transaction is told too", () => {
+  using writer = killedWriter(40);
+  overwrite(writer.wal, statSync(writer.wal).size - 2000, Buffer.from([0xa5, 0x5a]));
+  expect(walDamage(writer.wal)).toContain("1 transactions cannot be read");
+  expect(writer.rows()).toBe(39);
+});
+
+test("a damaged header hides all of it, and is told", () => {
+  using writer = killedWriter(40);
+  overwrite(writer.wal, 17, Buffer.from([0xa5, 0x5a]));
+  expect(walDamage(writer.wal)).toContain("header");
+});

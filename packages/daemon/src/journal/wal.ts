@@ -1,0 +1,95 @@
+/**
+ * SQLite's write-ahead log, read without SQLite: it takes the log up to the first frame whose checksum is wrong, and says nothing of
+ * what comes after. A killed writer leaves at most one unfinished transaction there, without its last frame; whole transactions
+ * behind a bad frame were committed once and are lost.
+ */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { endianness } from "node:os";
+
+const HEADER = 32;
+const FRAME_HEADER = 24;
+const MAGIC = 0x377f0682;
+
+/** What is wrong with the log, in words; undefined when it is whole, missing, or ends as a killed writer leaves it. */
+export function walDamage(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    return undefined;
+  }
+  try {
+    return damageIn(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function damageIn(file: number): string | undefined {
+  const { size } = fstatSync(file);
+  if (size <= HEADER) return undefined;
+  const header = read(file, 0, HEADER);
+  const magic = header.readUInt32BE(0);
+  const pageSize = header.readUInt32BE(8);
+  const sum = new Checksum((magic & 1) === 1);
+  sum.add(header.subarray(0, 24));
+  const isHeader = (magic & ~1) === MAGIC && pageSize >= 512 && sum.equals(header, 24);
+  if (!isHeader) return "the header of its write-ahead log is damaged";
+
+  const frame = FRAME_HEADER + pageSize;
+  const salt = header.subarray(16, 24);
+  let broken = false;
+  let lost = 0;
+  for (let at = HEADER; at + frame <= size; at += frame) {
+    const bytes = read(file, at, broken ? FRAME_HEADER : frame);
+    const ours = bytes.subarray(8, 16).equals(salt);
+    if (!broken && ours) {
+      sum.add(bytes.subarray(0, 8));
+      sum.add(bytes.subarray(FRAME_HEADER));
+    }
+    broken ||= !ours || !sum.equals(bytes, 16);
+    const isCommit = bytes.readUInt32BE(4) > 0;
+    if (broken && ours && isCommit) lost++;
+  }
+  return lost === 0 ? undefined : `its write-ahead log is damaged: ${lost} transactions cannot be read`;
+}
+
+function read(file: number, at: number, length: number): Buffer {
+  // Aligned, so that it can be seen as words.
+  const buffer = Buffer.from(new ArrayBuffer(length));
+  readSync(file, buffer, 0, length, at);
+  return buffer;
+}
+
+/** Running sums over 32-bit words, as SQLite's `walChecksumBytes` makes them. */
+class Checksum {
+  readonly #swap: boolean;
+  #a = 0;
+  #b = 0;
+
+  constructor(bigEndian: boolean) {
+    this.#swap = bigEndian === (endianness() === "LE");
+  }
+
+  add(bytes: Buffer): void {
+    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+    let a = this.#a;
+    let b = this.#b;
+    for (let i = 0; i < words.length; i += 2) {
+      a = (a + this.#word(words[i] ?? 0) + b) | 0;
+      b = (b + this.#word(words[i + 1] ?? 0) + a) | 0;
+    }
+    this.#a = a;
+    this.#b = b;
+  }
+
+  /** The sums are kept big-endian, whatever the words are. */
+  equals(bytes: Buffer, at: number): boolean {
+    return bytes.readInt32BE(at) === this.#a && bytes.readInt32BE(at + 4) === this.#b;
+  }
+
+  #word(word: number): number {
+    if (!this.#swap) return word;
+    return ((word & 0xff) << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24);
+  }
+}

@@ -1,0 +1,20 @@
+/** How the epoch came about. Kept beside the journal's own facts in `meta`; the new database's note to itself goes with it. */
+import type { DatabaseSync } from "node:sqlite";
+import type { RestoreReport } from "@holdfast/contract";
+import type { Projection } from "../journal/journal.ts";
+
+export const restoresProjection: Projection = {
+  tables: [],
+  apply(db, event) {
+    if (event.type !== "journal.restored") return;
+    const report = JSON.stringify({ ...event.data, at: event.at });
+    db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('restored', ?)").run(report);
+    db.prepare("DELETE FROM meta WHERE key = 'restore'").run();
+  },
+};
+
+/** The last restore of this home, if there was one. */
+export function lastRestore(db: DatabaseSync): (RestoreReport & { at: string }) | null {
+  const text = db.prepare("SELECT value FROM meta WHERE key = 'restored'").get()?.value;
+  return text === undefined ? null : (JSON.parse(String(text)) as RestoreReport & { at: string });
+}

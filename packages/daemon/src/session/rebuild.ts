@@ -1,0 +1,141 @@
+/**
+ * After the journal was restored: the sessions on disk and the sessions in the journal are brought together again. A session that the
+ * journal does not know is written anew from `spec.json` and its runs' files; runs it does not know are added; one whose files are
+ * gone was removed after the backup. What a run's keeper keeps, or how its last run ended, is found afterwards as on every start.
+ */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type EventData, hasEnded, type Principal, type RestoreReport, type SessionId } from "@holdfast/contract";
+import { type Home, runDirectory } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { PendingReport } from "../journal/restore.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { Recording } from "../record/recording.ts";
+import { Times } from "../record/times.ts";
+import { readExitFile } from "./exit-file.ts";
+import { readSpec, type Spec } from "./run-files.ts";
+
+/** All of it and the report are one transaction: a crash before it repeats it from the start. */
+export function rebuildSessions(
+  pending: PendingReport,
+  rooms: { home: Home; journal: Journal; queries: SessionQueries },
+): { drafts: Draft[]; report: RestoreReport } {
+  const { home, journal, queries } = rooms;
+  const known = new Map(queries.select({ all: true }).map((record) => [record.id, record]));
+  const names = new Set([...known.values()].map(({ name }) => name));
+  const sessions: RestoreReport["sessions"] = { rebuilt: [], removed: [], unreadable: [] };
+  const drafts: Draft[] = [];
+
+  const created = (id: SessionId) => readSpec(home, id)?.createdAt ?? "";
+  for (const id of sessionsOnDisk(home).sort((a, b) => created(a).localeCompare(created(b)))) {
+    const record = known.get(id);
+    if (record) drafts.push(...laterRuns(home, record));
+    else if (!wasRemoved(journal, id)) {
+      const spec = readSpec(home, id);
+      const name = spec && (names.has(spec.name) ? `${spec.name}-${id}` : spec.name);
+      if (spec && name !== undefined) {
+        names.add(name);
+        drafts.push({ type: "session.rebuilt", actor: DAEMON, session: id, data: rebuilt(home, { ...spec, name }) });
+        sessions.rebuilt.push({ id, name });
+      } else sessions.unreadable.push(id);
+    }
+    known.delete(id);
+  }
+  for (const { id, name } of known.values()) {
+    drafts.push({ type: "session.removed", actor: DAEMON, session: id, data: { name } });
+    sessions.removed.push({ id, name });
+  }
+  const report = { ...pending, sessions };
+  return { drafts: [...drafts, { type: "journal.restored", actor: DAEMON, session: null, data: report }], report };
+}
+
+function sessionsOnDisk(home: Home): SessionId[] {
+  return readdirSync(home.sessions).filter((name) => /^[a-z][a-z2-7]{9}$/.test(name)) as SessionId[];
+}
+
+function wasRemoved(journal: Journal, id: SessionId): boolean {
+  return journal.readAfter(0, 1, { session: id, types: ["session.removed"] }).length > 0;
+}
+
+function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
+  const { id, name, kind, agent, role, objective, host, cwd, command } = spec;
+  const runs = runNumbers(home, id).map((run) => ({ run, ...runOf(home, id, run) }));
+  return {
+    name,
+    kind,
+    agent,
+    role,
+    objective,
+    host,
+    cwd,
+    command,
+    restart: spec.restart ?? "never",
+    memoryLimitBytes: spec.memoryLimitBytes ?? null,
+    ...(spec.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: spec.recordingLimitBytes }),
+    owner: (spec.owner ?? DAEMON) as Principal,
+    createdAt: spec.createdAt ?? new Date(statSync(join(home.sessions, id, "spec.json")).mtimeMs).toISOString(),
+    // The last run is left open: whether it lives, and how it ended, is found as on every start.
+    runs: runs.map((run, index) => (index === runs.length - 1 ? { ...run, exit: null, endedAt: null, bytes: null } : endOf(home, id, run))),
+  };
+}
+
+/** Runs that began after the backup: each ends the one before it. */
+function laterRuns(home: Home, record: SessionRecord): Draft[] {
+  const session = record.id;
+  const later = runNumbers(home, session).filter((run) => run > record.run && hasBegun(home, session, run));
+  return later.flatMap((run, index): Draft[] => {
+    const previous = later[index - 1] ?? record.run;
+    const created: Draft = { type: "session.run_created", actor: DAEMON, session, data: { run, why: "restart" } };
+    return index === 0 && hasEnded(record.status) ? [created] : [ended(home, session, previous), created];
+  });
+}
+
+function ended(home: Home, session: SessionId, run: number): Draft {
+  const { exit, endedAt, bytes } = endOf(home, session, { run, ...runOf(home, session, run) });
+  const cause = exit === null ? "lost" : "exited";
+  return { type: "session.ended", actor: DAEMON, session, data: { run, exit, cause, endedAt, lastActivityAt: null, bytes } };
+}
+
+type RebuiltRun = EventData<"session.rebuilt">["runs"][number];
+
+/** A run that another followed has ended, also when no file says how. */
+function endOf(home: Home, session: SessionId, run: RebuiltRun): RebuiltRun & { endedAt: string } {
+  const activity = new Recording(runDirectory(home, session, run.run)).lastActivity();
+  return { ...run, endedAt: run.endedAt ?? new Date(activity ?? Date.now()).toISOString() };
+}
+
+function runOf(home: Home, session: SessionId, run: number): Omit<RebuiltRun, "run"> {
+  const directory = runDirectory(home, session, run);
+  const exit = readExitFile(directory);
+  const began = new Times(directory).read().find(({ at }) => at !== null)?.at;
+  return {
+    startedAt: began ? new Date(began).toISOString() : null,
+    outputPath: hasBegun(home, session, run) ? join(directory, "output.000000") : null,
+    exit: exit?.exit ?? null,
+    endedAt: exit ? new Date(exit.endedAt).toISOString() : null,
+    bytes: new Recording(directory).size(),
+  };
+}
+
+/** A directory with nothing but `launch` is of a start that was cut short. */
+function hasBegun(home: Home, session: SessionId, run: number): boolean {
+  return filesOf(runDirectory(home, session, run)).some((name) => /^(times\.idx|exit\.json|output.*)$/.test(name));
+}
+
+/** Without gaps from 1, whatever is on disk: a run whose files were taken away has still been one. */
+function runNumbers(home: Home, session: SessionId): number[] {
+  const numbers = filesOf(join(home.sessions, session, "runs"))
+    .map(Number)
+    .filter(Number.isSafeInteger);
+  const last = Math.max(1, ...numbers.filter((run) => run === 1 || hasBegun(home, session, run)));
+  return Array.from({ length: last }, (_, index) => index + 1);
+}
+
+function filesOf(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
