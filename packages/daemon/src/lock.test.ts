@@ -57,7 +57,7 @@ test.each([
   ["garbage", "this is not a database, but long enough to look like one".repeat(100)],
   ["torn", "SQLite format 3\0torn"],
   ["empty", ""],
-])("[damage: lock, %s] it locks as before, for one at a time", (_, content) => {
+])("a lock file that is %s locks as before, for one at a time", (_, content) => {
   const path = temporary();
   writeFileSync(path, content);
   const lock = takeLock(path);

@@ -65,7 +65,8 @@ try {
 } catch (error) {
   log(`the daemon cannot run: ${describe(error)}`);
   if (isDamage(error) || HoldfastError.from(error).code === "journal_damaged") startAnew(home, error as Error);
-  tellStarter(`${HoldfastError.from(error).message}\n`);
+  const { message, hint } = HoldfastError.from(error);
+  tellStarter(`${message}${hint === undefined ? "" : ` (${hint})`}\n`);
   process.exit(1);
 }
 
@@ -105,7 +106,7 @@ async function serve(home: Home): Promise<void> {
 
   const orphans = new Orphans({ home, hosts, queries, journal, lifecycle });
   const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
-  const doctor = new Doctor({ home, orphans, tmux: { hint: TMUX_HINT, program } });
+  const doctor = new Doctor({ home, orphans, backups, tmux: { hint: TMUX_HINT, program } });
 
   const pending = pendingReport(db);
   if (pending) {
@@ -154,6 +155,8 @@ async function serve(home: Home): Promise<void> {
     if (ending) return;
     log(`the database is damaged: ${what}; the daemon starts anew to restore it`);
     orderRestore(home, { why: "doubted", what, backup: null });
+    // Whatever else fails by it on the way out must not cut that short.
+    process.on("unhandledRejection", (error) => log(`after the damage: ${describe(error)}`));
     setTimeout(() => void end("damaged"), 20);
   };
   onDamage(db, (error) => foundDamage(error.message));

@@ -52,8 +52,8 @@ async function untilEnded(context: Context, { session, over }: { session: Sessio
         if (event.type === "session.ended") break;
       }
     } catch (error) {
-      // The daemon was killed or replaced: ask its successor. When the time is over, the next round says so.
-      if (error instanceof HoldfastError && error.code !== "daemon_unreachable") throw error;
+      // The daemon was killed or replaced, or its journal restored: ask its successor. When the time is over, the next round says so.
+      if (error instanceof HoldfastError && !["daemon_unreachable", "cursor_gone", "journal_damaged"].includes(error.code)) throw error;
     }
   }
 }

@@ -4,7 +4,9 @@
  */
 import type { Finding } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
+import type { Backups } from "../journal/backups.ts";
 import type { Orphans } from "../session/orphans.ts";
+import { backupState, setAside } from "./backups.ts";
 import { disk, homePermissions, keeperFiles, watches } from "./files.ts";
 import { loginEnd } from "./login.ts";
 import { programs, type TmuxFacts } from "./programs.ts";
@@ -15,11 +17,13 @@ export type Check = Omit<Finding, "fixed"> & { fix?: () => void };
 export class Doctor {
   readonly #home: Home;
   readonly #orphans: Orphans;
+  readonly #backups: Backups;
   readonly #tmux: TmuxFacts;
 
-  constructor(options: { home: Home; orphans: Orphans; tmux: TmuxFacts }) {
+  constructor(options: { home: Home; orphans: Orphans; backups: Backups; tmux: TmuxFacts }) {
     this.#home = options.home;
     this.#orphans = options.orphans;
+    this.#backups = options.backups;
     this.#tmux = options.tmux;
   }
 
@@ -31,6 +35,8 @@ export class Doctor {
       watches(),
       await loginEnd(),
       keeperFiles(this.#home),
+      backupState(this.#backups),
+      setAside(this.#home),
       await this.#orphaned(),
       ESCAPES,
     ];

@@ -4,7 +4,7 @@
  */
 import { backup, DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { checkEveryPage } from "./condition.ts";
+import { checkEveryValue } from "./condition.ts";
 import { isDamage, versionOf } from "./database.ts";
 
 export interface CopyOrder {
@@ -43,7 +43,7 @@ function check(): CopyOutcome {
   using copy = new DatabaseSync(target);
   // One file that needs no other beside it.
   copy.exec("PRAGMA journal_mode = DELETE");
-  checkEveryPage(copy);
+  checkEveryValue(copy);
   const seq = Number(copy.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
   return { seq, version: versionOf(copy), damage: undefined };
 }

@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type Backup, HoldfastError } from "@holdfast/contract";
-import { describe, type Home, log, renameDurably } from "@holdfast/platform";
+import { type Home, log, renameDurably } from "@holdfast/platform";
 import type { CopyOrder, CopyOutcome } from "./backup-copy.ts";
 import { surplus } from "./generations.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -26,7 +26,8 @@ export class Backups implements Disposable {
   readonly #onDamage: (what: string) => void;
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  #saidWhyNot = "";
+  /** Why the last one could not be taken. */
+  failure: string | undefined;
 
   /** `copier`: the file of the thread that copies. `onDamage`: the copy shows that the database itself is damaged. */
   constructor(options: { home: Home; copier?: string; onDamage?(what: string): void }) {
@@ -74,7 +75,10 @@ export class Backups implements Disposable {
   /** One after the other: two at once would only take longer. */
   create(why: Backup["why"]): Promise<Backup> {
     const next = this.#last.then(() => this.#create(why));
-    this.#last = next.catch(() => {});
+    this.#last = next.then(
+      () => this.#remember(undefined),
+      (error: unknown) => this.#remember(HoldfastError.from(error).message),
+    );
     return next;
   }
 
@@ -84,6 +88,12 @@ export class Backups implements Disposable {
     const outcome = await this.#copy({ source: this.pathOf(backup), target });
     rmSync(target, { force: true });
     return !("failed" in outcome) && outcome.damage === undefined && outcome.version <= MIGRATIONS.length;
+  }
+
+  /** Says once what goes wrong, and again only after it has gone well. */
+  #remember(failure: string | undefined): void {
+    if (failure !== undefined && failure !== this.failure) log(failure);
+    this.failure = failure;
   }
 
   async #create(why: Backup["why"]): Promise<Backup> {
@@ -150,11 +160,8 @@ export class Backups implements Disposable {
   async #due(seq: () => number): Promise<void> {
     try {
       if (seq() !== this.list()[0]?.seq) await this.create("timer");
-      this.#saidWhyNot = "";
-    } catch (error) {
-      const why = HoldfastError.from(error).message;
-      if (why !== this.#saidWhyNot) log(`no backup of the journal: ${describe(error)}`);
-      this.#saidWhyNot = why;
+    } catch {
+      // Said where it was found; the next one is tried in its turn.
     }
     this.#wait(seq, EVERY_MS);
   }

@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Home } from "@holdfast/platform";
 import { Damage, isDamage, newer, versionOf } from "./database.ts";
-import { MIGRATIONS } from "./migrations.ts";
 import { walDamage } from "./wal.ts";
 
 export type Condition = { state: "new" } | { state: "good"; version: number } | { state: "damaged"; what: string };
@@ -19,7 +18,7 @@ const SMALL_BYTES = 64 << 20;
 /** A version beyond it is no version, but damage. */
 const MOST_VERSIONS = 10_000;
 
-export function conditionOf(home: Home, options: { doubted: boolean }): Condition {
+export function conditionOf(home: Home, options: { doubted: boolean; known: number }): Condition {
   const wal = sizeOf(`${home.database}-wal`);
   const size = sizeOf(home.database);
   if (!size) {
@@ -42,21 +41,45 @@ export function conditionOf(home: Home, options: { doubted: boolean }): Conditio
   }
 }
 
-/** Throws `Damage` when a page, a row or a value of the database cannot be right. */
+/** Throws `Damage` when a page or a row cannot be right, or a value of the tables that decide what is shown and done. */
 export function checkEveryPage(db: DatabaseSync): void {
   const found = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
   if (found !== "ok") throw new Damage(String(found));
   const unreadable = db.prepare("SELECT seq FROM events WHERE NOT json_valid(data) LIMIT 1").get();
   if (unreadable) throw new Damage(`event ${unreadable.seq} cannot be read`);
+  for (const table of ["meta", "sessions", "runs"]) checkText(db, table);
 }
 
-function examine(db: DatabaseSync, found: { size: number; doubted: boolean; home: Home }): number {
+/** Also every event: as thorough as it can be without checksums. Takes seconds for a large journal. */
+export function checkEveryValue(db: DatabaseSync): void {
+  checkEveryPage(db);
+  checkText(db, "events");
+}
+
+/** SQLite takes any bytes for text; what is not UTF-8 was never written by us. */
+function checkText(db: DatabaseSync, table: string): void {
+  const columns = db
+    .prepare(`SELECT name FROM pragma_table_info('${table}') WHERE type = 'TEXT'`)
+    .all()
+    .map(({ name }) => `coalesce(${name}, '')`);
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  for (const { bytes } of db.prepare(`SELECT CAST(${columns.join(" || ")} AS BLOB) AS bytes FROM ${table}`).iterate()) {
+    try {
+      utf8.decode(bytes as Uint8Array);
+    } catch {
+      throw new Damage(`a row of ${table} cannot be read`);
+    }
+  }
+}
+
+function examine(db: DatabaseSync, found: { size: number; doubted: boolean; known: number; home: Home }): number {
   const version = versionOf(db);
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE name IN ('meta', 'events') AND type = 'table'").all();
   if (version < 0 || version > MOST_VERSIONS || (version > 0 && tables.length < 2)) throw new Damage("its header or schema is damaged");
   if (version === 0 && hasPast(found.home)) throw new Damage("it has no schema");
-  if (version > 0 && (found.doubted || found.size <= SMALL_BYTES || version > MIGRATIONS.length)) checkEveryPage(db);
-  if (version > MIGRATIONS.length) throw newer(version, MIGRATIONS.length);
+  if (version > 0 && (found.doubted || found.size <= SMALL_BYTES || version > found.known)) checkEveryPage(db);
+  if (version > 0 && found.doubted) checkEveryValue(db);
+  if (version > found.known) throw newer(version, found.known);
   return version;
 }
 

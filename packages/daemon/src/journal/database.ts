@@ -6,12 +6,12 @@ import { MIGRATIONS } from "./migrations.ts";
  * WAL with synchronous=NORMAL: a killed process loses nothing that was committed; only a power cut can lose the last
  * moments, and never consistency.
  */
-export function openDatabase(path: string, options: { mustExist?: boolean } = {}): DatabaseSync {
+export function openDatabase(path: string, options: { mustExist?: boolean; migrations?: readonly string[] } = {}): DatabaseSync {
   const db = new DatabaseSync(path);
   try {
     if (options.mustExist && versionOf(db) === 0) throw new Damage("it has no schema");
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;");
-    migrate(db);
+    migrate(db, options.migrations);
   } catch (error) {
     db.close();
     throw error;

@@ -14,21 +14,22 @@ import { closeOrder, openOrder, orderRestore, restore } from "./restore.ts";
 
 export async function openJournalDatabase(
   home: Home,
-  how: { backups: Backups; projections: readonly Projection[] },
+  how: { backups: Backups; projections: readonly Projection[]; migrations?: readonly string[] },
 ): Promise<DatabaseSync> {
+  const { migrations = MIGRATIONS } = how;
   const order = openOrder(home);
   if (order && order.why !== "doubted") restore(home, order, how);
-  const condition = conditionOf(home, { doubted: order !== undefined || machineWentDown(home) });
+  const condition = conditionOf(home, { doubted: order !== undefined || machineWentDown(home), known: migrations.length });
   if (condition.state === "damaged") restore(home, orderRestore(home, { why: "damaged", what: condition.what, backup: null }), how);
   else if (order?.why === "doubted") {
     log(`the database was doubted (${order.what}), and every page of it is good`);
     closeOrder(home);
   }
-  if (condition.state === "good" && condition.version > 0 && condition.version < MIGRATIONS.length) {
+  if (condition.state === "good" && condition.version > 0 && condition.version < migrations.length) {
     const { name } = await how.backups.create("migration");
-    log(`the database goes from schema ${condition.version} to ${MIGRATIONS.length}; before that it was copied to backup ${name}`);
+    log(`the database goes from schema ${condition.version} to ${migrations.length}; before that it was copied to backup ${name}`);
   }
-  return openDatabase(home.database);
+  return openDatabase(home.database, { migrations });
 }
 
 /** The last daemon did not end in order, and the machine has been started since: the only end that may cost a sound disk its last writes. */

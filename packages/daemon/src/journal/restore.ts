@@ -11,9 +11,9 @@ import { constants, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } fr
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Backup, HoldfastError, type RestoreReport } from "@holdfast/contract";
-import { describe, type Home, log, readJsonFile, renameDurably, writeFileAtomic } from "@holdfast/platform";
+import { type Home, isMissing, log, readJsonFile, renameDurably, writeFileAtomic } from "@holdfast/platform";
 import type { Backups } from "./backups.ts";
-import { checkEveryPage } from "./condition.ts";
+import { checkEveryValue } from "./condition.ts";
 import { isDamage, openDatabase, transaction } from "./database.ts";
 import type { Projection } from "./journal.ts";
 import { lastSeqIn, replayTail } from "./tail.ts";
@@ -122,16 +122,23 @@ export function tryBase(path: string, copy: string): boolean {
     }
     const db = openDatabase(copy, { mustExist: true });
     try {
-      checkEveryPage(db);
+      checkEveryValue(db);
     } finally {
       db.close();
     }
     return true;
   } catch (error) {
-    if (!isDamage(error)) log(`cannot restore from ${path}: ${describe(error)}`);
     clear(copy);
+    // A full disk or a directory that cannot be read says nothing about the copy: better no start than one without it.
+    if (!isUnusable(error)) throw error;
+    log(`nothing can be restored from ${path}: ${(error as Error).message}`);
     return false;
   }
+}
+
+function isUnusable(error: unknown): boolean {
+  const code = (error as HoldfastError).code;
+  return isDamage(error) || isMissing(error) || code === "journal_damaged" || code === "daemon_outdated";
 }
 
 function clear(path: string): void {

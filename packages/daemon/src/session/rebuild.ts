@@ -30,7 +30,7 @@ export function rebuildSessions(
   const created = (id: SessionId) => readSpec(home, id)?.createdAt ?? "";
   for (const id of sessionsOnDisk(home).sort((a, b) => created(a).localeCompare(created(b)))) {
     const record = known.get(id);
-    if (record) drafts.push(...laterRuns(home, record));
+    if (record) drafts.push(...laterRuns(home, record), ...(pending.why === "asked" ? [] : laterName(home, record, names)));
     else if (!wasRemoved(journal, id)) {
       const spec = readSpec(home, id);
       const name = spec && (names.has(spec.name) ? `${spec.name}-${id}` : spec.name);
@@ -78,6 +78,14 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     // The last run is left open: whether it lives, and how it ended, is found as on every start.
     runs: runs.map((run, index) => (index === runs.length - 1 ? { ...run, exit: null, endedAt: null, bytes: null } : endOf(home, id, run))),
   };
+}
+
+/** `spec.json` has the name that was given last, also when the event that says so is lost. */
+function laterName(home: Home, record: SessionRecord, names: Set<string>): Draft[] {
+  const name = readSpec(home, record.id)?.name ?? record.name;
+  if (names.has(name)) return [];
+  names.add(name);
+  return [{ type: "session.renamed", actor: DAEMON, session: record.id, data: { from: record.name, name } }];
 }
 
 /** Runs that began after the backup: each ends the one before it. */

@@ -3,16 +3,19 @@
  * has a file in `holders/`; the daemon keeps one connection to each, whose end is the notice that the holder has gone.
  */
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, type Screen } from "@holdfast/contract";
 import {
+  allProcesses,
+  argumentsOf,
   type Home,
   inScope,
   isSameProcess,
   minimalEnvironment,
   readJsonFile,
+  runDirectory,
   secureSocketDirectory,
   writeFileAtomic,
 } from "@holdfast/platform";
@@ -62,6 +65,7 @@ export class NativeHost implements Host {
   /** Every holder that lives; the daemon connects to each here, so that from now on an end is noticed. */
   async list(): Promise<LiveRun[]> {
     const runs: LiveRun[] = [];
+    this.#registerAnew();
     for (const name of readdirSync(this.#registry)) {
       const run = parseRunMarker(name.replace(/\.json$/, ""));
       const registered = run && this.#registered(run);
@@ -213,6 +217,26 @@ export class NativeHost implements Host {
     const file = readJsonFile(this.#register(run)) as Registered | undefined;
     if (typeof file?.pid !== "number" || typeof file.start !== "string") return undefined;
     return isSameProcess(file.pid, file.start) ? file : undefined;
+  }
+
+  /** A holder whose file was damaged or taken away still has its socket, and its run's directory in its arguments. */
+  #registerAnew(): void {
+    const sockets = existsSync(this.#home.socketDirectory) ? readdirSync(this.#home.socketDirectory) : [];
+    const unknown = sockets.flatMap((name) => {
+      const run = parseRunMarker(name.replace(/\.sock$/, ""));
+      return run && !this.#registered(run) ? [run] : [];
+    });
+    if (unknown.length === 0) return;
+    const processes = [...allProcesses().values()].filter((info) => !info.zombie);
+    for (const run of unknown) {
+      const directory = runDirectory(this.#home, run.session, run.run);
+      const isHolder = (args: string[]) => args.includes(directory) && args.some((word) => word.endsWith(basename(this.#program)));
+      const holder = processes.find(({ pid }) => isHolder(argumentsOf(pid)));
+      const program = holder && processes.find(({ parent }) => parent === holder.pid);
+      if (!program) continue;
+      const registered: Registered = { pid: holder.pid, start: holder.start, program: program.pid, socket: this.#socket(run) };
+      writeFileAtomic(this.#register(run), `${JSON.stringify(registered)}\n`);
+    }
   }
 
   #forget(run: RunId): void {

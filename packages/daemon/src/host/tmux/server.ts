@@ -114,6 +114,8 @@ export class TmuxServer {
   async open(onEnd: () => void): Promise<ControlClient> {
     const found = await this.find(onEnd);
     if (found) return found;
+    // A server reads it only once; whatever has happened to the file since this daemon began must not be what it reads.
+    writeFileAtomic(this.#file("tmux.conf"), this.#configuration);
     const started = await this.#openAnchor();
     if (!started.ok) {
       throw new HoldfastError("host_failed", `tmux did not start: ${started.said}`, {

@@ -1,0 +1,36 @@
+/** Whether the journal could be restored, and what is left of an earlier restore. */
+import { readdirSync } from "node:fs";
+import type { Home } from "@holdfast/platform";
+import type { Backups } from "../journal/backups.ts";
+import type { Check } from "./doctor.ts";
+
+export function backupState(backups: Backups): Check {
+  const [newest] = backups.list();
+  if (backups.failure !== undefined) {
+    return { id: "backups", level: "warning", what: `the last backup failed: ${backups.failure}`, remedy: "holdfast backup create" };
+  }
+  const what = newest
+    ? `the newest backup of the journal is of ${newest.at}`
+    : "no backup yet: the first is taken half a minute after a start";
+  return { id: "backups", level: newest ? "ok" : "note", what, remedy: newest ? null : "holdfast backup create" };
+}
+
+/** Nothing of ours ever deletes it. */
+export function setAside(home: Home): Check {
+  const kept = list(home.setAside);
+  if (kept.length === 0) return { id: "set-aside", level: "ok", what: "no database was ever set aside", remedy: null };
+  return {
+    id: "set-aside",
+    level: "note",
+    what: `${kept.length} databases were set aside in ${home.setAside}, the last at ${kept.at(-1)}`,
+    remedy: "remove them when you do not need them any more",
+  };
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,298 @@
+/** Backups and restores, as a person and their scripts meet them; and a database that is damaged anywhere, at any time. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { AnyEvent, Backup, DaemonStatus, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { noise, overwrite, randomFrom, SEED } from "./damaged.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { lives } from "./proc.ts";
+import { Terminal } from "./terminal.ts";
+
+const FOREVER = ["--", "sleep", "1000"];
+
+function status(home: TestHome): Promise<DaemonStatus> {
+  return home.json<DaemonStatus>(["status"]);
+}
+
+async function names(home: TestHome): Promise<string[]> {
+  return (await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name).sort();
+}
+
+async function events(home: TestHome): Promise<AnyEvent[]> {
+  const text = await home.ok(["events"]);
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AnyEvent);
+}
+
+/** Many events, so that the database has many pages. */
+async function rename(home: TestHome, ref: string, times: number): Promise<void> {
+  using client = home.client();
+  const { id, name } = await client.call("getSession", { params: { ref } });
+  for (let i = 0; i < times; i++)
+    await client.call("renameSession", { params: { ref: id }, body: { name: `${name}-${i}-${"x".repeat(40)}` } });
+  await client.call("renameSession", { params: { ref: id }, body: { name } });
+}
+
+test(`damaged at random places and cut at random lengths, the database comes back with every session [seed ${SEED}]`, async () => {
+  await using home = new TestHome();
+  const random = randomFrom(SEED);
+  const database = path.join(home.path, "holdfast.db");
+  const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  await home.run("exit 3", "--name", "ended");
+  await home.ended("ended");
+  await rename(home, "kept", 300);
+  await home.ok(["backup", "create"]);
+  const later = await home.json<Session>(["run", "--name", "later", ...FOREVER]);
+  await rename(home, "later", 100);
+
+  for (let round = 0; round < 8; round++) {
+    const before = await status(home);
+    await home.ok(["down"]);
+    const { size } = statSync(database);
+    const at = Math.floor(random() * size);
+    const length = 1 + Math.floor(random() * 8000);
+    const cut = random() < 0.3;
+    if (cut) truncateSync(database, at);
+    else overwrite(database, at, noise(length, random));
+    const what = `seed ${SEED}, round ${round}: ${cut ? `cut at ${at}` : `${length} bytes at ${at}`} of ${size}`;
+
+    expect(await names(home), what).toEqual(["ended", "kept", "later"]);
+    expect(await home.session("kept"), what).toMatchObject({ pid: kept.pid, status: "working" });
+    expect(await home.session("later"), what).toMatchObject({ pid: later.pid, status: "working" });
+    expect((await home.session("ended")).exit, what).toEqual({ code: 3, signal: null });
+    const all = await events(home);
+    expect(
+      all.map(({ seq }) => seq),
+      what,
+    ).toEqual(all.map((_, i) => i + 1));
+    // Either nothing that counts was hit, or a new epoch says what was.
+    const now = await status(home);
+    const told = all.filter(({ type, epoch }) => type === "journal.restored" && epoch === now.epoch).length;
+    expect([now.epoch !== before.epoch, told > 0], what).toEqual([told > 0, told > 0]);
+    if (cut) expect(now.epoch, what).not.toBe(before.epoch);
+  }
+});
+
+test("a daemon that is killed again and again in the middle of a restore ends with the same journal", async () => {
+  await using home = new TestHome();
+  const random = randomFrom(SEED);
+  const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  await home.ok(["backup", "create"]);
+  const later = await home.json<Session>(["run", "--name", "later", ...FOREVER]);
+  await home.ok(["down"]);
+  writeFileSync(path.join(home.path, "holdfast.db"), noise(20_000));
+  for (let round = 0; round < 6; round++) {
+    const start = home.start(["up"]);
+    await new Promise((resolve) => setTimeout(resolve, 60 + random() * 200));
+    for (const { pid } of home.processes()) if (isDaemon(pid)) kill(pid);
+    start.kill("SIGKILL");
+  }
+  expect(await names(home)).toEqual(["kept", "later"]);
+  for (const { name, pid } of [kept, later]) expect(await home.session(name)).toMatchObject({ status: "working", pid });
+  const all = await events(home);
+  expect(all.filter(({ type }) => type === "journal.restored").length, `seed ${SEED}`).toBe(1);
+  expect(all.filter(({ type }) => type === "session.rebuilt").length, `seed ${SEED}`).toBe(1);
+  expect(readdirSync(home.path).filter((name) => /restore|\.new/.test(name))).toEqual([]);
+});
+
+function isDaemon(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("daemon.mjs");
+  } catch {
+    return false;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+test("without any backup, sessions are rebuilt from their directories, and it is said loudly", async () => {
+  await using home = new TestHome();
+  const kept = await home.json<Session>(["run", "--name", "kept", "--restart", "always", ...FOREVER]);
+  await home.run("echo words; exit 4", "--name", "ended");
+  await home.ended("ended");
+  await home.ok(["rename", "kept", "renamed"]);
+  await home.ok(["down"]);
+  for (const name of ["holdfast.db", "holdfast.db-wal", "holdfast.db-shm", "backups"]) {
+    rmSync(path.join(home.path, name), { recursive: true, force: true });
+  }
+  const said = await home.cli(["ls"]);
+  expect(said.stderr).toContain("it is missing");
+  expect(said.stderr).toContain("no backup");
+  expect(await names(home)).toEqual(["ended", "renamed"]);
+  expect(await home.session("renamed")).toMatchObject({ pid: kept.pid, restart: "always", owner: kept.owner });
+  expect(await home.session("ended")).toMatchObject({ status: "failed", exit: { code: 4, signal: null } });
+  expect(await home.ok(["logs", "ended"])).toBe("words\n");
+});
+
+test("a session that was removed after the backup stays removed, and its name is free", async () => {
+  await using home = new TestHome();
+  await home.run("exit 0", "--name", "gone");
+  await home.ended("gone");
+  await home.ok(["backup", "create"]);
+  await home.ok(["rm", "gone"]);
+  await home.ok(["down"]);
+  writeFileSync(path.join(home.path, "holdfast.db"), noise(20_000));
+  expect(await names(home)).toEqual([]);
+  expect((await status(home)).restored?.sessions.removed).toEqual([{ id: expect.any(String), name: "gone" }]);
+  expect((await events(home)).filter(({ type }) => type === "session.removed")).toHaveLength(1);
+  await home.run("exit 0", "--name", "gone");
+});
+
+test("runs that came after the backup are there again, each with its end", async () => {
+  await using home = new TestHome();
+  const session = await home.run("[ -e go ] || exec sleep 1000; exit 7", "--name", "again", "--restart", "on-failure");
+  await home.ok(["backup", "create"]);
+  writeFileSync(path.join(home.root, "go"), "");
+  process.kill(session.pid ?? 0, "SIGKILL");
+  await home.until("again", ({ runs }) => runs >= 3);
+  await home.ok(["stop", "again"]).catch(() => {});
+  await home.until("again", ({ endedAt, restartAt }) => endedAt !== null && restartAt === null);
+  const { runs } = await home.session("again");
+  await home.ok(["down"]);
+  writeFileSync(path.join(home.path, "holdfast.db"), noise(20_000));
+  await home.ok(["stop", "again"]).catch(() => {});
+  expect((await home.session("again")).runs).toBeGreaterThanOrEqual(runs);
+  const ends = (await events(home)).filter(({ type }) => type === "session.ended").map(({ data }) => data);
+  expect(ends[0]).toMatchObject({ run: 1, exit: { signal: "SIGKILL" } });
+  expect(ends[1]).toMatchObject({ run: 2, exit: { code: 7 } });
+});
+
+test("damage that is found while the daemon runs is answered as such, and restored by the next daemon", async () => {
+  await using home = new TestHome();
+  const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  await rename(home, "kept", 200);
+  await home.ok(["backup", "create"]);
+  const before = await status(home);
+  const database = path.join(home.path, "holdfast.db");
+  // Into the database itself, and out of the log.
+  using db = new DatabaseSync(database);
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  db.close();
+  const { size } = statSync(database);
+  const file = readFileSync(database);
+  file.fill(0xa5, 5 * 4096, size);
+  overwrite(database, 0, file);
+  const found = await home.cli(["backup", "create"]);
+  expect(found.code).toBe(18);
+  expect(found.stderr).toContain("the journal's database is damaged");
+  await eventually(() => !lives(before.pid));
+  expect(await names(home)).toEqual(["kept"]);
+  expect(await home.session("kept")).toMatchObject({ pid: kept.pid, status: "working" });
+  const now = await status(home);
+  expect(now.epoch).not.toBe(before.epoch);
+  expect(now.restored).toMatchObject({ why: "damaged" });
+  expect(existsSync(path.join(home.path, "restore.json"))).toBe(false);
+});
+
+test("the notice of a restore is shown by each command until a person has seen it on a terminal, and never to a script", async () => {
+  await using home = new TestHome();
+  await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  await home.ok(["down"]);
+  rmSync(path.join(home.path, "holdfast.db"));
+  for (let i = 0; i < 2; i++) expect((await home.cli(["ls"])).stderr).toContain("Rebuilt from their files: kept");
+  expect((await home.cli(["ls", "--json"])).stderr).toBe("");
+  using terminal = new Terminal({ env: home.env });
+  terminal.line(`${HOLDFAST} ls`);
+  await terminal.shows("Rebuilt from their files: kept");
+  await eventually(() => !existsSync(path.join(home.path, "notice")));
+  expect((await home.cli(["ls"])).stderr).toBe("");
+  expect(await home.ok(["status"])).toMatch(/^restored .*it is missing/m);
+});
+
+test("restore goes back to a backup, after taking one; what came since is rebuilt, and old cursors are told to look anew", async () => {
+  await using home = new TestHome();
+  const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  const backup = await home.json<Backup>(["backup", "create"]);
+  const later = await home.json<Session>(["run", "--name", "later", ...FOREVER]);
+  await home.ok(["rename", "kept", "other"]);
+  const old = await status(home);
+  const refused = await home.cli(["backup", "restore", backup.name]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--yes")]);
+  expect((await home.cli(["backup", "restore", "nonsense", "--yes"])).code).toBe(3);
+
+  const waiting = home.cli(["wait", "later", "--timeout", "60s"]);
+  const report = await home.json<Record<string, unknown>>(["backup", "restore", backup.name, "--yes"]);
+  expect(report).toMatchObject({
+    why: "asked",
+    backup: { name: backup.name },
+    before: expect.stringMatching(/-restore$/),
+    seq: backup.seq,
+  });
+  expect(await names(home)).toEqual(["kept", "later"]);
+  for (const { name, pid } of [kept, later]) expect(await home.session(name)).toMatchObject({ status: "working", pid });
+  const now = await status(home);
+  expect(now.epoch).not.toBe(old.epoch);
+  expect((await home.cli(["events", "--after", `${old.epoch}:${old.seq}`])).code).toBe(13);
+  await home.ok(["stop", "later"]);
+  expect((await waiting).stdout).toContain("later has ended");
+
+  // The way back.
+  await home.ok(["backup", "restore", String(report.before), "--yes"]);
+  expect(await names(home)).toEqual(["later", "other"]);
+});
+
+test("on a terminal restore asks first, and no is no", async () => {
+  await using home = new TestHome();
+  await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  const backup = await home.json<Backup>(["backup", "create"]);
+  const { epoch } = await status(home);
+  using terminal = new Terminal({ env: home.env });
+  terminal.line(`${HOLDFAST} backup restore ${backup.name}`);
+  await terminal.shows("[y/N]");
+  terminal.line("n");
+  await terminal.shows("nothing was changed");
+  expect((await status(home)).epoch).toBe(epoch);
+  terminal.line(`clear; ${HOLDFAST} backup restore ${backup.name}`);
+  await terminal.shows("[y/N]");
+  terminal.line("y");
+  await terminal.shows("Restored");
+  expect((await status(home)).epoch).not.toBe(epoch);
+});
+
+test("a database of a newer Holdfast is refused with a clear line, and left as it is", async () => {
+  await using home = new TestHome();
+  await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  await home.ok(["down"]);
+  const database = path.join(home.path, "holdfast.db");
+  const known = new DatabaseSync(database);
+  const { user_version: version } = known.prepare("PRAGMA user_version").get() as { user_version: number };
+  known.exec("PRAGMA user_version = 4711");
+  known.close();
+  const before = readFileSync(database);
+  const { code, stderr } = await home.cli(["ls"]);
+  expect(code).toBe(10);
+  expect(stderr).toContain("the database is of a newer Holdfast (schema 4711");
+  expect(stderr).toContain("nothing was changed");
+  expect(readFileSync(database).equals(before)).toBe(true);
+  expect(existsSync(path.join(home.path, "damaged"))).toBe(false);
+  const again = new DatabaseSync(database);
+  again.exec(`PRAGMA user_version = ${version}`);
+  again.close();
+  expect(await names(home)).toEqual(["kept"]);
+});
+
+test("a disk error during a restore never ends in an empty journal", async () => {
+  await using home = new TestHome();
+  await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  await home.ok(["backup", "create"]);
+  await home.ok(["down"]);
+  writeFileSync(path.join(home.path, "holdfast.db"), noise(20_000));
+  // Where the copy would go, there is something that cannot be replaced.
+  const blocked = path.join(home.path, "holdfast.db.new");
+  mkdirSync(path.join(blocked, "in-the-way"), { recursive: true });
+  const failed = await home.cli(["ls"]);
+  expect(failed.code).toBe(10);
+  expect(existsSync(path.join(home.path, "holdfast.db"))).toBe(false);
+  renameSync(blocked, path.join(home.root, "moved"));
+  expect(await names(home)).toEqual(["kept"]);
+  expect((await status(home)).restored).toMatchObject({ why: "damaged", backup: { name: expect.any(String) } });
+});
