@@ -4,6 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { append } from "./append.ts";
 import { attachEcho } from "./attach-echo.ts";
+import { backup } from "./backup.ts";
 import { flood } from "./flood.ts";
 import type { Benchmark, Scale } from "./harness.ts";
 import { holder } from "./holder.ts";
@@ -32,6 +33,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   restartEnded,
   signal,
   stop,
+  ,
+  backup,
 ];
 
 const { values: options } = parseArgs({

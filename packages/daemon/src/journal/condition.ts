@@ -7,7 +7,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Home } from "@holdfast/platform";
-import { Damage, isDamage, newer, versionOf } from "./database.ts";
+import { Damage, isDamage, isWrongSchema, newer, versionOf } from "./database.ts";
 import { walDamage } from "./wal.ts";
 
 export type Condition = { state: "new" } | { state: "good"; version: number } | { state: "damaged"; what: string };
@@ -34,7 +34,7 @@ export function conditionOf(home: Home, options: { doubted: boolean; known: numb
     const cut = version === 0 ? undefined : cutShort(db, { home, hasLog: Boolean(wal) });
     return cut === undefined ? { state: "good", version } : { state: "damaged", what: cut };
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!isDamage(error) && !isWrongSchema(error)) throw error;
     return { state: "damaged", what: (error as Error).message };
   } finally {
     db?.close();
@@ -44,7 +44,7 @@ export function conditionOf(home: Home, options: { doubted: boolean; known: numb
 /** Throws `Damage` when a page or a row cannot be right, or a value of the tables that decide what is shown and done. */
 export function checkEveryPage(db: DatabaseSync): void {
   const found = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
-  if (found !== "ok") throw new Damage(String(found));
+  if (found !== "ok") throw new Damage(String(found).replace("*** in database main ***\n", "").replaceAll("\n", "; "));
   const unreadable = db.prepare("SELECT seq FROM events WHERE NOT json_valid(data) LIMIT 1").get();
   if (unreadable) throw new Damage(`event ${unreadable.seq} cannot be read`);
   for (const table of ["meta", "sessions", "runs"]) checkText(db, table);

@@ -6,10 +6,9 @@ import { MIGRATIONS } from "./migrations.ts";
  * WAL with synchronous=NORMAL: a killed process loses nothing that was committed; only a power cut can lose the last
  * moments, and never consistency.
  */
-export function openDatabase(path: string, options: { mustExist?: boolean; migrations?: readonly string[] } = {}): DatabaseSync {
+export function openDatabase(path: string, options: { migrations?: readonly string[] } = {}): DatabaseSync {
   const db = new DatabaseSync(path);
   try {
-    if (options.mustExist && versionOf(db) === 0) throw new Damage("it has no schema");
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;");
     migrate(db, options.migrations);
   } catch (error) {
@@ -48,6 +47,11 @@ export class Damage extends Error {}
 export function isDamage(error: unknown): boolean {
   const code = ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff;
   return error instanceof Damage || code === 11 || code === 26;
+}
+
+/** SQLITE_ERROR: our own statements only fail so when a table or column is not there. */
+export function isWrongSchema(error: unknown): boolean {
+  return (error as { errcode?: number } | undefined)?.errcode === 1;
 }
 
 const listeners = new WeakMap<DatabaseSync, (error: Error) => void>();

@@ -14,8 +14,9 @@ import { type Backup, HoldfastError, type RestoreReport } from "@holdfast/contra
 import { type Home, isMissing, log, readJsonFile, renameDurably, writeFileAtomic } from "@holdfast/platform";
 import type { Backups } from "./backups.ts";
 import { checkEveryValue } from "./condition.ts";
-import { isDamage, openDatabase, transaction } from "./database.ts";
+import { Damage, isDamage, isWrongSchema, newer, openDatabase, transaction, versionOf } from "./database.ts";
 import type { Projection } from "./journal.ts";
+import { MIGRATIONS } from "./migrations.ts";
 import { lastSeqIn, replayTail } from "./tail.ts";
 
 /** Why the database is to be replaced, and by what; `doubted` only asks for a thorough look at it. */
@@ -113,19 +114,18 @@ function chooseBase(options: { order: RestoreOrder; fresh: string; old: string; 
   return { backup: null, salvaged: false };
 }
 
-/** Copies a database with its log, and says whether every page of the copy is good. */
-export function tryBase(path: string, copy: string): boolean {
+/** Copies a database with its log, and says whether every page of the copy is good. Its schema is brought up to date later. */
+function tryBase(path: string, copy: string): boolean {
   clear(copy);
   try {
     for (const suffix of ["", "-wal"]) {
       if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
     }
-    const db = openDatabase(copy, { mustExist: true });
-    try {
-      checkEveryValue(db);
-    } finally {
-      db.close();
-    }
+    using db = new DatabaseSync(copy);
+    const version = versionOf(db);
+    if (version < 1) throw new Damage("it has no schema");
+    if (version > MIGRATIONS.length) throw newer(version, MIGRATIONS.length);
+    checkEveryValue(db);
     return true;
   } catch (error) {
     clear(copy);
@@ -137,8 +137,7 @@ export function tryBase(path: string, copy: string): boolean {
 }
 
 function isUnusable(error: unknown): boolean {
-  const code = (error as HoldfastError).code;
-  return isDamage(error) || isMissing(error) || code === "journal_damaged" || code === "daemon_outdated";
+  return isDamage(error) || isWrongSchema(error) || isMissing(error) || (error as HoldfastError).code === "daemon_outdated";
 }
 
 function clear(path: string): void {
