@@ -27,6 +27,7 @@ export const backup: Benchmark = {
     const db = openDatabase(home.home.database);
     const journal = new Journal({ db, projections: [sessionsProjection], machineName: "bench" });
     const backups = new Backups({ home: home.home });
+    backups.spare(db);
     const during: number[][] = [];
     const alone: number[][] = [];
     const took: number[] = [];

@@ -33,7 +33,6 @@ const BENCHMARKS: readonly Benchmark[] = [
   restartEnded,
   signal,
   stop,
-  ,
   backup,
 ];
 

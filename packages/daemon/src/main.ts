@@ -126,6 +126,8 @@ async function serve(home: Home): Promise<void> {
   sessions.restarts.begin();
   sessions.limits.begin();
   pruning.begin();
+  backups.spare(db);
+  backups.begin(() => journal.cursor.seq);
   backups.begin(() => journal.cursor.seq);
 
   let ending = false;

@@ -2,6 +2,7 @@
  * A thread of its own that copies the database page by page inside one read transaction, and reads every page of the copy. The
  * daemon appends meanwhile: on its own connection the copy would hold it up by hundreds of milliseconds.
  */
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { checkEveryValue } from "./condition.ts";
@@ -18,13 +19,19 @@ export type CopyOutcome = { seq: number; version: number; damage: string | undef
 /** Between two steps the thread can be ended; within one, nothing waits for it. */
 const PAGES_PER_STEP = 1000;
 
+/** The first takes long enough for more to come. */
+const CHECKPOINTS = 3;
+
 const { source, target } = workerData as CopyOrder;
 parentPort?.postMessage(await copy().catch((error: Error): CopyOutcome => ({ failed: error.message })));
 
 async function copy(): Promise<CopyOutcome> {
   try {
     await copyPages();
-    return check();
+    const outcome = check();
+    syncTarget();
+    for (let i = 0; i < CHECKPOINTS; i++) checkpoint();
+    return outcome;
   } catch (error) {
     if (isDamage(error)) return { seq: 0, version: 0, damage: (error as Error).message };
     throw error;
@@ -37,6 +44,19 @@ async function copyPages(): Promise<void> {
   from.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
   await backup(from, target, { rate: PAGES_PER_STEP });
   from.exec("COMMIT");
+}
+
+/** Its bytes are on the disk before it gets its name. */
+function syncTarget(): void {
+  const file = openSync(target, "r");
+  fsyncSync(file);
+  closeSync(file);
+}
+
+/** The log has grown while the copy was made; emptying it takes a wait for the disk, which the daemon's own thread must not do. */
+function checkpoint(): void {
+  using db = new DatabaseSync(source);
+  db.exec("PRAGMA wal_checkpoint(PASSIVE)");
 }
 
 function check(): CopyOutcome {

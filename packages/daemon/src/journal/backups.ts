@@ -3,11 +3,13 @@
  * and on request. It is copied beside its place, checked page by page, and only then gets its name: what has a name was good when it
  * was taken. Names sort in the order in which backups were taken, also when the clock jumps.
  */
-import { mkdirSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { type Backup, HoldfastError } from "@holdfast/contract";
-import { type Home, log, renameDurably } from "@holdfast/platform";
+import { type Home, log } from "@holdfast/platform";
 import type { CopyOrder, CopyOutcome } from "./backup-copy.ts";
 import { surplus } from "./generations.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -18,12 +20,16 @@ const EVERY_MS = 10 * 60_000;
 /** A start has more urgent things to do. */
 const CALM_MS = 30_000;
 
+/** SQLite's own. */
+const CHECKPOINT_PAGES = 1000;
+
 const NAME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-(\d+)-(timer|asked|migration|restore)$/;
 
 export class Backups implements Disposable {
   readonly #home: Home;
   readonly #copier: string;
   readonly #onDamage: (what: string) => void;
+  #appending: DatabaseSync | undefined;
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
   /** Why the last one could not be taken. */
@@ -36,6 +42,11 @@ export class Backups implements Disposable {
     this.#onDamage = options.onDamage ?? (() => {});
     mkdirSync(this.#home.backups, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(this.#home.backups)) if (name.includes(".tmp")) rmSync(join(this.#home.backups, name), { force: true });
+  }
+
+  /** The connection that appends: while a copy is made, it leaves to the copier to bring the log into the database, and never waits for the disk. */
+  spare(db: DatabaseSync): void {
+    this.#appending = db;
   }
 
   /** Takes one whenever `seq` is beyond that of the newest, not more often than every EVERY_MS. */
@@ -99,6 +110,7 @@ export class Backups implements Disposable {
   async #create(why: Backup["why"]): Promise<Backup> {
     this.#checkRoom();
     const temporary = join(this.#home.backups, `${process.pid}.tmp`);
+    this.#appending?.exec("PRAGMA wal_autocheckpoint = 0");
     try {
       const outcome = await this.#copy({ source: this.#home.database, target: temporary });
       if ("failed" in outcome) throw failed(outcome.failed);
@@ -109,10 +121,12 @@ export class Backups implements Disposable {
         });
       }
       const name = this.#nextName(outcome.seq, why);
-      renameDurably(temporary, join(this.#home.backups, `${name}.db`));
+      renameSync(temporary, join(this.#home.backups, `${name}.db`));
+      await sync(this.#home.backups);
       this.#thin();
       return this.find(name);
     } finally {
+      if (this.#appending?.isOpen) this.#appending.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
       for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(temporary + suffix, { force: true });
     }
   }
@@ -165,6 +179,12 @@ export class Backups implements Disposable {
     }
     this.#wait(seq, EVERY_MS);
   }
+}
+
+/** Off this thread: it may take as long as the disk likes. */
+async function sync(path: string): Promise<void> {
+  await using file = await open(path);
+  await file.sync();
 }
 
 function failed(why: string, cause?: unknown): HoldfastError {
