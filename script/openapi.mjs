@@ -1,10 +1,11 @@
 /**
- * Writes what is generated from the contract: openapi.json and docs/ERRORS.md. With --check it only compares, and fails
+ * Writes what is generated from the contract: openapi.json and docs/ERRORS.md; and docs/DAMAGE.md from its tests. With --check it only compares, and fails
  * when a committed file differs.
  */
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { damagePage } from "./damage.mjs";
 import { root, say } from "./root.mjs";
 import { run } from "./run.mjs";
 import { ensure, node } from "./setup.mjs";
@@ -20,6 +21,7 @@ async function main(checking) {
   const { ERRORS } = await import("../packages/contract/src/errors.ts");
   settle("openapi.json", `${JSON.stringify(openapi(), null, 2)}\n`, checking);
   settle("docs/ERRORS.md", errorsPage(ERRORS), checking);
+  settle("docs/DAMAGE.md", damagePage(), checking);
 }
 
 function settle(name, wanted, checking) {
