@@ -16,14 +16,14 @@ import { newSessionId, type Principal, type SessionId } from "@holdfast/contract
 import { type Home, openHome } from "@holdfast/platform";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { SessionQueries } from "../projection/session-queries.ts";
-import { sessionsProjection } from "../projection/sessions.ts";
-import { Backups } from "./backups.ts";
-import { openDatabase } from "./database.ts";
-import { type Draft, Journal } from "./journal.ts";
-import { MIGRATIONS } from "./migrations.ts";
-import { openJournalDatabase } from "./open.ts";
-import { type PendingReport, pendingReport } from "./restore.ts";
+import { Backups } from "../journal/backups.ts";
+import { openDatabase } from "../journal/database.ts";
+import { type Draft, Journal } from "../journal/journal.ts";
+import { MIGRATIONS } from "../journal/migrations.ts";
+import { openJournalDatabase } from "../journal/open.ts";
+import { type PendingReport, pendingReport } from "../journal/restore.ts";
+import { SessionQueries } from "./session-queries.ts";
+import { sessionsProjection } from "./sessions.ts";
 
 const PROJECTIONS = [sessionsProjection];
 const USER = "user:tester" as Principal;
