@@ -193,6 +193,42 @@ test("damage that is found while the daemon runs is answered as such, and restor
   expect(existsSync(path.join(home.path, "restore.json"))).toBe(false);
 });
 
+test("a large journal is not read through at each start; damage in its middle is found by the question that meets it", async () => {
+  await using home = new TestHome();
+  const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  await home.ok(["down"]);
+  const database = path.join(home.path, "holdfast.db");
+  const db = new DatabaseSync(database);
+  db.exec(`
+    CREATE TEMP TABLE last AS SELECT * FROM events ORDER BY seq DESC LIMIT 1;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+    INSERT INTO events SELECT seq + i, epoch, 'filler', type, v, at, actor, session, machine,
+      json_object('pid', 1, 'why', 'asked', 'filler', printf('%.*c', 8000, 'x')) FROM last, n;
+  `);
+  db.close();
+  const { size } = statSync(database);
+  expect(size).toBeGreaterThan(64 << 20);
+  await home.ok(["backup", "create"]);
+  await home.ok(["down"]);
+  const file = readFileSync(database);
+  // A leaf of the table: everything of it but its rows' own text.
+  const page = Math.floor(file.indexOf("filler", Math.floor(size / 2)) / 4096);
+  file.fill(0xa5, page * 4096, page * 4096 + 64);
+  writeFileSync(database, file);
+
+  const before = await status(home);
+  expect(before.restored).toBeNull();
+  const met = await home.cli(["events", "--after", "4000"]);
+  expect([met.code, met.stderr]).toEqual([18, expect.stringContaining("try again in a moment")]);
+  await eventually(() => !lives(before.pid));
+  expect(await names(home)).toEqual(["kept"]);
+  expect(await home.session("kept")).toMatchObject({ pid: kept.pid, status: "working" });
+  const now = await status(home);
+  expect(now.restored).toMatchObject({ why: "damaged", backup: { name: expect.any(String) }, lost: { until: now.restored?.seq } });
+  // Page by page, over the end of the old epoch.
+  expect(await home.ok(["events", "--after", "8000", "--type", "journal.restored"])).toContain(now.epoch);
+});
+
 test("the notice of a restore is shown by each command until a person has seen it on a terminal, and never to a script", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);

@@ -50,7 +50,8 @@ export class TestHome implements AsyncDisposable {
   /** Starts a command and does not wait for it. */
   start(args: readonly string[], options: CliOptions = {}): ChildProcessWithoutNullStreams {
     const child = spawn(HOLDFAST, args, { cwd: options.cwd ?? this.root, env: { ...this.env, ...options.env }, stdio: "pipe" });
-    child.stdin.end(options.input ?? "");
+    // One that ends before it reads anything is told by its exit.
+    child.stdin.on("error", () => {}).end(options.input ?? "");
     return child;
   }
 

@@ -20,7 +20,9 @@ const SESSION_KEYS = [
   ),
 ].sort();
 const EVENT_KEYS = "epoch seq id type v at actor session machine data".split(" ").sort();
-const STATUS_KEYS = "pid version node nodeVersion home socket startedAt uptimeMs machine epoch seq sessions backup restored tmux".split(" ").sort();
+const STATUS_KEYS = "pid version node nodeVersion home socket startedAt uptimeMs machine epoch seq sessions backup restored tmux"
+  .split(" ")
+  .sort();
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

@@ -128,7 +128,6 @@ async function serve(home: Home): Promise<void> {
   pruning.begin();
   backups.spare(db);
   backups.begin(() => journal.cursor.seq);
-  backups.begin(() => journal.cursor.seq);
 
   let ending = false;
   const end = async (why: "asked" | "replaced" | "signal" | "restore" | "damaged") => {
@@ -201,7 +200,10 @@ async function serve(home: Home): Promise<void> {
   });
 
   const door = await listen(
-    bind(handlers({ sessions, orphans, doctor, journal, backups, queries, pruning, diskUse: () => diskUse(home, queries), control }), osUser()),
+    bind(
+      handlers({ sessions, orphans, doctor, journal, backups, queries, pruning, diskUse: () => diskUse(home, queries), control }),
+      osUser(),
+    ),
     home,
   );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));

@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempDisposableSync } from "node:fs";
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { migrate, openDatabase, transaction } from "./database.ts";
+import { isDamage, migrate, onDamage, openDatabase, transaction, watched } from "./database.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 function schema(db: DatabaseSync): unknown[] {
@@ -100,5 +100,27 @@ test("a killed writer loses nothing that was committed, and leaves nothing of wh
   expect(spawnSync(process.execPath, ["--input-type=module", "-e", writer]).signal).toBe("SIGKILL");
   const db = openDatabase(path);
   expect(db.prepare("SELECT key FROM meta").all()).toEqual([{ key: "committed" }]);
+  db.close();
+});
+
+test("a query that finds the database damaged says so as such, and tells who listens", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const path = join(directory.path, "holdfast.db");
+  const writer = openDatabase(path);
+  const insert = writer.prepare("INSERT INTO meta VALUES (?, ?)");
+  for (let i = 0; i < 500; i++) insert.run(`key ${i}`, "x".repeat(500));
+  writer.close();
+  const file = readFileSync(path);
+  file.fill(0xa5, file.length - 40 * 4096);
+  writeFileSync(path, file);
+  const db = new DatabaseSync(path);
+  const found: Error[] = [];
+  onDamage(db, (error) => found.push(error));
+  const damaged = expect.objectContaining({ code: "journal_damaged", hint: expect.stringContaining("try again") });
+  expect(() => watched(db, () => db.prepare("SELECT * FROM meta").all())).toThrow(damaged);
+  expect(() => transaction(db, () => db.exec("DELETE FROM meta"))).toThrow(damaged);
+  expect(found.map(isDamage)).toEqual([true, true]);
+  expect(() => watched(db, () => db.prepare("SELECT nonsense"))).toThrow("no such column");
+  expect(found).toHaveLength(2);
   db.close();
 });

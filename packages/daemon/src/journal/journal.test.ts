@@ -161,3 +161,16 @@ test("what was appended is there for a process that never closed the database", 
   expect(reader.prepare("SELECT count(*) AS n FROM events").get()).toEqual({ n: 1 });
   reader.close();
 });
+
+test("a cursor of an earlier epoch goes on from its event where that is still there, and is refused where it is not", () => {
+  const { db, journal } = open();
+  journal.append(renamed(ONE, "a"), renamed(ONE, "b"));
+  const { epoch } = journal;
+  db.exec("UPDATE meta SET value = 'another1' WHERE key = 'epoch'");
+  const restored = open(db).journal;
+  restored.append(renamed(ONE, "c"));
+  expect(restored.resolveCursor({ epoch, seq: 2 })).toEqual({ epoch: "another1", seq: 2 });
+  expect(restored.resolveCursor({ epoch: "another1", seq: 3 })).toEqual({ epoch: "another1", seq: 3 });
+  expect(() => restored.resolveCursor({ epoch, seq: 3 })).toThrow(expect.objectContaining({ code: "cursor_gone" }));
+  expect(() => restored.resolveCursor({ epoch, seq: 0 })).toThrow(expect.objectContaining({ code: "cursor_gone" }));
+});

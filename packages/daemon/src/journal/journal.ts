@@ -107,9 +107,12 @@ export class Journal {
     return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
   }
 
-  /** Where a reader that names `after` goes on; refuses a place in another epoch, beyond the end, or in what was pruned. */
+  /**
+   * Where a reader that names `after` goes on; refuses a place beyond the end, one in what was pruned, and one in another epoch whose event is not here. Where it
+   * is, everything up to it is as the reader knows it: what was lost with that epoch came later.
+   */
   resolveCursor(after: { epoch: string | undefined; seq: number }): Cursor {
-    if (after.epoch !== undefined && after.epoch !== this.epoch) {
+    if (after.epoch !== undefined && after.epoch !== this.epoch && after.epoch !== this.#epochOf(after.seq)) {
       throw new HoldfastError("cursor_gone", `the cursor is of epoch ${after.epoch}; the journal is in epoch ${this.epoch}`, {
         hint: "take a new snapshot (`holdfast ls`) and follow from its cursor",
       });
@@ -125,6 +128,10 @@ export class Journal {
       });
     }
     return { epoch: this.epoch, seq: after.seq };
+  }
+
+  #epochOf(seq: number): unknown {
+    return watched(this.#db, () => this.#db.prepare("SELECT epoch FROM events WHERE seq = ?").get(seq)?.epoch);
   }
 
   /** Resolves when something was appended after `seq`, or when the signal aborts. */
