@@ -18,6 +18,7 @@ const FILES = {
   env: "a session's environment",
   launch: "what becomes a run's program",
   "output.NNNNNN": "a segment of a recording",
+  cut: "where a recording begins, after its oldest segments were deleted",
   "times.idx": "when which byte came",
   "exit.json": "how a run ended",
   recorder: "the pid of a run's recorder on tmux",

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { SessionId } from "@holdfast/contract";
 import { readConfiguration } from "@holdfast/daemon/configuration";
 import { takeLock } from "@holdfast/daemon/lock";
-import { Recording } from "@holdfast/daemon/record/recording";
+import { Recording, SEGMENT_BYTES } from "@holdfast/daemon/record/recording";
 import { Times } from "@holdfast/daemon/record/times";
 import { readExitFile } from "@holdfast/daemon/session/exit-file";
 import { readSessionFiles, readSpec, type Spec, writeLaunch, writeSessionFiles } from "@holdfast/daemon/session/run-files";
@@ -34,7 +34,7 @@ function recorded(): { recording: Recording; segment(number: number): string } {
 cells(
   "output.NNNNNN",
   {
-    missing: "the other segments are read; nothing fails",
+    missing: "the other segments are read, each at its offset; what is gone is passed over",
     empty: "the other segments are read; nothing fails",
     torn: "what is left of it is read, and the other segments",
     garbage: "it is read as it is: a recording is whatever bytes a terminal got",
@@ -42,13 +42,43 @@ cells(
   (how, hurt) => {
     const { recording, segment } = recorded();
     hurt(segment(1));
-    const text = recording.read(0, 1000).toString("latin1");
-    const middle = { missing: 0, empty: 0, torn: 5, garbage: 64 }[how];
-    expect(text.length).toBe(20 + middle);
-    expect(recording.size()).toBe(20 + middle);
+    const text = wholeOf(recording);
+    expect(text.length).toBe(20 + { missing: 0, empty: 0, torn: 5, garbage: 64 }[how]);
     expect([text.startsWith("0000000000"), text.endsWith("2222222222")]).toEqual([true, true]);
+    if (how === "missing") expect(recording.next(10)).toBe(10 + SEGMENT_BYTES);
     hurt(segment(2));
-    expect(recording.read(0, 1000).toString("latin1").startsWith("0000000000")).toBe(true);
+    expect(wholeOf(recording).startsWith("0000000000")).toBe(true);
+  },
+);
+
+/** Everything that is still there, as a reader goes through it. */
+function wholeOf(recording: Recording): string {
+  let text = "";
+  for (let offset = 0; ; ) {
+    const bytes = recording.read(offset, 1000);
+    text += bytes.toString("latin1");
+    const next = recording.next(offset + bytes.length);
+    if (bytes.length === 0 && next === offset) return text;
+    offset = next;
+  }
+}
+
+cells(
+  "cut",
+  {
+    missing: "where a recording begins is told by the names of its segments",
+    empty: "where a recording begins is told by the names of its segments",
+    torn: "where a recording begins is told by the names of its segments",
+    garbage: "where a recording begins is told by the names of its segments",
+  },
+  (_how, hurt) => {
+    const made = directory();
+    for (const number of [3, 4]) writeFileSync(path.join(made, `output.00000${number}`), String(number).repeat(10));
+    writeFileSync(path.join(made, "cut"), `${3 * SEGMENT_BYTES} output.000003\n`);
+    expect(new Recording(made).begins()).toBe(3 * SEGMENT_BYTES);
+    hurt(path.join(made, "cut"));
+    expect(new Recording(made).begins()).toBe(3 * SEGMENT_BYTES);
+    expect(wholeOf(new Recording(made))).toBe("33333333334444444444");
   },
 );
 

@@ -108,8 +108,8 @@ export class Journal {
   }
 
   /**
-   * Where a reader that names `after` goes on; refuses a place beyond the end, one in what was pruned, and one in another epoch whose event is not here. Where it
-   * is, everything up to it is as the reader knows it: what was lost with that epoch came later.
+   * Where a reader that names `after` goes on; refuses a place beyond the end, one in what was pruned, and one in another epoch whose
+   * event is not here. Where it is, everything up to it is as the reader knows it: what was lost with that epoch came later.
    */
   resolveCursor(after: { epoch: string | undefined; seq: number }): Cursor {
     if (after.epoch !== undefined && after.epoch !== this.epoch && after.epoch !== this.#epochOf(after.seq)) {

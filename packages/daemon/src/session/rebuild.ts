@@ -115,14 +115,15 @@ function endOf(home: Home, session: SessionId, run: RebuiltRun): RebuiltRun & { 
 
 function runOf(home: Home, session: SessionId, run: number): Omit<RebuiltRun, "run"> {
   const directory = runDirectory(home, session, run);
+  const recording = new Recording(directory);
   const exit = readExitFile(directory);
   const began = new Times(directory).read().find(({ at }) => at !== null)?.at;
   return {
     startedAt: began ? new Date(began).toISOString() : null,
-    outputPath: hasBegun(home, session, run) ? join(directory, "output.000000") : null,
+    outputPath: hasBegun(home, session, run) ? (recording.segments()[0]?.path ?? join(directory, "output.000000")) : null,
     exit: exit?.exit ?? null,
     endedAt: exit ? new Date(exit.endedAt).toISOString() : null,
-    bytes: new Recording(directory).size(),
+    bytes: recording.size(),
   };
 }
 
