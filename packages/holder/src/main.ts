@@ -89,6 +89,7 @@ function onOutput(bytes: Uint8Array): void {
 
 function onExit(exit: ProgramExit): void {
   input?.close();
+  input = undefined;
   recorder[Symbol.dispose]();
   const how = {
     status: exit.signal === 0 ? String(exit.code) : "",
@@ -142,8 +143,8 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
   } else if (told.t === "resize") {
     if (controls.has(socket) || viewers.mayType(socket)) resize(told.columns, told.rows);
   } else if (told.t === "write") {
-    input?.write(Buffer.from(told.data, "base64"));
-    say({ t: "reply", id: told.id });
+    if (input) input.write(Buffer.from(told.data, "base64"));
+    say(input ? { t: "reply", id: told.id } : { t: "reply", id: told.id, error: "the program has ended" });
   } else if (told.t === "screen") {
     void model.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
   } else {

@@ -122,7 +122,8 @@ export class NativeHost implements Host {
       await (await this.#client(run)).request({ t: "write", data });
     } catch (error) {
       // A holder ends with its program.
-      throw this.#registered(run) ? error : programEnded();
+      const ended = existsSync(join(runDirectory(this.#home, run.session, run.run), "exit.json"));
+      throw this.#registered(run) && !ended ? error : programEnded();
     }
   }
 
