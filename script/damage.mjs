@@ -30,6 +30,8 @@ const FILES = {
   "tmux.conf": "what our tmux server reads when it starts",
   "tmux.json": "the tmux server's pid",
   "pane-died": "what the tmux server runs when a program has ended",
+  "pane-reaper": "the first process of a pane",
+  program: "the pid of a run's program on tmux",
 };
 
 const HEAD = `# Damaged files

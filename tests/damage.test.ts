@@ -252,6 +252,44 @@ cells(
 );
 
 cells(
+  "pane-reaper",
+  {
+    missing: "programs start without a reaper, and tmux says how they end",
+    empty: "programs start without a reaper, and tmux says how they end",
+    torn: "programs start without a reaper, and tmux says how they end",
+    garbage: "programs start without a reaper, and tmux says how they end",
+  },
+  async (_how, hurt) => {
+    await using home = new TestHome();
+    await home.ok(["up"]);
+    hurt(path.join(home.path, "pane-reaper"));
+    const session = await home.run("echo $$; while [ ! -e go ]; do sleep 0.02; done; exit 6", "--name", "six", "--host", "tmux");
+    writeFileSync(path.join(home.root, "go"), "");
+    expect(await home.ended("six")).toMatchObject({ exit: { code: 6, signal: null }, cause: "exited" });
+    expect((await home.ok(["logs", "six"])).split("\n")).toContain(String(session.pid));
+  },
+);
+
+cells(
+  "program",
+  {
+    missing: "what runs is found by the journal, and ends as ever",
+    empty: "what runs is found by the journal, and ends as ever",
+    torn: "what runs is found by the journal, and ends as ever",
+    garbage: "what runs is found by the journal, and ends as ever",
+  },
+  async (_how, hurt) => {
+    await using home = new TestHome();
+    const session = await home.run("while [ ! -e go ]; do sleep 0.02; done; exit 6", "--name", "six", "--host", "tmux");
+    await home.killDaemon();
+    hurt(path.join(home.path, "sessions", session.id, "runs/1/program"));
+    expect(await home.session("six")).toMatchObject({ status: "working", pid: session.pid });
+    writeFileSync(path.join(home.root, "go"), "");
+    expect(await home.ended("six")).toMatchObject({ exit: { code: 6, signal: null }, cause: "exited" });
+  },
+);
+
+cells(
   "recorder",
   {
     missing: "the end of the run waits for it a while; the recording is whole",

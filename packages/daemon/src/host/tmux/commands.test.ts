@@ -34,7 +34,7 @@ test("a start is one sequence: the program, its recorder, and what pid it has", 
     `new-session -d -s 'abcdefghij-3' -x 120 -y 40 -c / '/bin/sh' '-c' '. "$HOLDFAST_HOME/sessions/abcdefghij/runs/3/launch"'`,
   );
   expect(startCommands(request, { recorder, reaper: "/usr/bin/perl" })[0]).toBe(
-    `new-session -d -s 'abcdefghij-3' -x 120 -y 40 -c / '/usr/bin/perl' '-e' 'do "$ENV{HOLDFAST_HOME}/pane-reaper"; die $@' 'abcdefghij' '3'`,
+    `new-session -d -s 'abcdefghij-3' -x 120 -y 40 -c / '/usr/bin/perl' '-e' 'do "$ENV{HOLDFAST_HOME}/pane-reaper"; exec "/bin/sh", "-c", q(d="$HOLDFAST_HOME/sessions/$1/runs/$2"; echo $$ > "$d/program"; . "$d/launch"), "sh", @ARGV' 'abcdefghij' '3'`,
   );
   expect(commands).toContain(`set-option -t '=abcdefghij-3:' @holdfast_title 'it'\\''s'`);
   expect(commands).toContain(pipeCommand(RUN, splitRecorder("output.")));

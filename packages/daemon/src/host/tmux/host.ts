@@ -13,7 +13,7 @@ import type { ControlClient } from "./control.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf } from "./drain.ts";
 import { watchMissedEnds } from "./missed-ends.ts";
 import { asksForPasteMarks, rememberPasteMarks } from "./paste-marks.ts";
-import { programPid, programStarted } from "./reaper.ts";
+import { programOf, programStarted } from "./reaper.ts";
 import type { TmuxServer } from "./server.ts";
 import { DEAD, forgetCommand, parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
 
@@ -64,7 +64,7 @@ export class TmuxHost implements Host {
   #kept(lines: readonly string[]): LiveRun[] {
     return parseList(lines).map((live) => {
       const directory = runDirectory(this.#home, live.session, live.run);
-      return { ...live, pid: programPid(directory) || live.pid, recording: live.recording && !recorderDied(directory) };
+      return { ...live, pid: programOf(directory, live.pid), recording: live.recording && !recorderDied(directory) };
     });
   }
 

@@ -11,7 +11,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
-import { findProgram, isMissing, isSameProcess, STANDARD_PATH } from "@holdfast/platform";
+import { findProgram, inspect, isMissing, isSameProcess, STANDARD_PATH } from "@holdfast/platform";
 import type { RunId } from "../host.ts";
 
 /** How long the kernel may take to hand over a program's last words; longer makes every end later by as much. */
@@ -29,50 +29,64 @@ export function findReaper(): string | undefined {
 
 /** No modules: it starts in two milliseconds. A status that a shell or tmux could not tell from a signal is exact here. */
 export const PANE_REAPER = `# Run by the tmux server as the first process of a pane: session and number of the run.
-my $run = "$ENV{HOLDFAST_HOME}/sessions/$ARGV[0]/runs/$ARGV[1]";
-my $server = getppid;
-my @launch = ('/bin/sh', '-c', '. "$0/launch"', $run);
-$SIG{HUP} = 'IGNORE';
-# TIOCNOTTY, so that the program can have the terminal as its own. Where that cannot be, it takes this process's place.
-if (!ioctl(STDIN, 0x5422, 0)) { $SIG{HUP} = 'DEFAULT'; exec @launch; }
-my $pid = fork;
-die "cannot start the program: $!\\n" unless defined $pid;
-if ($pid == 0) {
-  $SIG{HUP} = 'DEFAULT';
-  syscall(${SETSID[process.arch]});
-  ioctl(STDIN, 0x540E, 0) or die "cannot give the program its terminal: $!\\n";
-  exec @launch;
+# In one block: a file that was cut off is not run in part.
+{
+  my $run = "$ENV{HOLDFAST_HOME}/sessions/$ARGV[0]/runs/$ARGV[1]";
+  my $server = getppid;
+  my @launch = ('/bin/sh', '-c', '. "$0/launch"', $run);
+  $SIG{HUP} = 'IGNORE';
+  # TIOCNOTTY, so that the program can have the terminal as its own. Where that cannot be, it takes this process's place.
+  if (!ioctl(STDIN, 0x5422, 0)) { $SIG{HUP} = 'DEFAULT'; exec @launch; }
+  my $pid = fork;
+  if (!defined $pid) { warn "cannot start the program: $!\\n"; exit 126; }
+  if ($pid == 0) {
+    $SIG{HUP} = 'DEFAULT';
+    syscall(${SETSID[process.arch]});
+    if (!ioctl(STDIN, 0x540E, 0)) { warn "cannot give the program its terminal: $!\\n"; exit 126; }
+    exec @launch;
+  }
+  sub put {
+    my ($name, $text) = @_;
+    open(my $file, '>', "$run/$name.new") or return 0;
+    print($file $text);
+    close($file);
+  }
+  put('program', $pid) && rename("$run/program.new", "$run/program");
+  waitpid($pid, 0);
+  my ($status, $signal) = ($? >> 8, $? & 127);
+  # Seconds since boot: how long the program ran does not depend on a clock that somebody may set.
+  my $uptime = '';
+  if (open(my $file, '<', '/proc/uptime')) { ($uptime) = split(' ', <$file>); }
+  # Its time is the end of the program, so it is written first and shown later.
+  my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s","uptime":"%s"}' . "\\n", $signal ? '' : $status, $signal || '', $uptime));
+  select(undef, undef, undef, ${LINGER_S});
+  # A server that was killed took the terminal away: what came of that is not how the run would have ended.
+  if (getppid != $server) { unlink("$run/exit.json.new"); exit 0; }
+  rename("$run/exit.json.new", "$run/exit.json") if $said;
+  # For a home that cannot be written tmux knows it too; without those that leave a core file.
+  kill($signal, $$) if grep { $_ == $signal } 1, 2, 9, 10, 12, 13, 14, 15;
+  exit($signal ? 128 + $signal : $status);
 }
-sub put {
-  my ($name, $text) = @_;
-  open(my $file, '>', "$run/$name.new") or return 0;
-  print($file $text);
-  close($file);
-}
-put('program', $pid) && rename("$run/program.new", "$run/program");
-waitpid($pid, 0);
-my ($status, $signal) = ($? >> 8, $? & 127);
-# Seconds since boot: how long the program ran does not depend on a clock that somebody may set.
-my $uptime = '';
-if (open(my $file, '<', '/proc/uptime')) { ($uptime) = split(' ', <$file>); }
-# Its time is the end of the program, so it is written first and shown later.
-my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s","uptime":"%s"}' . "\\n", $signal ? '' : $status, $signal || '', $uptime));
-select(undef, undef, undef, ${LINGER_S});
-# A server that was killed took the terminal away: what came of that is not how the run would have ended.
-if (getppid != $server) { unlink("$run/exit.json.new"); exit 0; }
-rename("$run/exit.json.new", "$run/exit.json") if $said;
-# For a home that cannot be written tmux knows it too; without those that leave a core file.
-kill($signal, $$) if grep { $_ == $signal } 1, 2, 9, 10, 12, 13, 14, 15;
-exit($signal ? 128 + $signal : $status);
 `;
+
+/** Where the file cannot be read, the program takes this process's place. */
+const WITHOUT = `exec "/bin/sh", "-c", q(d="$HOLDFAST_HOME/sessions/$1/runs/$2"; echo $$ > "$d/program"; . "$d/launch"), "sh", @ARGV`;
 
 /** One process from the start: no shell comes before it. */
 export function reaperCommand(perl: string, run: RunId): string[] {
-  return [perl, "-e", 'do "$ENV{HOLDFAST_HOME}/pane-reaper"; die $@', run.session, String(run.run)];
+  return [perl, "-e", `do "$ENV{HOLDFAST_HOME}/pane-reaper"; ${WITHOUT}`, run.session, String(run.run)];
 }
 
-/** The pid of the run's program; 0 while no reaper has said it. */
-export function programPid(directory: string): number {
+/** The run's program: the child that its reaper has named, else the pane's first process itself. */
+export function programOf(directory: string, pane: number): number {
+  const pid = programPid(directory);
+  // One that has ended is nobody's child any more; a file that says another process was damaged.
+  const info = inspect(pid);
+  return pid > 0 && (info === undefined || info.parent === pane) ? pid : pane;
+}
+
+/** 0 while no reaper has said it. */
+function programPid(directory: string): number {
   try {
     return Number(readFileSync(join(directory, "program"), "utf8"));
   } catch (error) {
