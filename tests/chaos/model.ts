@@ -13,6 +13,8 @@ export interface Known {
   sent: { text: string; sure: boolean }[];
   /** Its recorder was killed: what it said meanwhile is not recorded. */
   hasGap: boolean;
+  /** Somebody has looked at it since it ended; undefined when that fact may have been lost. */
+  viewed: boolean | undefined;
 }
 
 export class Model {
@@ -44,5 +46,6 @@ export class Model {
   end(known: Known, ...is: SessionStatus[]): void {
     known.live = false;
     known.is = is;
+    known.viewed = false;
   }
 }

@@ -7,6 +7,15 @@ const HOLDS: [fault: string, holds: string][] = [
   ["kill -9 of a program", "its session has failed, by SIGKILL; the others do not notice"],
   ["kill -9 of a holder", "its session is lost, and nothing of it runs on; the others do not notice"],
   ["kill -9 of the tmux server", "all sessions in it are lost, and nothing of them runs on; those with holders do not notice"],
+  ["the database overwritten after a backup", "nothing is lost; a new epoch begins"],
+  ["the database cut off after a backup", "nothing is lost; a new epoch begins"],
+  ["the database gone after a backup", "nothing is lost; a new epoch begins"],
+  [
+    "the database overwritten",
+    "sessions, names, pids and recordings stay; of ended ones it may be forgotten that they were stopped or looked at",
+  ],
+  ["the database cut off", "the same"],
+  ["the database gone", "the same"],
   ["kill -9 of a recorder", "the recording goes on under another, and the gap is an event"],
 ];
 
@@ -16,7 +25,7 @@ export function page(run: { faults: ReadonlyMap<string, number>; count: number; 
   if (unknown.length > 0) throw new Error(`the page says nothing of ${unknown.join(", ")}`);
   return `# Chaos
 
-Written by \`npm run chaos -- --write\`: random histories of starts, sends, stops, renames, removals and faults against a model
+Written by \`npm run chaos -- --write\`: random histories of starts, sends, stops, renames, looks, removals, pruning and faults against a model
 (\`tests/chaos/\`). After every step, within seconds: exactly the sessions of the model are listed, with the status and the pid they must
 have; what was acknowledged is in the recording once and in order; events follow each other without a gap; no process of an ended run is
 left. A failure is shrunk to the shortest history that shows it. A short run of it is part of \`npm test\`.

@@ -72,12 +72,16 @@ export function steps(): fc.Arbitrary<fc.AsyncCommand<Model, World>>[] {
     step("stop", live, stop),
     step("rename", (model) => model.sessions, rename),
     step("remove", ended, remove),
+    step("look at", ended, lookAt),
+    always("prune", prune),
     always("restart the daemon", restart),
     always("kill -9 the daemon", killDaemon),
     step("kill -9 a program", live, killProgram),
     step("kill -9 a keeper", live, killKeeper),
     step("kill -9 a recorder", (model) => live(model).filter(({ host }) => host === "tmux"), killRecorder),
     ...HOSTS.map((host) => always(`kill -9 the daemon in a start on ${host}`, (model, world) => cutStart(model, world, host), hasRoom)),
+    damage("damage the database after a backup", { afterBackup: true }),
+    damage("damage the database", { afterBackup: false }),
     step("kill -9 the daemon in a send", live, cutSend),
     step("kill -9 the daemon in a stop", live, cutStop),
   ];
@@ -93,7 +97,7 @@ export async function start(model: Model, world: World, host: HostName): Promise
 
 async function begun(model: Model, world: World, session: Session): Promise<void> {
   const { id, name, host, pid } = session;
-  const known: Known = { id, name, host, pid: pid ?? 0, live: true, is: ["working"], sent: [], hasGap: false };
+  const known: Known = { id, name, host, pid: pid ?? 0, live: true, is: ["working"], sent: [], hasGap: false, viewed: false };
   model.sessions.push(known);
   await world.ready(known);
 }
@@ -118,6 +122,23 @@ async function rename(known: Known, model: Model, world: World): Promise<void> {
 async function remove(known: Known, model: Model, world: World): Promise<void> {
   await (await world.client()).call("removeSession", { params: { ref: known.id } });
   model.sessions = model.sessions.filter((other) => other !== known);
+}
+
+async function lookAt(known: Known, _model: Model, world: World): Promise<void> {
+  await (await world.client()).call("viewSession", { params: { ref: known.id }, body: {} });
+  known.viewed = true;
+}
+
+/** Exactly those that have ended and were looked at. */
+async function prune(model: Model, world: World): Promise<void> {
+  const { removed } = await (await world.client()).call("prune", { body: { olderThanMs: 0 } });
+  const gone = new Set(removed.map(({ id }) => id));
+  for (const known of model.sessions) {
+    const may = !known.live && known.viewed !== false;
+    const must = !known.live && known.viewed === true;
+    if (gone.has(known.id) ? !may : must) throw new Error(`${known.name} was ${gone.has(known.id) ? "" : "not "}pruned`);
+  }
+  model.sessions = model.sessions.filter(({ id }) => !gone.has(id));
 }
 
 async function restart(_model: Model, world: World): Promise<void> {
@@ -160,6 +181,32 @@ async function killRecorder(known: Known, model: Model, world: World): Promise<v
   });
 }
 
+/** The database of a daemon that was killed is overwritten somewhere, cut off, or gone. */
+function damage(name: string, { afterBackup }: { afterBackup: boolean }): fc.Arbitrary<fc.AsyncCommand<Model, World>> {
+  const place = fc.record({ way: fc.constantFrom("overwritten", "cut off", "gone"), at: fc.double({ min: 0, max: 1, noNaN: true }) });
+  return place.map(({ way, at }) => ({
+    check: () => true,
+    async run(model: Model, world: World) {
+      model.fault(`the database ${way}${afterBackup ? " after a backup" : ""}`);
+      if (afterBackup) await (await world.client()).call("createBackup", { body: {} });
+      const pid = await world.daemonPid();
+      world.kill(pid);
+      await eventually(() => !inspect(pid) || inspect(pid)?.zombie);
+      world.damageDatabase(way, at);
+      if (!afterBackup) for (const known of model.sessions) forget(known);
+      await world.check(model);
+    },
+    toString: () => `${name} (${way} at ${at})`,
+  }));
+}
+
+/** What only the journal knew may be lost: that a run was stopped, and that somebody looked. */
+function forget(known: Known): void {
+  if (known.live) return;
+  known.is = ["stopped", "failed", "lost"];
+  known.viewed = undefined;
+}
+
 /** Somewhere in the few milliseconds that a request takes. */
 async function cut<T>(model: Model, world: World, what: string, request: () => Promise<T>): ReturnType<typeof answered<T>> {
   model.fault(`kill -9 of the daemon in a ${what}`);
@@ -185,7 +232,7 @@ async function cutStart(model: Model, world: World, host: HostName): Promise<voi
   if (found.session.status === "working") return begun(model, world, found.session);
   const { id, pid, status } = found.session;
   if (status !== "failed" || outcome) throw new Error(`${name} is ${status}`);
-  model.sessions.push({ id, name, host, pid: pid ?? 0, live: false, is: ["failed"], sent: [], hasGap: false });
+  model.sessions.push({ id, name, host, pid: pid ?? 0, live: false, is: ["failed"], sent: [], hasGap: false, viewed: false });
 }
 
 async function cutSend(known: Known, model: Model, world: World): Promise<void> {

@@ -2,7 +2,7 @@
  * What is really there, and what must hold of it: a home with real daemons, tmux servers, holders and programs. Each program says `ready`,
  * then `got LINE` for every line it is sent, so that a recording shows which lines arrived, how often and in which order.
  */
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type AnyEvent, HoldfastError, type HostName, type Session } from "@holdfast/contract";
 import { allProcesses, environmentValues, inspect, openHome, signalProcess } from "@holdfast/platform";
@@ -79,6 +79,18 @@ export class World implements AsyncDisposable {
       const page = await client.call("listEvents", { query: { limit: 1000, ...(after ? { after: `${after.epoch}:${after.seq}` } : {}) } });
       events.push(...page.events);
       if (!page.more) return events;
+    }
+  }
+
+  damageDatabase(way: string, at: number): void {
+    const { database } = openHome(this.home.env);
+    const { size } = statSync(database);
+    if (way === "gone") rmSync(database);
+    else if (way === "cut off") truncateSync(database, Math.floor(size * at));
+    else {
+      const file = openSync(database, "r+");
+      writeSync(file, Buffer.alloc(4096, 0xa5), 0, 4096, Math.floor((size - 1) * at));
+      closeSync(file);
     }
   }
 
