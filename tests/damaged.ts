@@ -46,7 +46,7 @@ export function cells(
   check: (how: Damage, hurt: (path: string) => void) => void | Promise<void>,
 ): void {
   for (const [how, outcome] of Object.entries(outcomes) as [Damage, string][]) {
-    test(`[damage: ${file}, ${how}] ${outcome} [seed ${SEED}]`, async () => {
+    test.concurrent(`[damage: ${file}, ${how}] ${outcome} [seed ${SEED}]`, async () => {
       await check(how, (path) => damage(path, how));
     });
   }

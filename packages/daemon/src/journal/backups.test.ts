@@ -1,4 +1,4 @@
-import { mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -93,6 +93,7 @@ test("a backup that is damaged later is not usable", async () => {
 
 test("what a killed one left half done is swept, and foreign files are left alone", () => {
   using rooms = open();
+  mkdirSync(rooms.home.backups);
   writeFileSync(join(rooms.home.backups, "123.tmp"), "half");
   writeFileSync(join(rooms.home.backups, "notes.txt"), "mine");
   new Backups({ home: rooms.home });

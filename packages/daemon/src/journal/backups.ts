@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { type Backup, HoldfastError } from "@holdfast/contract";
-import { type Home, log } from "@holdfast/platform";
+import { type Home, isMissing, log } from "@holdfast/platform";
 import type { CopyOrder, CopyOutcome } from "./backup-copy.ts";
 import { surplus } from "./generations.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -40,8 +40,7 @@ export class Backups implements Disposable {
     this.#home = options.home;
     this.#copier = options.copier ?? join(import.meta.dirname, "backup-copy.ts");
     this.#onDamage = options.onDamage ?? (() => {});
-    mkdirSync(this.#home.backups, { recursive: true, mode: 0o700 });
-    for (const name of readdirSync(this.#home.backups)) if (name.includes(".tmp")) rmSync(join(this.#home.backups, name), { force: true });
+    for (const name of this.#files()) if (name.includes(".tmp")) rmSync(join(this.#home.backups, name), { force: true });
   }
 
   /** The connection that appends: while a copy is made, it leaves to the copier to bring the log into the database, and never waits for the disk. */
@@ -62,7 +61,7 @@ export class Backups implements Disposable {
 
   /** Newest first. */
   list(): Backup[] {
-    return readdirSync(this.#home.backups)
+    return this.#files()
       .filter((file) => file.endsWith(".db"))
       .sort()
       .reverse()
@@ -109,6 +108,7 @@ export class Backups implements Disposable {
 
   async #create(why: Backup["why"]): Promise<Backup> {
     this.#checkRoom();
+    mkdirSync(this.#home.backups, { recursive: true, mode: 0o700 });
     const temporary = join(this.#home.backups, `${process.pid}.tmp`);
     this.#appending?.exec("PRAGMA wal_autocheckpoint = 0");
     try {
@@ -142,9 +142,19 @@ export class Backups implements Disposable {
 
   /** A backup must never be what fills the disk: recordings come first. */
   #checkRoom(): void {
-    const { bavail, bsize } = statfsSync(this.#home.backups);
+    const { bavail, bsize } = statfsSync(this.#home.path);
     const size = statSync(this.#home.database).size;
     if (bavail * bsize < 2 * size) throw failed(`it takes ${size} bytes, and ${bavail * bsize} are free`);
+  }
+
+  /** None before the first: a disk that is full must not keep a daemon from starting. */
+  #files(): string[] {
+    try {
+      return readdirSync(this.#home.backups);
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
   }
 
   #nextName(seq: number, why: Backup["why"]): string {
