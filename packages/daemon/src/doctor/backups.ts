@@ -22,7 +22,7 @@ export function setAside(home: Home): Check {
   return {
     id: "set-aside",
     level: "note",
-    what: `${kept.length} databases were set aside in ${home.setAside}, the last at ${kept.at(-1)}`,
+    what: `${kept.length === 1 ? "a database was" : `${kept.length} databases were`} set aside in ${home.setAside}, the last at ${kept.at(-1)}`,
     remedy: "remove them when you do not need them any more",
   };
 }
