@@ -152,6 +152,26 @@ test("a follower that the limit overtakes is told, and goes on with what is ther
   }
 });
 
+test("replay and export begin where the recording begins, say so, and miss nothing of the rest", async () => {
+  await using home = new TestHome();
+  await home.run(flood(home, 8), "--name", "flood", "--recording-limit", "4M");
+  const { recordingCutBytes: begins } = await home.ended("flood");
+  const note = `… ${begins / MB} MB of earlier output were deleted (limit 4 MB)`;
+  const steps = (await home.ok(["replay", "flood", "--json"])).trim().split("\n");
+  const outputs = steps
+    .map((line) => JSON.parse(line) as { kind: string; at: number; base64?: string })
+    .filter(({ kind }) => kind === "output");
+  const bytes = Buffer.concat(outputs.map(({ base64 = "" }) => Buffer.from(base64, "base64")));
+  expect(bytes.equals(raw(home, "flood"))).toBe(true);
+  expect(Math.max(...outputs.map(({ at }) => at))).toBeLessThan(60_000);
+  const text = await home.ok(["export", "flood", "--text", "-"]);
+  expect(text.slice(0, text.indexOf("\n"))).toBe(note);
+  expect(text).toBe(await home.ok(["logs", "flood"]));
+  const told = await home.ok(["export", "flood", "--html", path.join(home.root, "flood.html")]);
+  expect(told).toContain(`the first ${begins / MB} MB of it had been deleted`);
+  expect((await home.session("flood")).viewedAt).not.toBe(null);
+});
+
 test("the limit is configured for all, 64 MB without a word, and off for one that must keep everything", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "usual");
