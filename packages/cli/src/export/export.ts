@@ -36,7 +36,7 @@ export async function exportRecording(
   const session = await context.client.call("getSession", { params: { ref: options.ref } });
   const recording = await context.client.call("getRecording", { params: { ref: session.id }, query: { run: options.run } });
   const untimed = { bytes: 0, stretches: 0 };
-  using progress = new Progress(recording.bytes - recording.from);
+  using progress = new Progress(recording.bytes - recording.begins);
   const source: Source = { ...recording, untimed, read: (bytes) => progress.add(bytes) };
   const content = CONTENT[options.format](context, source, session);
   if (options.file === "-") {

@@ -26,7 +26,7 @@ export class RunWatch implements Disposable {
   readonly #watcher: FSWatcher;
   readonly #onExit: () => void;
   readonly #readers = new Set<() => void>();
-  readonly #limit: () => number;
+  readonly #limit: number;
   readonly #beforeCut: ((paths: string[]) => void) | undefined;
   #sampledAt = Number.NEGATIVE_INFINITY;
   #activeAt: number | null;
@@ -35,14 +35,14 @@ export class RunWatch implements Disposable {
   #closed = false;
   #failing = false;
 
-  /** `limit` in bytes, 0 for none; asked at each sample. `beforeCut` gets the files that are about to be deleted. */
-  constructor(options: { directory: string; onExit(): void; limit?(): number; beforeCut?(paths: string[]): void }) {
+  /** `limit` in bytes, 0 for none. `beforeCut` gets the files that are about to be deleted. */
+  constructor(options: { directory: string; onExit(): void; limit?: number; beforeCut?(paths: string[]): void }) {
     this.recording = new Recording(options.directory);
     this.times = new Times(options.directory);
     this.lastActivity = this.recording.lastActivity();
     this.#activeAt = this.lastActivity === null ? null : performance.now() - Math.max(0, Date.now() - this.lastActivity);
     this.begins = this.recording.begins();
-    this.#limit = options.limit ?? (() => 0);
+    this.#limit = options.limit ?? 0;
     this.#beforeCut = options.beforeCut;
     this.#onExit = options.onExit;
     this.#watcher = watch(options.directory, { persistent: false }, (event, name) => this.#noticed(event, name));
@@ -135,9 +135,8 @@ export class RunWatch implements Disposable {
   }
 
   #keepToLimit(size: number): void {
-    const limit = this.#limit();
-    if (limit === 0 || size - this.begins <= limit) return;
-    const begins = keepToLimit(this.recording, { limit, beforeCut: this.#beforeCut });
+    if (this.#limit === 0 || size - this.begins <= this.#limit) return;
+    const begins = keepToLimit(this.recording, { limit: this.#limit, beforeCut: this.#beforeCut });
     if (begins === undefined) return;
     this.begins = begins;
     this.times.forgetBefore(begins);

@@ -197,9 +197,9 @@ export class Lifecycle implements Disposable {
       if (exit) this.#end(run, { exit }).catch((error: unknown) => log(`session ${run.session}: ${describe(error)}`));
     };
     this.#memoryKills.set(run.session, kernelMemoryKills());
-    const limit = () => this.#limitOf(this.#queries.get(run.session));
-    const host = this.#queries.get(run.session)?.host;
-    const beforeCut = (paths: string[]) => host && this.#hosts.get(host)?.rememberFrom(run, paths);
+    const record = this.#queries.get(run.session);
+    const limit = this.#limitOf(record);
+    const beforeCut = (paths: string[]) => record && this.#hosts.get(record.host)?.rememberFrom(run, paths);
     this.#watches.set(marker, new RunWatch({ directory, onExit, limit, beforeCut }));
   }
 
