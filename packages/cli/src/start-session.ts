@@ -34,8 +34,8 @@ export async function startSession(context: Context, what: { agent: string; comm
       umask: process.umask(),
       host: oneOf(flags.text("host"), { flag: "--host", words: HOSTS }),
       restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
-      memoryLimitBytes: bytesOf(flags.text("memory"), "--memory"),
-      recordingLimitBytes: flags.text("recording-limit") === "off" ? 0 : bytesOf(flags.text("recording-limit"), "--recording-limit"),
+      memoryLimitBytes: bytesOf(flags.text("memory")),
+      recordingLimitBytes: recordingLimit(flags.text("recording-limit")),
       role: flags.text("role"),
       objective: flags.text("objective"),
     },
@@ -55,10 +55,21 @@ function oneOf<T extends string>(text: string | undefined, { flag, words }: { fl
   throw new HoldfastError("usage", `${flag} does not take ${JSON.stringify(text)}`, { candidates: [...words] });
 }
 
-function bytesOf(text: string | undefined, flag: string): number | undefined {
+function bytesOf(text: string | undefined): number | undefined {
   const bytes = text === undefined ? undefined : sizeBytes(text);
   if (text === undefined || bytes !== undefined) return bytes;
-  throw new HoldfastError("usage", `${flag} takes a size, not ${JSON.stringify(text)}`, { hint: "for example: 500M or 2G" });
+  throw new HoldfastError("usage", `--memory takes a size, not ${JSON.stringify(text)}`, { hint: "for example: 500M or 2G" });
+}
+
+/** As small as recordings are cut: by the megabyte, and the one that grows stays. */
+const LEAST_RECORDING = 2 * 2 ** 20;
+
+function recordingLimit(text: string | undefined): number | undefined {
+  const bytes = text === "off" ? 0 : text === undefined ? undefined : (sizeBytes(text) ?? -1);
+  if (text === undefined || bytes === 0 || (bytes ?? 0) >= LEAST_RECORDING) return bytes;
+  throw new HoldfastError("usage", `--recording-limit takes a size of at least 2 MB, not ${JSON.stringify(text)}`, {
+    hint: "for example: 64M, 1G, or off to keep everything",
+  });
 }
 
 function callerEnvironment(): Record<string, string> {
