@@ -189,7 +189,7 @@ export class Journal {
   }
 
   #prunedUpTo(): number {
-    return Number(this.#db.prepare("SELECT value FROM meta WHERE key = 'pruned_up_to'").get()?.value ?? 0);
+    return Number(watched(this.#db, () => this.#db.prepare("SELECT value FROM meta WHERE key = 'pruned_up_to'").get())?.value ?? 0);
   }
 
   #notice(): void {
