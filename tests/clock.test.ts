@@ -64,14 +64,15 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     clock.set(shift);
     await home.killDaemon();
     await clock.startDaemon();
-    const due = await home.json<Session>(["show", "it"], { env: clock.env });
-    const left = Date.parse(due.restartAt ?? "") - (Date.now() + step);
+    const { restartAt } = await home.json<Session>(["show", "it"], { env: clock.env });
+    // On a busy machine it may be over by now; how long it was is looked at below.
+    const left = restartAt === null ? 0 : Date.parse(restartAt) - (Date.now() + step);
     expect(left).toBeLessThan(5000);
-    expect(left).toBeGreaterThan(-1000);
-    await home.until("it", ({ runs }) => runs === 4);
+    expect(left).toBeGreaterThan(-2000);
+    const next = await home.until("it", ({ runs, durationMs }) => runs === 4 && durationMs !== null);
     expect(performance.now() - began).toBeGreaterThan(2000);
     expect(performance.now() - began).toBeLessThan(15_000);
-    expect((await home.session("it")).durationMs).toBeLessThan(10_000);
+    expect(next.durationMs).toBeLessThan(10_000);
   });
 
   test("quick ends are counted as such: a clock that jumps during a run makes it neither long nor short", async () => {
