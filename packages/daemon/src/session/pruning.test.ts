@@ -114,13 +114,13 @@ test("the daemon removes by age only what was too old at two looks, with no step
   const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
   bench.session("one");
   await bench.pruning.look();
-  // Somebody sets the clock a year ahead by mistake, and back an hour later.
-  bench.now += 365 * DAY;
-  bench.steps += 365 * DAY;
-  await bench.pruning.look();
-  bench.now -= 365 * DAY;
-  bench.steps -= 365 * DAY;
-  await bench.pruning.look();
+  // Somebody sets the clock a year ahead by mistake, a little less an hour later, and then back.
+  for (const step of [365 * DAY, -60 * DAY, -305 * DAY]) {
+    bench.now += step;
+    bench.steps += step;
+    await bench.pruning.look();
+    expect(bench.names()).toEqual(["one"]);
+  }
   await bench.pruning.look();
   expect(bench.names()).toEqual(["one"]);
   bench.now += 31 * DAY;
