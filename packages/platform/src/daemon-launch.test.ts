@@ -102,3 +102,12 @@ test("a home without room for a log is unusable, and says so", async () => {
   mkdirSync(home.log, { recursive: true });
   await expect(launchDaemon(home, program)).rejects.toMatchObject({ code: "home_unusable" });
 });
+
+test("a log that has become long makes room for a new one, and is kept beside it", async () => {
+  const { home, program } = having(`${STAY} console.log("new words"); fs.writeSync(3, "ready\\n");`);
+  writeFileSync(home.log, "old words".padEnd((8 << 20) + 1));
+  writeFileSync(`${home.log}.1`, "older words");
+  await launchDaemon(home, program);
+  await vi.waitFor(() => expect(readFileSync(home.log, "utf8")).toBe("new words\n"));
+  expect(readFileSync(`${home.log}.1`, "utf8")).toMatch(/^old words/);
+});

@@ -6,7 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Home } from "./home.ts";
 import { STANDARD_PATH } from "./program.ts";
@@ -47,8 +47,12 @@ export async function launchDaemon(home: Home, program: string): Promise<void> {
   }
 }
 
+/** A log beyond this makes room for a new one at a start, and is kept as `.1`: nobody else would ever delete it. */
+const LONGEST_LOG = 8 << 20;
+
 function openLog(home: Home): number {
   try {
+    if ((statSync(home.log, { throwIfNoEntry: false })?.size ?? 0) > LONGEST_LOG) renameSync(home.log, `${home.log}.1`);
     return openSync(home.log, "a", 0o600);
   } catch (cause) {
     throw new HoldfastError("home_unusable", `cannot write to the home ${home.path}: ${(cause as Error).message}`, {
