@@ -52,7 +52,7 @@ import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
-import { rebuildSessions } from "./session/rebuild.ts";
+import { hasBegun, rebuildSessions } from "./session/rebuild.ts";
 import { writeNotice } from "./session/restore-notice.ts";
 import { Sessions } from "./session/sessions.ts";
 
@@ -263,12 +263,13 @@ async function stopAll(options: {
   return stopped;
 }
 
-/** Finishes removals that a crash cut short: the journal says the session was removed, so its files go too. */
+/** Finishes what a crash cut short: a removal that the journal knows of, and a start that it never heard of and that began nothing. */
 function sweepRemoved(home: Home, { journal, queries }: { journal: Journal; queries: SessionQueries }): void {
   for (const id of readdirSync(home.sessions)) {
     // What has a record stays, also one that was removed and adopted again; and few have none.
     if (queries.get(id as SessionId)) continue;
-    if (journal.readAfter(0, 1, { session: id as SessionId, types: ["session.removed"] }).length === 0) continue;
+    const isRemoved = journal.readAfter(0, 1, { session: id as SessionId, types: ["session.removed"] }).length > 0;
+    if (!isRemoved && hasBegun(home, id as SessionId, 1)) continue;
     rmSync(join(home.sessions, id), { recursive: true, force: true });
   }
 }

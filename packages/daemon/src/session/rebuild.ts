@@ -31,7 +31,7 @@ export function rebuildSessions(
   for (const id of sessionsOnDisk(home).sort((a, b) => created(a).localeCompare(created(b)))) {
     const record = known.get(id);
     if (record) drafts.push(...laterRuns(home, record), ...(pending.why === "asked" ? [] : laterName(home, record, names)));
-    else if (!wasRemoved(journal, id)) {
+    else if (hasBegun(home, id, 1) && !wasRemoved(journal, id)) {
       const spec = readSpec(home, id);
       const name = spec && (names.has(spec.name) ? `${spec.name}-${id}` : spec.name);
       if (spec && name !== undefined) {
@@ -127,8 +127,8 @@ function runOf(home: Home, session: SessionId, run: number): Omit<RebuiltRun, "r
   };
 }
 
-/** A directory with nothing but `launch` is of a start that was cut short. */
-function hasBegun(home: Home, session: SessionId, run: number): boolean {
+/** A directory with nothing but `launch` is of a start that was cut short: nobody was told of it. */
+export function hasBegun(home: Home, session: SessionId, run: number): boolean {
   return filesOf(runDirectory(home, session, run)).some((name) => /^(times\.idx|exit\.json|output.*)$/.test(name));
 }
 
