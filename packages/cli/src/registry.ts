@@ -4,6 +4,7 @@ import type { Command } from "./command.ts";
 export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
   run: () => import("./commands/run.ts"),
   spawn: () => import("./commands/spawn.ts"),
+  agents: () => import("./commands/agents.ts"),
   ls: () => import("./commands/ls.ts"),
   show: () => import("./commands/show.ts"),
   attach: () => import("./commands/attach.ts"),

@@ -23,7 +23,10 @@ export const START_FLAGS = {
   objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
 
-export async function startSession(context: Context, what: { agent: string; command?: string[]; args?: string[] }): Promise<Session> {
+export async function startSession(
+  context: Context,
+  what: { agent: string; command?: string[]; args?: string[]; prompt?: string | undefined },
+): Promise<Session> {
   const { flags, client } = context;
   return client.call("spawn", {
     body: {

@@ -33,6 +33,9 @@ export const Selection = z.object({
 });
 export type Selection = z.infer<typeof Selection>;
 
+/** One argument of a program can be no longer than 128 KB on Linux. */
+const LONGEST_PROMPT = 100_000;
+
 /** A recording is deleted by the megabyte, and the one that grows stays. */
 const LEAST_RECORDING = 2 << 20;
 
@@ -48,6 +51,8 @@ export const SpawnRequest = z.object({
   command: z.optional(z.array(z.string()).check(z.minLength(1))),
   /** Added to the profile's command. */
   args: z._default(z.array(z.string()), []),
+  /** The agent's first prompt. */
+  prompt: z.optional(z.string().check(z.minLength(1), z.maxLength(LONGEST_PROMPT))),
   role: z.optional(text),
   objective: z.optional(text),
   host: z.optional(HostSchema),
@@ -59,6 +64,24 @@ export const SpawnRequest = z.object({
   ),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
+
+/** An agent that can be started, and what was found of it on this machine. */
+export const AgentInfo = z.object({
+  name: z.string(),
+  description: z.string(),
+  kind: z.enum(["terminal", "shell"]),
+  /** Null: its program is not on the PATH. */
+  path: z.nullable(z.string()),
+  /** Null: it was not found, not asked, or does not say. */
+  version: z.nullable(z.string()),
+  /** False: never tried with the real program; no status beyond that of its process. */
+  tested: z.boolean(),
+  /** From config.toml. */
+  own: z.boolean(),
+  takesPrompt: z.boolean(),
+  resumes: z.boolean(),
+});
+export type AgentInfo = z.infer<typeof AgentInfo>;
 
 export const DaemonStatus = z.object({
   pid: z.int(),
@@ -372,6 +395,14 @@ export const ENDPOINTS = {
     summary: "What takes how much room in the home, largest sessions first.",
     scope: "observer",
     reply: DiskUse,
+    errors: [],
+  },
+  listAgents: {
+    ...ROUTES.listAgents,
+    summary: "The agents that can be started, looked for on the caller's PATH; with `versions` each is asked for its own.",
+    scope: "observer",
+    query: z.object({ path: z.optional(z.string()), home: z.optional(z.string()), versions: flag }),
+    reply: z.object({ agents: z.array(AgentInfo) }),
     errors: [],
   },
   listOrphans: {

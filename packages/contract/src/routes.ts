@@ -22,6 +22,7 @@ export const ROUTES = {
   viewSession: { method: "POST", path: "/sessions/:ref/view" },
   prune: { method: "POST", path: "/prune" },
   diskUse: { method: "GET", path: "/disk-use" },
+  listAgents: { method: "GET", path: "/agents" },
   listOrphans: { method: "GET", path: "/orphans" },
   adoptOrphan: { method: "POST", path: "/orphans/:id/adopt" },
   stopOrphan: { method: "POST", path: "/orphans/:id/stop" },

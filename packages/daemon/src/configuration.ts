@@ -11,6 +11,8 @@ export interface Configuration {
   /** Bytes of each run that are kept; 0 keeps everything. */
   recordingLimit: number;
   prune: PrunePolicy;
+  /** The tables `[agents.NAME]`, as they are; and the file, for who finds them wrong. */
+  agents: { table: unknown; file: string };
 }
 
 /** Of ended sessions that somebody has looked at. Null: that one is off. */
@@ -25,6 +27,7 @@ const DEFAULTS: Configuration = {
   detachKey: "C-\\",
   recordingLimit: 64 * 2 ** 20,
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
+  agents: { table: undefined, file: "config.toml" },
 };
 
 /** Recordings are deleted by the megabyte, and the one that grows stays. */
@@ -42,7 +45,8 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     if (isMissing(error)) return DEFAULTS;
     throw error;
   }
-  const table = new Table(path, parseToml(path, text));
+  const values = parseToml(path, text);
+  const table = new Table(path, values);
   const prune = table.table("prune");
   return {
     detachKey: table.value("detach_key", {
@@ -77,6 +81,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
         otherwise: DEFAULTS.prune.everyMs,
       }),
     },
+    agents: { table: values.agents, file: path },
   };
 }
 

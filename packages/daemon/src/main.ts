@@ -29,6 +29,9 @@ import {
   writeFileAtomic,
 } from "@holdfast/platform";
 import { DAEMON, osUser } from "./access/principal.ts";
+import { findAgents } from "./agent/found.ts";
+import { Profiles } from "./agent/profiles/index.ts";
+import { userProfiles } from "./agent/user-profiles.ts";
 import { bind } from "./api/bind.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
@@ -90,12 +93,15 @@ async function serve(home: Home): Promise<void> {
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
   const lifecycle = new Lifecycle({ home, journal, queries, hosts, recordingLimit: configuration.recordingLimit });
+  const { agents } = configuration;
+  const profiles = new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
   const sessions = new Sessions({
     home,
     journal,
     queries,
     hosts,
     lifecycle,
+    profiles,
     programs: import.meta.dirname,
     detachKey: detachKeyOf(configuration.detachKey),
     recordingLimit: configuration.recordingLimit,
@@ -201,7 +207,18 @@ async function serve(home: Home): Promise<void> {
 
   const door = await listen(
     bind(
-      handlers({ sessions, orphans, doctor, journal, backups, queries, pruning, diskUse: () => diskUse(home, queries), control }),
+      handlers({
+        sessions,
+        orphans,
+        doctor,
+        journal,
+        backups,
+        queries,
+        pruning,
+        diskUse: () => diskUse(home, queries),
+        listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),
+        control,
+      }),
       osUser(),
     ),
     home,

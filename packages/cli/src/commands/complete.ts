@@ -47,11 +47,14 @@ async function values(context: Context, what: Completion): Promise<string[]> {
   if (what === "statuses") return [...STATUSES];
   if (what === "hosts") return [...HOSTS];
   if (what === "restarts") return [...RESTARTS];
-  if (what === "agents") return ["demo", "shell"];
   if (what === "shells") return ["bash", "zsh", "fish"];
-  if (what !== "sessions") return [];
+  if (what !== "sessions" && what !== "agents") return [];
   using client = connectRunning(context.home);
   try {
+    if (what === "agents") {
+      const { agents } = await client.call("listAgents", {}, AbortSignal.timeout(PATIENCE_MS));
+      return agents.map(({ name }) => name);
+    }
     const { sessions } = await client.call("listSessions", { query: { all: true } }, AbortSignal.timeout(PATIENCE_MS));
     return sessions.map((session) => session.name);
   } catch {

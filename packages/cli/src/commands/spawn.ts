@@ -1,16 +1,22 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
+import { readInput } from "../read-input.ts";
 import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
 
 export const command: Command = {
   name: "spawn",
   summary: "start an agent in a session of its own",
-  usage: "AGENT [--name NAME] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [-- ARGS…]",
-  description: "Agents: demo (a scripted stand-in, to try things out), shell (your login shell).",
-  flags: START_FLAGS,
+  usage: "AGENT [--prompt TEXT|-] [--name NAME] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [-- ARGS…]",
+  description:
+    "holdfast agents lists them: claude, codex, gemini and others; demo, a scripted stand-in to try things out; shell, your login shell.",
+  flags: {
+    prompt: { value: "TEXT", summary: "what it is to do first; - reads it from standard input", complete: "nothing" },
+    ...START_FLAGS,
+  },
   arguments: "agents",
   examples: [
     ["holdfast spawn demo --name demo", "the demo agent, waiting for a prompt"],
+    ["holdfast spawn claude --prompt 'fix the login bug'", "an agent that begins at once"],
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
     ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
   ],
@@ -22,7 +28,11 @@ export const command: Command = {
       throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
         hint: "arguments for the agent go after --",
       });
-    printStarted(await startSession(context, { agent, args: [...context.rest] }), context.json);
+    const given = context.flags.text("prompt");
+    const prompt = given === "-" ? (await readInput()).trimEnd() : given;
+    if (prompt === "")
+      throw new HoldfastError("usage", "the first prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
+    printStarted(await startSession(context, { agent, args: [...context.rest], prompt }), context.json);
     return 0;
   },
 };

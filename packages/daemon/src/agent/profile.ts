@@ -1,5 +1,11 @@
-/** An agent as data. Adding one is adding a file under profiles/ and a line in profiles/index.ts. */
+/**
+ * An agent as data: how it is found, started, told its first prompt, resumed, interrupted and read. Adding one is adding a file under
+ * profiles/ and a line in profiles/index.ts, or a table `[agents.NAME]` in config.toml (user-profiles.ts), and nothing else.
+ *
+ * In argument lists `{prompt}` and `{id}` stand for what is put there.
+ */
 import type { SessionKind } from "@holdfast/contract";
+import type { ScreenRule } from "./status/screen-rules.ts";
 
 export interface LaunchContext {
   /** The environment the session will have. */
@@ -14,6 +20,36 @@ export interface Profile {
   name: string;
   description: string;
   kind: Extract<SessionKind, "terminal" | "shell">;
-  /** The program and its arguments; what the user gives after `--` is added. */
-  command(context: LaunchContext): string[];
+  /** The program and its arguments; what the user gives after `--` is added. `shell` and `demo` depend on where they run. */
+  command: readonly string[] | ((context: LaunchContext) => string[]);
+  /** Arguments that make it print its version and end. */
+  version?: readonly string[];
+  /** Arguments of a first prompt; without them it takes none, and is typed to once it runs. */
+  prompt?: readonly string[];
+  /** The agent's own conversation: arguments to give it an id from the start, and to go on with one. */
+  conversation?: { begin?: readonly string[]; resume: readonly string[] };
+  /** What its screen and title say, in order of precedence. Without rules its status is never more than that of its process. */
+  screen?: readonly ScreenRule[];
+  /** How a turn is interrupted; pressed one after the other. */
+  interrupt?: readonly string[];
+  /** After a paste, before Enter: with less some take the Enter for a part of it. */
+  enterAfterMs?: number;
+  /** Never tried by us with the real program: said so, and no status beyond the process. */
+  untested?: true;
+  /** From config.toml. */
+  own?: true;
+}
+
+export function commandOf(profile: Profile, context: LaunchContext): string[] {
+  return typeof profile.command === "function" ? profile.command(context) : [...profile.command];
+}
+
+/** A value that begins with a dash would be taken for a flag. */
+export function filled(template: readonly string[], values: Readonly<Record<string, string>>): string[] {
+  return template.map((word) => {
+    const value = /^\{(\w+)\}$/.exec(word)?.[1];
+    if (value === undefined) return word;
+    const text = values[value] ?? "";
+    return text.startsWith("-") ? ` ${text}` : text;
+  });
 }

@@ -24,9 +24,10 @@ export function handlers(rooms: {
   queries: SessionQueries;
   pruning: Pruning;
   diskUse: Handlers["diskUse"];
+  listAgents: Handlers["listAgents"];
   control: Control;
 }): Handlers {
-  const { sessions, orphans, doctor, journal, backups, queries, pruning, diskUse, control } = rooms;
+  const { sessions, orphans, doctor, journal, backups, queries, pruning, diskUse, listAgents, control } = rooms;
   /** A removed session has no record, but its events can still be asked for by its id. */
   const filterOf = (query: { session?: string | undefined; type?: string[] | undefined }): EventFilter => ({
     session: query.session === undefined ? undefined : sessionId(query.session),
@@ -57,6 +58,7 @@ export function handlers(rooms: {
     viewSession: ({ params }, { actor }) => sessions.view(params.ref, actor),
     prune: ({ body }, { actor }) => pruning.ask(body, actor),
     diskUse,
+    listAgents,
     listOrphans: async () => ({ orphans: await orphans.list() }),
     adoptOrphan: async ({ params }, { actor }) => sessions.get(await orphans.adopt(params.id, actor)),
     stopOrphan: ({ params, body }) => orphans.stop(params.id, body.graceMs),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type HoldfastError, type Principal, SpawnRequest } from "@holdfast/contract";
 import { type Home, openHome } from "@holdfast/platform";
 import { expect, test } from "vitest";
+import { Profiles } from "../agent/profiles/index.ts";
 import { prepare } from "./prepare.ts";
 
 class TestHome implements Disposable {
@@ -15,6 +16,7 @@ class TestHome implements Disposable {
     const whole = SpawnRequest.parse({ agent: "shell", cwd: this.root, env: { PATH: "/usr/bin:/bin" }, command: ["true"], ...request });
     return prepare(whole, {
       home: this.home,
+      profiles: new Profiles(),
       programs: "/programs",
       host: "tmux",
       owner: "user:tester" as Principal,

@@ -11,8 +11,8 @@ import {
   type SpawnRequest,
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory } from "@holdfast/platform";
-import type { Profile } from "../agent/profile.ts";
-import { profileOf } from "../agent/profiles/index.ts";
+import { commandOf, filled, type Profile } from "../agent/profile.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
 import { runEnvironment } from "./launch-file.ts";
 import { readableName } from "./readable-name.ts";
 import { type Spec, writeLaunch, writeSessionFiles } from "./run-files.ts";
@@ -30,20 +30,22 @@ export interface Prepared {
 
 export function prepare(
   request: SpawnRequest,
-  context: { home: Home; programs: string; host: HostName; owner: Principal; isTaken(name: string): boolean },
+  context: { home: Home; profiles: Profiles; programs: string; host: HostName; owner: Principal; isTaken(name: string): boolean },
 ): Prepared {
-  const profile = profileOf(request.agent);
+  const profile = context.profiles.get(request.agent);
   const name = nameOf(request, context.isTaken);
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
-  const command = [...(request.command ?? profile.command({ env, node: process.execPath, programs: context.programs })), ...request.args];
+  const program = request.command ?? commandOf(profile, { env, node: process.execPath, programs: context.programs });
+  const command = [...program, ...request.args, ...firstPrompt(profile, request.prompt)];
   checkProgram(command, { env, cwd });
 
   const id = newSessionId();
   const directory = runDirectory(context.home, id, 1);
   const prepared: Prepared = { id, name, profile, command, cwd, host: context.host, directory };
   try {
-    const { role = null, objective = null, umask, restart, memoryLimitBytes = null } = request;
+    const { role = null, umask, restart, memoryLimitBytes = null } = request;
+    const objective = objectiveOf(request);
     const spec: Spec = {
       v: 1,
       id,
@@ -72,6 +74,19 @@ export function prepare(
     });
   }
   return prepared;
+}
+
+function firstPrompt(profile: Profile, prompt: string | undefined): string[] {
+  if (prompt === undefined) return [];
+  if (profile.prompt) return filled(profile.prompt, { prompt });
+  throw new HoldfastError("usage", `${profile.name} takes no first prompt`, {
+    hint: "start it without one, and once it runs: holdfast send NAME TEXT",
+  });
+}
+
+/** What a session is for, where nobody said: the first line of what it was told. */
+export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective" | "prompt">): string | null {
+  return objective ?? prompt?.trim().split("\n")[0]?.slice(0, 200) ?? null;
 }
 
 function nameOf(request: SpawnRequest, isTaken: (name: string) => boolean): string {

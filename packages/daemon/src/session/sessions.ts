@@ -22,6 +22,7 @@ import {
 } from "@holdfast/contract";
 import { type Home, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
 import { type DetachKey, parseKey } from "../host/keys.ts";
@@ -34,7 +35,7 @@ import { bytesOfSession } from "./disk-use.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
-import { nameTaken, prepare } from "./prepare.ts";
+import { nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { readSessionFiles, renameInSpec, writeLaunch } from "./run-files.ts";
 import { sendText, Turns } from "./typing.ts";
@@ -58,6 +59,7 @@ export class Sessions {
   readonly #typing = new Turns();
   readonly restarts: Restarts;
   readonly limits: Limits;
+  readonly #profiles: Profiles;
   readonly #programs: string;
   readonly #detachKey: DetachKey;
   readonly #missingHost: (host: HostName) => HoldfastError;
@@ -69,6 +71,7 @@ export class Sessions {
     queries: SessionQueries;
     hosts: ReadonlyMap<HostName, Host>;
     lifecycle: Lifecycle;
+    profiles: Profiles;
     programs: string;
     detachKey: DetachKey;
     recordingLimit: number;
@@ -79,6 +82,7 @@ export class Sessions {
     this.#queries = options.queries;
     this.#hosts = options.hosts;
     this.#lifecycle = options.lifecycle;
+    this.#profiles = options.profiles;
     this.#programs = options.programs;
     this.#detachKey = options.detachKey;
     this.#missingHost = options.missingHost;
@@ -102,9 +106,17 @@ export class Sessions {
   async spawn(request: SpawnRequest, actor: Principal): Promise<Session> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#isTaken(name);
-    const prepared = prepare(request, { home: this.#home, programs: this.#programs, host: host.name, owner: actor, isTaken });
+    const prepared = prepare(request, {
+      home: this.#home,
+      profiles: this.#profiles,
+      programs: this.#programs,
+      host: host.name,
+      owner: actor,
+      isTaken,
+    });
     const { id, name, profile, command, cwd } = prepared;
-    const { role = null, objective = null, restart, memoryLimitBytes = null } = request;
+    const { role = null, restart, memoryLimitBytes = null } = request;
+    const objective = objectiveOf(request);
     const data = {
       name,
       kind: profile.kind,

@@ -6,4 +6,6 @@ export const demo: Profile = {
   description: "a scripted stand-in for a coding agent, for trying things out",
   kind: "terminal",
   command: ({ node, programs }) => [node, join(programs, "demo.mjs")],
+  prompt: ["{prompt}"],
+  interrupt: ["Escape"],
 };

@@ -1,15 +1,36 @@
 import { HoldfastError } from "@holdfast/contract";
 import type { Profile } from "../profile.ts";
+import { aider } from "./aider.ts";
+import { claude } from "./claude.ts";
+import { codex } from "./codex.ts";
 import { demo } from "./demo.ts";
+import { gemini } from "./gemini.ts";
+import { opencode } from "./opencode.ts";
+import { q } from "./q.ts";
+import { qwen } from "./qwen.ts";
 import { shell } from "./shell.ts";
 
-export const PROFILES: readonly Profile[] = [demo, shell];
+const BUILT_IN: readonly Profile[] = [claude, codex, gemini, qwen, opencode, q, aider, demo, shell];
 
-export function profileOf(agent: string): Profile {
-  const profile = PROFILES.find(({ name }) => name === agent);
-  if (profile) return profile;
-  throw new HoldfastError("agent_unknown", `there is no agent ${JSON.stringify(agent)}`, {
-    hint: "to run any program: holdfast run -- COMMAND",
-    candidates: PROFILES.map(({ name }) => name),
-  });
+/** The agents that can be started: the built-in ones, and a person's own, which come before one of the same name. */
+export class Profiles {
+  readonly all: readonly Profile[];
+
+  constructor(own: (builtIn: (name: string) => Profile | undefined) => readonly Profile[] = () => []) {
+    const builtIn = (name: string) => BUILT_IN.find((profile) => profile.name === name);
+    const added = own(builtIn);
+    this.all = [
+      ...BUILT_IN.map((profile) => added.find(({ name }) => name === profile.name) ?? profile),
+      ...added.filter(({ name }) => !builtIn(name)),
+    ];
+  }
+
+  get(agent: string): Profile {
+    const profile = this.all.find(({ name }) => name === agent);
+    if (profile) return profile;
+    throw new HoldfastError("agent_unknown", `there is no agent ${JSON.stringify(agent)}`, {
+      hint: "holdfast agents lists them; to run any program: holdfast run -- COMMAND",
+      candidates: this.all.map(({ name }) => name),
+    });
+  }
 }

@@ -1,0 +1,44 @@
+import type { AgentInfo } from "@holdfast/contract/endpoints";
+import { color } from "../color.ts";
+import type { Command } from "../command.ts";
+import { plain } from "../plain.ts";
+
+export const command: Command = {
+  name: "agents",
+  summary: "the agents that can be started, and what was found of them",
+  usage: "",
+  description: "Looked for on your PATH. Agents of your own go into config.toml, as tables [agents.NAME] with a command.",
+  flags: {},
+  examples: [
+    ["holdfast agents", "name, version and where it is"],
+    ["holdfast agents --json", "for a script"],
+  ],
+  async run(context) {
+    const { PATH: path, HOME: home } = process.env;
+    const { agents } = await context.client.call("listAgents", { query: { path, home, versions: true } });
+    process.stdout.write(context.json ? `${JSON.stringify(agents)}\n` : `${render(agents)}\n`);
+    return 0;
+  },
+};
+
+function render(agents: readonly AgentInfo[]): string {
+  const rows = [["AGENT", "VERSION", "WHAT", "WHERE"], ...agents.map(row)];
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
+  const lines = rows.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return lines.map((line, i) => (i > 0 && agents[i - 1]?.path === null ? color("dim", line) : line)).join("\n");
+}
+
+function row({ name, version, description, path, tested, own }: AgentInfo): string[] {
+  const notes = [...(tested ? [] : ["untested"]), ...(own ? ["yours"] : [])];
+  return [
+    plain(name),
+    version ?? "–",
+    `${plain(description)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`,
+    path === null ? "not found" : plain(path),
+  ];
+}

@@ -1,0 +1,126 @@
+/**
+ * Agents of a person's own, from config.toml:
+ *
+ *   [agents.mine]
+ *   command = ["my-agent", "--fast"]
+ *   prompt = ["-i", "{prompt}"]
+ *
+ *   [[agents.mine.screen]]
+ *   name = "working"
+ *   line = "esc to cancel"
+ *   turn = "working"
+ *
+ * A table with the name of a built-in agent changes what it names and leaves the rest.
+ */
+import { checkName, HoldfastError } from "@holdfast/contract";
+import type { Profile } from "./profile.ts";
+import { WAITS } from "./status/evidence.ts";
+import type { ScreenRule } from "./status/screen-rules.ts";
+
+type Table = Record<string, unknown>;
+
+export function userProfiles(table: unknown, context: { file: string; builtIn(name: string): Profile | undefined }): Profile[] {
+  if (table === undefined) return [];
+  const read = new Reader(context.file, "agents");
+  return Object.entries(read.table(table)).map(([name, value]) =>
+    profileOf(read.under(name), { name, table: value, base: context.builtIn(name) }),
+  );
+}
+
+function profileOf(read: Reader, { name, table, base }: { name: string; table: unknown; base: Profile | undefined }): Profile {
+  checkName(name);
+  const values = read.table(table);
+  const words = (key: string) => (values[key] === undefined ? undefined : read.words(values[key], key));
+  const command = words("command") ?? base?.command;
+  if (!command) throw read.wrong("command", "is missing", 'for example: command = ["my-agent"]');
+  const resume = words("resume") ?? base?.conversation?.resume;
+  const begin = words("session_id") ?? base?.conversation?.begin;
+  const screen =
+    values.screen === undefined
+      ? base?.screen
+      : read.list(values.screen, "screen").map((rule, i) => ruleOf(read.under(`screen[${i}]`), rule));
+  const own: Profile = {
+    ...(base ?? { kind: "terminal" }),
+    name,
+    description: read.text(values.description, "description") ?? base?.description ?? name,
+    command,
+    own: true,
+  };
+  const more = { version: words("version"), prompt: words("prompt"), interrupt: words("interrupt"), screen };
+  for (const [key, value] of Object.entries(more)) if (value !== undefined) Object.assign(own, { [key]: value });
+  if (resume) own.conversation = begin ? { begin, resume } : { resume };
+  return own;
+}
+
+function ruleOf(read: Reader, value: unknown): ScreenRule {
+  const table = read.table(value);
+  const rule: ScreenRule = { name: read.text(table.name, "name") ?? "a rule of your own" };
+  for (const key of ["title", "line", "without"] as const) {
+    const pattern = read.pattern(table[key], key);
+    if (pattern) rule[key] = pattern;
+  }
+  if (!rule.title && !rule.line && !rule.without)
+    throw read.wrong("line", "is missing", 'a rule looks at something: line = "esc to cancel"');
+  const turn = read.oneOf(table.turn, "turn", ["idle", "working"] as const);
+  const waits = read.oneOf(table.waits, "waits", WAITS);
+  if (turn) rule.turn = turn;
+  if (waits) rule.waits = waits;
+  else if (turn) rule.calm = true;
+  if (!turn && !waits) throw read.wrong("turn", "is missing", 'a rule says something: turn = "working", or waits = "approval"');
+  return rule;
+}
+
+/** Reads values, or says which one in which file makes no sense. */
+class Reader {
+  readonly #file: string;
+  readonly #path: string;
+
+  constructor(file: string, path: string) {
+    this.#file = file;
+    this.#path = path;
+  }
+
+  under(key: string): Reader {
+    return new Reader(this.#file, `${this.#path}.${key}`);
+  }
+
+  wrong(key: string, what: string, hint: string): HoldfastError {
+    return new HoldfastError("usage", `${this.#file}: ${this.#path}.${key} ${what}`, { hint });
+  }
+
+  table(value: unknown): Table {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Table;
+    throw new HoldfastError("usage", `${this.#file}: ${this.#path} is not a table`, { hint: `for example: [${this.#path}]` });
+  }
+
+  list(value: unknown, key: string): unknown[] {
+    if (Array.isArray(value)) return value;
+    throw this.wrong(key, "is not a list of tables", `for example: [[${this.#path}.${key}]]`);
+  }
+
+  words(value: unknown, key: string): string[] {
+    if (Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string")) return value;
+    throw this.wrong(key, "is not a list of words", `for example: ${key} = ["--flag", "value"]`);
+  }
+
+  text(value: unknown, key: string): string | undefined {
+    if (value === undefined || typeof value === "string") return value;
+    throw this.wrong(key, "is not text", `for example: ${key} = "words"`);
+  }
+
+  pattern(value: unknown, key: string): RegExp | undefined {
+    const text = this.text(value, key);
+    if (text === undefined) return undefined;
+    try {
+      return new RegExp(text, "u");
+    } catch (error) {
+      throw this.wrong(key, `is no regular expression: ${(error as Error).message}`, "write a backslash twice, or use '…'");
+    }
+  }
+
+  oneOf<T extends string>(value: unknown, key: string, words: readonly T[]): T | undefined {
+    const word = words.find((known) => known === value);
+    if (value === undefined || word) return word;
+    throw this.wrong(key, `${JSON.stringify(value)} is none of ${words.join(", ")}`, `for example: ${key} = "${words[0]}"`);
+  }
+}

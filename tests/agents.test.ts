@@ -1,0 +1,52 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { AgentInfo, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { TestHome } from "./home.ts";
+
+const NAMES = ["claude", "codex", "gemini", "qwen", "opencode", "q", "aider", "demo", "shell"];
+
+test("agents are listed with what was found of them on the caller's PATH", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "bin");
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, "qwen"), '#!/bin/sh\n[ "$1" = --version ] && echo "Qwen Code 9.8.7 (x)"\n', { mode: 0o755 });
+  const env = { PATH: `${bin}:/usr/bin:/bin` };
+  const agents = JSON.parse(await home.ok(["agents", "--json"], { env })) as AgentInfo[];
+  expect(agents.map(({ name }) => name)).toEqual(NAMES);
+  expect(agents.find(({ name }) => name === "qwen")).toMatchObject({
+    path: path.join(bin, "qwen"),
+    version: "9.8.7",
+    tested: true,
+    takesPrompt: true,
+  });
+  expect(agents.find(({ name }) => name === "q")).toMatchObject({ path: null, version: null, tested: false });
+  const text = await home.ok(["agents"], { env });
+  expect(text).toMatch(/^qwen +9\.8\.7 +Qwen Code +\/.*\/bin\/qwen$/m);
+  expect(text).toMatch(/^aider +– +aider \(untested\) +not found$/m);
+  expect((await home.ok(["__complete", "spawn", "op"])).trim()).toBe("opencode");
+});
+
+test("an agent of the user's own is one table in config.toml, and starts with its first prompt (CAVE-05 agents)", async () => {
+  await using home = new TestHome();
+  const configuration = path.join(home.env.HOME ?? "", ".config", "holdfast");
+  mkdirSync(configuration, { recursive: true });
+  writeFileSync(path.join(configuration, "config.toml"), `[agents.echoer]\ncommand = ["printf", "%s|"]\nprompt = ["-i", "{prompt}"]\n`);
+  const prompt = "two words\nand a 'second' line";
+  const session = await home.json<Session>(["spawn", "echoer", "--prompt", "-", "--name", "mine"], { input: `${prompt}\n` });
+  expect(session).toMatchObject({ agent: "echoer", kind: "terminal", objective: "two words" });
+  await home.ended("mine");
+  expect(await home.ok(["logs", "--raw", "mine"])).toBe(`-i|${prompt.replace("\n", "\r\n")}|`);
+  expect(await home.ok(["agents"])).toMatch(/^echoer .*\(yours\)/m);
+});
+
+test("the demo agent begins with its first prompt; a shell takes none, and an empty one is refused", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--prompt", "fix the bug", "--name", "demo", "--", "--fast"]);
+  await home.ok(["wait", "demo", "--for", "output=fix the bug", "--timeout", "20s"]);
+  const refused = await home.cli(["spawn", "shell", "--prompt", "hello"]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("holdfast send")]);
+  expect((await home.cli(["spawn", "demo", "--prompt", ""])).code).toBe(2);
+  const unknown = await home.cli(["spawn", "clod"]);
+  expect(unknown.stderr).toContain("holdfast agents");
+});
