@@ -16,27 +16,41 @@ const CLOCK_SLACK_MS = 20;
 
 export async function build() {
   const startedAt = new Date(Date.now() - CLOCK_SLACK_MS);
-  const esbuild = await import("esbuild");
   fs.mkdirSync(dist, { recursive: true });
-  const [cli, daemon, copier, holder, demo] = await bundle(esbuild, [
-    { ...commonjs("packages/cli/src/main.ts"), plugins: [apart("@xterm/headless", "./xterm.cjs")] },
-    module("packages/daemon/src/main.ts"),
-    module("packages/daemon/src/journal/backup-copy.ts"),
-    // node-pty loads a native file from beside itself: it stays a package.
-    { ...module("packages/holder/src/main.ts"), external: ["@lydell/node-pty"] },
-    module("agents/src/demo.ts"),
-  ]);
-  put("cli.cjs", withModuleUrl(textOf(cli)));
-  put("xterm.cjs", fs.readFileSync(createRequire(import.meta.url).resolve("@xterm/headless"), "utf8"));
-  put("daemon.mjs", withRequire(textOf(daemon)));
-  put("backup-copy.mjs", withRequire(textOf(copier)));
-  put("holder.mjs", withRequire(textOf(holder)));
-  put("demo.mjs", withRequire(textOf(demo)));
-  put("holdfast.cjs", fs.readFileSync(path.join(root, "script/entry.cjs"), "utf8"));
-  put("meta.json", `${JSON.stringify(cli.metafile, null, 1)}\n`);
+  const { files, metafile } = await bundles();
+  for (const [name, text] of Object.entries(files)) put(name, text);
+  put("meta.json", `${JSON.stringify(metafile, null, 1)}\n`);
   fs.writeFileSync(temporary(".built"), "");
   fs.utimesSync(temporary(".built"), startedAt, startedAt);
   fs.renameSync(temporary(".built"), stamp);
+}
+
+/** What a user runs, by file name; `inputs` are the sources of all of them, `metafile` is of the CLI. */
+export async function bundles({ version } = {}) {
+  const esbuild = await import("esbuild");
+  const [cli, daemon, copier, holder, demo] = await bundle(esbuild, [
+    { ...commonjs("packages/cli/src/main.ts"), plugins: [apart("@xterm/headless", "./xterm.cjs"), ...asVersion(version)] },
+    { ...module("packages/daemon/src/main.ts"), plugins: asVersion(version) },
+    module("packages/daemon/src/journal/backup-copy.ts"),
+    // node-pty loads a native file from beside itself: it stays a package.
+    { ...module("packages/holder/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
+    module("agents/src/demo.ts"),
+  ]);
+  const xterm = createRequire(import.meta.url).resolve("@xterm/headless");
+  const inputs = [cli, daemon, copier, holder, demo].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  return {
+    files: {
+      "cli.cjs": withModuleUrl(textOf(cli)),
+      "xterm.cjs": fs.readFileSync(xterm, "utf8"),
+      "daemon.mjs": withRequire(textOf(daemon)),
+      "backup-copy.mjs": withRequire(textOf(copier)),
+      "holder.mjs": withRequire(textOf(holder)),
+      "demo.mjs": withRequire(textOf(demo)),
+      "holdfast.cjs": fs.readFileSync(path.join(root, "script/entry.cjs"), "utf8"),
+    },
+    metafile: cli.metafile,
+    inputs: [...new Set([...inputs, path.relative(root, xterm)])],
+  };
 }
 
 async function bundle(esbuild, entries) {
@@ -88,6 +102,20 @@ function apart(name, file) {
       builder.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: file, external: true }));
     },
   };
+}
+
+/** The same sources under another version: what an upgrade is tried with. */
+function asVersion(version) {
+  if (version === undefined) return [];
+  const file = path.join(root, "packages/contract/src/version.ts");
+  const contents = fs.readFileSync(file, "utf8").replace(/VERSION = "[^"]*"/, `VERSION = ${JSON.stringify(version)}`);
+  return [
+    {
+      name: "version",
+      setup: (builder) =>
+        builder.onLoad({ filter: /contract[\\/]src[\\/]version\.ts$/ }, () => ({ contents, loader: "ts", resolveDir: path.dirname(file) })),
+    },
+  ];
 }
 
 function module(entry) {

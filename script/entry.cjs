@@ -9,7 +9,7 @@ if (parseInt(version, 10) < 24) {
       version +
       " (" +
       process.execPath +
-      "); install a newer Node or run from a checkout, where set-up fetches one\n",
+      "); install a newer Node, or name one in HOLDFAST_NODE\n",
   );
   process.exit(12);
 }

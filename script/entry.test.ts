@@ -20,7 +20,7 @@ test("an old Node gets one clear line and its own exit code", () => {
   expect(stdout).toBe("");
   expect(stderr).toBe(
     `holdfast: needs Node ${MINIMUM_NODE} or newer, this is 20.20.2 (${process.execPath}); ` +
-      "install a newer Node or run from a checkout, where set-up fetches one\n",
+      "install a newer Node, or name one in HOLDFAST_NODE\n",
   );
 });
 

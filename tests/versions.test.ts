@@ -1,10 +1,9 @@
 /** A newer Holdfast takes over from an older one, an older one steps back, and neither costs a session anything. */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type AnyEvent, type DaemonStatus, MINIMUM_NODE, VERSION } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { eventually, ROOT, TestHome } from "./home.ts";
+import { eventually, TestHome } from "./home.ts";
+import { oldNode } from "./old-node.ts";
 import { lives } from "./proc.ts";
 import { recordingGrows } from "./recorded.ts";
 import { Release } from "./release.ts";
@@ -104,22 +103,4 @@ function parse(lines: string): AnyEvent[] {
     .split("\n")
     .slice(0, -1)
     .map((line) => JSON.parse(line) as AnyEvent);
-}
-
-/** The machine's own Node when it is old; else this one, made to say that it is. */
-function oldNode(directory: string): { path: string; version: string } {
-  mkdirSync(directory);
-  const place = path.join(directory, "node");
-  for (const each of (process.env.PATH ?? "").split(":")) {
-    const found = path.join(each, "node");
-    if (!existsSync(found) || realpathSync(found).startsWith(path.join(ROOT, ".node"))) continue;
-    const version = execFileSync(found, ["-p", "process.versions.node"], { encoding: "utf8" }).trim();
-    if (Number.parseInt(version, 10) >= MINIMUM_NODE) continue;
-    symlinkSync(found, place);
-    return { path: place, version };
-  }
-  const pretend = path.join(directory, "pretend.cjs");
-  writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });`);
-  writeFileSync(place, `#!/bin/sh\nexec '${process.execPath}' -r '${pretend}' "$@"\n`, { mode: 0o755 });
-  return { path: place, version: "20.20.2" };
 }

@@ -5,9 +5,9 @@
  */
 import { inScope, type Scope, STANDARD_PATH } from "@holdfast/platform";
 
-/** Of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. */
+/** Of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. The Node that `holdfast` needs stays. */
 const NOT_PASSED =
-  /^(TMUX.*|HOLDFAST_.*|TERM|TERMCAP|COLUMNS|LINES|STY|TERM_PROGRAM|TERM_PROGRAM_VERSION|TERM_SESSION_ID|_|PWD|OLDPWD|SHLVL|UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO|IFS|OPTIND|LINENO)$/;
+  /^(TMUX.*|HOLDFAST_(?!NODE$).*|TERM|TERMCAP|COLUMNS|LINES|STY|TERM_PROGRAM|TERM_PROGRAM_VERSION|TERM_SESSION_ID|_|PWD|OLDPWD|SHLVL|UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO|IFS|OPTIND|LINENO)$/;
 
 /** Exported shell functions and the like have names that no POSIX shell can set. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

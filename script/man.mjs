@@ -1,0 +1,99 @@
+/** The manual page, from the commands' own declarations and the contract's errors: it cannot say what the program does not do. */
+
+const ENVIRONMENT = [
+  ["HOLDFAST_HOME", "where all state is kept. Default: $XDG_STATE_HOME/holdfast, else ~/.local/state/holdfast."],
+  ["HOLDFAST_NODE", "the Node to run on, where the first one on PATH is not the right one. Node 24 or newer is needed."],
+  ["XDG_CONFIG_HOME", "where holdfast/config.toml is looked for. Default: ~/.config."],
+  ["NO_COLOR", "no colours."],
+];
+
+const FILES = [
+  [
+    "~/.local/state/holdfast/",
+    "the home: the journal (holdfast.db), the daemon's log, and a directory for each session with its recordings.",
+  ],
+  ["~/.config/holdfast/config.toml", "configuration: detach_key."],
+];
+
+export function manPage({ commands, errors, version, commonFlags }) {
+  const visible = commands.filter(({ hidden }) => !hidden);
+  return `${[
+    `.TH HOLDFAST 1 "" ${quoted(`holdfast ${version}`)} ${quoted("User Commands")}`,
+    section("NAME"),
+    text("holdfast - keeps AI coding agents running"),
+    section("SYNOPSIS"),
+    ".B holdfast",
+    text("COMMAND [ARGUMENTS] [FLAGS]"),
+    section("DESCRIPTION"),
+    text(
+      "Starts agents and other commands in the background, in terminals of their own. Close the terminal, and they go on; come back, and find " +
+        "them where they are, with everything they printed. What keeps them does not depend on the daemon: that may be ended, killed or replaced at " +
+        "any time.",
+    ),
+    ".PP",
+    text("A session is named by its name, its id, or the beginning of its id. The program is also installed as hold."),
+    section("COMMANDS"),
+    ...visible.flatMap(commandLines),
+    section("FLAGS OF EVERY COMMAND"),
+    ...Object.entries(commonFlags).flatMap(flagLines),
+    section("ENVIRONMENT"),
+    ...ENVIRONMENT.flatMap(item),
+    section("FILES"),
+    ...FILES.flatMap(item),
+    section("EXIT STATUS"),
+    text("Stable: scripts may branch on it."),
+    ...item(["0", "It is done."]),
+    ...exitCodes(errors).flatMap(item),
+    section("EXAMPLES"),
+    ...visible.flatMap(({ examples }) => examples.slice(0, 1).flatMap(([command, what]) => item([command, `${what}.`]))),
+  ].join("\n")}\n`;
+}
+
+function commandLines({ name, usage, summary, description, flags }) {
+  return [
+    `.SS ${quoted(`${name} ${usage}`.trimEnd())}`,
+    text(`${capital(summary)}.`),
+    ...(description ? [".PP", text(description.replaceAll("\n", " "))] : []),
+    ...Object.entries(flags).flatMap(flagLines),
+  ];
+}
+
+function flagLines([name, { short, value, summary }]) {
+  return item([`${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`, `${capital(summary)}.`]);
+}
+
+function exitCodes(errors) {
+  const meanings = new Map();
+  for (const { exit, what } of Object.values(errors)) meanings.set(exit, [...(meanings.get(exit) ?? []), what]);
+  return [...meanings].sort(([a], [b]) => a - b).map(([exit, whats]) => [String(exit), whats.join(" ")]);
+}
+
+function section(title) {
+  return `.SH ${quoted(title)}`;
+}
+
+function item([term, meaning]) {
+  return [".TP", `.B ${quoted(term)}`, text(meaning)];
+}
+
+function text(words) {
+  const escaped = roff(words);
+  return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
+}
+
+function quoted(words) {
+  return `"${roff(words).replaceAll('"', "\\(dq")}"`;
+}
+
+/** In ASCII alone: what a terminal or a formatter cannot show, the formatter knows another way to write. */
+function roff(words) {
+  return words
+    .replaceAll("…", "...")
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replaceAll(/[^\n -~]/gu, (character) => `\\[u${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
+}
+
+function capital(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

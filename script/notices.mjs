@@ -1,0 +1,25 @@
+/** The licences of what is bundled: their terms ask that they go along with it. */
+import fs from "node:fs";
+import path from "node:path";
+import { root } from "./root.mjs";
+
+/** `inputs` are source files relative to the root, as the bundler names them. */
+export function notices(inputs) {
+  const folders = new Set(inputs.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
+  const packages = [...folders].map((folder) => {
+    const manifest = JSON.parse(fs.readFileSync(path.join(root, folder, "package.json"), "utf8"));
+    return { ...manifest, text: licenceOf(path.join(root, folder), manifest) };
+  });
+  packages.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const parts = packages.map(({ name, version, license, text }) => `## ${name} ${version} (${license})\n\n${text}`);
+  return `# What is bundled in Holdfast\n\n${parts.join("\n\n")}\n`;
+}
+
+function licenceOf(folder, { name, license, author }) {
+  const file = fs.readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  if (file !== undefined) return fs.readFileSync(path.join(folder, file), "utf8").trim();
+  if (license !== "MIT") throw new Error(`${name} is bundled, but says nothing of its licence's terms`);
+  // The same terms as our own, by somebody else.
+  const terms = fs.readFileSync(path.join(root, "LICENSE"), "utf8").trim();
+  return terms.replace(/^Copyright.*$/m, `Copyright (c) ${author?.name ?? author ?? `The authors of ${name}`}`);
+}

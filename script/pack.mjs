@@ -1,0 +1,95 @@
+/**
+ * npm run pack [-- --out DIR] [--version V]: everything a user installs, as one tarball `holdfast-<version>.tgz`, by default in dist/.
+ * Its path is the only line on standard output. Built anew and put together in a directory of its own: what is in the tarball is what
+ * this file names, whatever else lies in the checkout.
+ */
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { root, say } from "./root.mjs";
+import { run } from "./run.mjs";
+import { ensure, node } from "./setup.mjs";
+
+const { values } = parseArgs({ options: { out: { type: "string" }, version: { type: "string" } } });
+try {
+  await ensure();
+  // The registry of commands is TypeScript, which only a newer Node reads as it is.
+  if (Number.parseInt(process.versions.node, 10) < 24)
+    process.exitCode = await run(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
+  else console.log(await pack({ out: path.resolve(values.out ?? path.join(root, "dist")), version: values.version }));
+} catch (error) {
+  say(error.message);
+  process.exitCode = 1;
+}
+
+async function pack({ out, version }) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-pack-"));
+  try {
+    await assemble(folder, version ?? readJson("package.json").version);
+    fs.mkdirSync(out, { recursive: true });
+    return path.join(out, tarball(folder, out));
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
+
+async function assemble(folder, version) {
+  const { bundles } = await import("./build.mjs");
+  const { files, inputs } = await bundles({ version });
+  for (const [name, text] of Object.entries(files)) put(path.join(folder, "dist", name), text);
+  put(path.join(folder, "bin/holdfast"), read("bin/holdfast"), 0o755);
+  put(path.join(folder, "man/holdfast.1"), await manual(version));
+  put(path.join(folder, "THIRD-PARTY.md"), (await import("./notices.mjs")).notices(inputs));
+  put(path.join(folder, "package.json"), `${JSON.stringify(manifest(version), null, 2)}\n`);
+  for (const name of ["README.md", "CHANGELOG.md", "LICENSE"]) put(path.join(folder, name), read(name));
+}
+
+function manifest(version) {
+  const { description, license } = readJson("package.json");
+  const { dependencies } = readJson("packages/holder/package.json");
+  return {
+    name: "holdfast",
+    version,
+    description,
+    keywords: ["agents", "ai", "background", "cli", "sessions", "terminal", "tmux"],
+    license,
+    bin: { holdfast: "bin/holdfast", hold: "bin/holdfast" },
+    man: ["man/holdfast.1"],
+    engines: { node: ">=24" },
+    os: ["linux", "darwin"],
+    // Everything else is in the bundles. It brings a binary for each platform as an optional package of its own: nothing is compiled.
+    dependencies: { "@lydell/node-pty": dependencies["@lydell/node-pty"] },
+  };
+}
+
+async function manual(version) {
+  const { manPage } = await import("./man.mjs");
+  const { COMMANDS } = await import("../packages/cli/src/registry.ts");
+  const { COMMON_FLAGS } = await import("../packages/cli/src/command-line.ts");
+  const { ERRORS } = await import("../packages/contract/src/errors.ts");
+  const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
+  return manPage({ commands, commonFlags: COMMON_FLAGS, errors: ERRORS, version });
+}
+
+function tarball(folder, out) {
+  const done = spawnSync("npm", ["pack", folder, "--json", "--ignore-scripts", "--pack-destination", out], { encoding: "utf8" });
+  if (done.error) throw new Error(`npm cannot be started (${done.error.message})`);
+  if (done.status !== 0) throw new Error(`npm pack failed: ${done.stderr.trim()}`);
+  return JSON.parse(done.stdout)[0].filename;
+}
+
+function put(file, text, mode = 0o644) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, text, { mode });
+}
+
+function read(name) {
+  return fs.readFileSync(path.join(root, name), "utf8");
+}
+
+function readJson(name) {
+  return JSON.parse(read(name));
+}

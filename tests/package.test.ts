@@ -1,0 +1,170 @@
+/** What `npm run pack` gives, installed as a user would: no checkout, no compiler, a clean prefix. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, hostname } from "node:os";
+import path from "node:path";
+import { MINIMUM_NODE, VERSION } from "@holdfast/contract";
+import { beforeAll, describe, expect, test } from "vitest";
+import { ROOT, TestHome } from "./home.ts";
+import { Installed, packed } from "./installed.ts";
+import { oldNode } from "./old-node.ts";
+
+/** A first session must run this soon after the installation. */
+const FIRST_SESSION_MS = 10_000;
+
+describe("installed globally", () => {
+  let installed: Installed;
+  beforeAll(async () => {
+    installed = await Installed.of(VERSION);
+    return () => installed[Symbol.dispose]();
+  });
+
+  test("the first session runs within ten seconds, on either host, though nothing could be compiled", async () => {
+    for (const compiler of ["cc", "gcc", "c++", "make", "python3", "node-gyp"]) {
+      expect(existsSync(path.join(installed.tools, compiler))).toBe(false);
+    }
+    for (const host of ["tmux", "native"]) {
+      await using home = new TestHome();
+      const began = performance.now();
+      const session = await installed.json(home, ["run", "--host", host, "--", "echo", "hi"]);
+      const { stdout } = await installed.cli(home, ["logs", "-f", session.name]);
+      expect({ host, stdout }).toEqual({ host, stdout: "hi\n" });
+      expect(performance.now() - began).toBeLessThan(FIRST_SESSION_MS);
+    }
+  });
+
+  test("the demo agent starts, and its daemon runs from the package", async () => {
+    await using home = new TestHome();
+    const demo = await installed.json(home, ["spawn", "demo", "--name", "demo"]);
+    expect(demo).toMatchObject({ name: "demo", agent: "demo" });
+    const { code } = await installed.cli(home, ["wait", "demo", "--for", "output=demo agent", "--timeout", "10s"]);
+    expect(code).toBe(0);
+    const daemon = JSON.parse(readFileSync(path.join(home.path, "daemon.json"), "utf8")) as { pid: number };
+    expect(readFileSync(`/proc/${daemon.pid}/cmdline`, "utf8")).toContain(path.join(installed.prefix, "lib/node_modules/holdfast/dist"));
+  });
+
+  test("it runs through links of any kind: npm's own, a relative one, one of another name in a directory with spaces", async () => {
+    await using home = new TestHome();
+    expect(readlinkSync(installed.program)).toMatch(/^\.\./);
+    const odd = path.join(installed.root, "a place; with $odd 'names'");
+    mkdirSync(odd, { recursive: true });
+    symlinkSync(path.relative(odd, installed.program), path.join(odd, "hf"));
+    for (const program of [installed.program, path.join(installed.prefix, "bin/hold"), path.join(odd, "hf")]) {
+      expect(await installed.cli(home, ["version"], { program })).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
+    }
+  });
+
+  test("every shell that may be a machine's sh can read the program", () => {
+    for (const shell of ["dash", "bash --posix", "busybox sh", "zsh", "ksh"]) {
+      const [name = "", ...args] = shell.split(" ");
+      if (!onPath(name)) continue;
+      execFileSync(name, [...args, "-n", installed.program]);
+    }
+  });
+
+  test("on a Node too old it says in one line what is needed, and HOLDFAST_NODE names a better one", async () => {
+    await using home = new TestHome();
+    const old = path.join(installed.root, "old");
+    const { path: node, version } = oldNode(old);
+    const PATH = `${old}:${installed.tools}`;
+    const refused = await installed.cli(home, ["run", "--", "echo", "hi"], { env: { PATH } });
+    expect(refused).toEqual({
+      code: 12,
+      stdout: "",
+      stderr: expect.stringMatching(
+        new RegExp(`^holdfast: needs Node ${MINIMUM_NODE} or newer, this is ${version} \\([^\\n]*\\); .*HOLDFAST_NODE\\n$`),
+      ),
+    });
+    expect(node).toContain(old);
+    const named = await installed.cli(home, ["version", "--json"], { env: { PATH, HOLDFAST_NODE: process.execPath } });
+    expect(JSON.parse(named.stdout)).toEqual({ version: VERSION, node: process.versions.node });
+
+    // What runs in a session finds the same Node.
+    const better = path.join(installed.root, "n");
+    symlinkSync(process.execPath, better);
+    const script = 'echo "it is $HOLDFAST_NODE"; sleep 0.1';
+    const { stdout: id } = await installed.cli(home, ["run", "--", "sh", "-c", script], { env: { HOLDFAST_NODE: better } });
+    expect((await installed.cli(home, ["logs", "-f", id.trim()])).stdout).toBe(`it is ${better}\n`);
+  });
+
+  test("without any Node, or with one that cannot be run, it says so in one line", async () => {
+    await using home = new TestHome();
+    const bare = path.join(installed.root, "bare");
+    mkdirSync(bare);
+    for (const name of ["sh", "readlink"]) symlinkSync(path.join(installed.tools, name), path.join(bare, name));
+    const none = await installed.cli(home, ["ls"], { env: { PATH: bare } });
+    expect(none).toMatchObject({ code: 12, stdout: "" });
+    expect(none.stderr).toMatch(/^holdfast: needs Node 24 or newer, and there is no node on PATH.*\n$/);
+    const wrong = await installed.cli(home, ["ls"], { env: { HOLDFAST_NODE: "/nowhere/node" } });
+    expect(wrong).toMatchObject({ code: 12, stdout: "" });
+    expect(wrong.stderr).toMatch(/^holdfast: HOLDFAST_NODE is \/nowhere\/node, which cannot be run.*\n$/);
+  });
+
+  test("the manual page is where man finds it, without a warning, and names every command and flag of the help", async () => {
+    await using home = new TestHome();
+    const page = path.join(installed.prefix, "share/man/man1/holdfast.1");
+    if (onPath("man")) {
+      const env = { ...home.env, MANPATH: path.dirname(path.dirname(page)) };
+      expect(realpathSync(execFileSync("man", ["-w", "holdfast"], { encoding: "utf8", env }).trim())).toBe(realpathSync(page));
+      const warnings = execFileSync("sh", ["-c", 'man --warnings -E ascii -l "$1" 2>&1 >/dev/null', "sh", page], { encoding: "utf8", env });
+      expect(warnings).toBe("");
+    }
+    const shown = readFileSync(page, "utf8").replaceAll("\\-", "-");
+    const { stdout: help } = await installed.cli(home, ["--help"]);
+    const names = [...help.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name ?? "");
+    expect(names.length).toBeGreaterThan(15);
+    for (const name of names) {
+      expect(shown).toMatch(new RegExp(`^\\.SS "${name}[ "]`, "m"));
+      const { stdout } = await installed.cli(home, [name, "--help"]);
+      for (const [, flag] of stdout.matchAll(/^ {2}(?:-\w, | {4})(--[a-z-]+)/gm)) expect(shown).toContain(flag);
+    }
+  });
+});
+
+test("a project may install it for itself, too", async () => {
+  await using home = new TestHome();
+  using installed = new Installed();
+  const project = path.join(installed.root, "project");
+  mkdirSync(project);
+  writeFileSync(path.join(project, "package.json"), "{}\n");
+  await installed.npm(["install", packed(VERSION)], project);
+  const program = path.join(project, "node_modules/.bin/holdfast");
+  const { stdout: id } = await installed.cli(home, ["run", "--host", "native", "--", "echo", "hi"], { program });
+  expect(await installed.cli(home, ["logs", "-f", id.trim()], { program })).toMatchObject({ code: 0, stdout: "hi\n" });
+});
+
+test("the tarball holds what a user needs and nothing of the machine it was made on", () => {
+  const tarball = packed(VERSION);
+  expect(path.basename(tarball)).toBe(`holdfast-${VERSION}.tgz`);
+  const names = execFileSync("tar", ["tf", tarball], { encoding: "utf8" }).trim().split("\n").sort();
+  expect(names).toEqual(
+    [
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "THIRD-PARTY.md",
+      "bin/holdfast",
+      "dist/backup-copy.mjs",
+      "dist/cli.cjs",
+      "dist/daemon.mjs",
+      "dist/demo.mjs",
+      "dist/holder.mjs",
+      "dist/holdfast.cjs",
+      "dist/xterm.cjs",
+      "man/holdfast.1",
+      "package.json",
+    ].map((name) => `package/${name}`),
+  );
+  const text = execFileSync("tar", ["xOf", tarball], { encoding: "utf8", maxBuffer: 1 << 26 });
+  for (const trace of [ROOT, `${homedir()}/`, `${hostname()}/`, "/node_modules/.bin", "workspace:"]) expect(text).not.toContain(trace);
+  expect(text).not.toMatch(/\b(?!127\.0\.0\.1|0\.0\.0\.0)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b/);
+  const manifest = JSON.parse(execFileSync("tar", ["xOf", tarball, "package/package.json"], { encoding: "utf8" }));
+  expect(manifest).toMatchObject({ name: "holdfast", version: VERSION, license: "MIT", engines: { node: `>=${MINIMUM_NODE}` } });
+  expect(Object.keys(manifest.dependencies)).toEqual(["@lydell/node-pty"]);
+  expect(manifest).not.toHaveProperty("scripts");
+  expect(manifest).not.toHaveProperty("devDependencies");
+});
+
+function onPath(name: string): boolean {
+  return (process.env.PATH ?? "").split(":").some((directory) => existsSync(path.join(directory, name)));
+}
