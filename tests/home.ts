@@ -130,11 +130,15 @@ export class TestHome implements AsyncDisposable {
     return [...table.values()].filter((info) => pids.has(info.pid) && !info.zombie);
   }
 
+  /** For a home on a disk of its own. */
+  protected unmount(): void {}
+
   async [Symbol.asyncDispose](): Promise<void> {
     const { code, stderr } = await this.cli(["down", "--all", "--grace", "1s"]);
     const left = await eventually(() => (this.processes().length === 0 ? [] : undefined), 5000).catch(() => this.processes());
     for (const { pid, start } of left) signalProcess(pid, start, "SIGKILL");
     rmSync(this.socketDirectory, { recursive: true, force: true });
+    this.unmount();
     rmSync(this.root, { recursive: true, force: true });
     if (left.length > 0) throw new Error(`processes of the home were left: ${left.map(({ pid, name }) => `${pid} ${name}`).join(", ")}`);
     if (code !== 0) throw new Error(`holdfast down --all ended with ${code}: ${stderr}`);

@@ -10,7 +10,11 @@ import { connect } from "./connect.ts";
 import { findCommand } from "./registry.ts";
 
 // A reader that has seen enough (`holdfast logs x | head`) is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  process.stderr.write(`holdfast: cannot write the output: ${error.message}\n`);
+  process.exit(1);
+});
 
 main(process.argv.slice(2)).then(
   (code) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ERRORS, type ErrorCode, HoldfastError } from "./errors.ts";
+import { ERRORS, type ErrorCode, HoldfastError, unwritable } from "./errors.ts";
 
 /** Scripts branch on these: a line may be added, none may change. */
 const EXIT_CODES: Record<string, number> = {
@@ -24,6 +24,8 @@ const EXIT_CODES: Record<string, number> = {
   cursor_gone: 13,
   home_unusable: 14,
   not_a_terminal: 15,
+  disk_full: 19,
+  home_read_only: 19,
 };
 
 test("the exit codes of every released error are as they were", () => {
@@ -63,6 +65,20 @@ test.each([{}, { code: "of_a_newer_daemon", message: "new" }, { code: "construct
     expect(HoldfastError.fromBody(body)).toMatchObject({ code: "internal", exitCode: 1 });
   },
 );
+
+test.each([
+  ["disk_full", { code: "ENOSPC", syscall: "write" }],
+  ["disk_full", { code: "EDQUOT", syscall: "open" }],
+  ["disk_full", { code: "ERR_SQLITE_ERROR", errcode: 13 }],
+  ["home_read_only", { code: "EROFS", syscall: "open" }],
+  ["home_read_only", { code: "ERR_SQLITE_ERROR", errcode: 8 | (4 << 8) }],
+  ["internal", { code: "ENOSPC", syscall: "watch" }],
+  ["internal", { code: "ERR_SQLITE_ERROR", errcode: 5 }],
+] as const)("what cannot be written is %s: %j", (code, thrown) => {
+  const error = HoldfastError.from(Object.assign(new Error("as the system says it"), thrown));
+  expect(error.code).toBe(code);
+  expect(unwritable(error) !== undefined).toBe(code !== "internal");
+});
 
 test("whatever was thrown becomes an error; one of ours stays itself", () => {
   const ours = new HoldfastError("usage", "x");

@@ -33,6 +33,8 @@ export const ERRORS = {
   backup_unusable: { http: 409, exit: 18, what: "The backup is damaged, or of a newer Holdfast." },
   backup_failed: { http: 500, exit: 18, what: "A backup could not be taken; what was there is unchanged." },
   journal_damaged: { http: 503, exit: 18, what: "The journal's database is damaged; the daemon restores it at its next start." },
+  disk_full: { http: 507, exit: 19, what: "The disk that holds the home is full: nothing can be written down." },
+  home_read_only: { http: 507, exit: 19, what: "The home is on a file system that cannot be written to." },
   timeout: { http: 504, exit: 16, what: "What was waited for did not happen in time." },
   paste_refused: { http: 409, exit: 17, what: "Several lines for a program that would take each as a command; --force types them." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },
@@ -95,6 +97,30 @@ export class HoldfastError extends Error {
   static from(thrown: unknown): HoldfastError {
     if (thrown instanceof HoldfastError) return thrown;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return new HoldfastError("internal", message, { cause: thrown });
+    return unwritable(thrown) ?? new HoldfastError("internal", message, { cause: thrown });
   }
+}
+
+/** SQLite's primary result codes; the low byte of the extended ones. */
+const SQLITE_READONLY = 8;
+const SQLITE_FULL = 13;
+
+/** A full disk or a read-only home, as Node and SQLite say it, as the error to tell; undefined for anything else. */
+export function unwritable(thrown: unknown): HoldfastError | undefined {
+  if (thrown instanceof HoldfastError) return thrown.httpStatus === ERRORS.disk_full.http ? thrown : undefined;
+  const { code, errcode, syscall } = (thrown ?? {}) as { code?: unknown; errcode?: unknown; syscall?: unknown };
+  const sqlite = typeof errcode === "number" ? errcode & 0xff : undefined;
+  // The kernel also says ENOSPC when it has no room for another watch.
+  const isFull = (code === "ENOSPC" || code === "EDQUOT") && syscall !== "watch";
+  if (isFull || sqlite === SQLITE_FULL) {
+    return new HoldfastError("disk_full", "the disk is full: nothing can be written down", {
+      hint: "make room (holdfast doctor says where; holdfast rm forgets ended sessions); running ones go on meanwhile",
+      cause: thrown,
+    });
+  }
+  if (code !== "EROFS" && sqlite !== SQLITE_READONLY) return undefined;
+  return new HoldfastError("home_read_only", "the home is read-only: nothing can be written down", {
+    hint: "make its file system writable again, or set HOLDFAST_HOME to a directory you can write to; running sessions go on meanwhile",
+    cause: thrown,
+  });
 }

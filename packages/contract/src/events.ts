@@ -86,7 +86,7 @@ export const EVENTS = {
   "session.snapshot": z.object({ session: Row, runs: z.array(Row) }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),
-  /** The recorder of a run died and was replaced; what the program wrote in between is not on disk. */
+  /** The disk was full, or the run's recorder died and was replaced: what the program wrote in between is not in the recording. */
   "recording.gap": z.object({ run: RunNumber, offset: z.int(), bytes: z.nullable(z.int()), why: z.string() }),
   /** The oldest output was deleted: `bytes` since the last such event. The recording now begins at `offset`, with `outputPath`. */
   "recording.cut": z.object({ run: RunNumber, offset: z.int(), bytes: z.int(), limit: z.int(), outputPath: z.string() }),

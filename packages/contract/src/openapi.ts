@@ -68,10 +68,11 @@ function reply({ reply }: Endpoint, schemas: Schemas): Json {
   };
 }
 
-/** Beside what an endpoint names: any request can be malformed, and anything can break. */
-function failures({ errors }: Endpoint): Record<string, Json> {
+/** Beside what an endpoint names: any request can be malformed, anything can break, and what is to be written down needs a disk. */
+function failures({ errors, method }: Endpoint): Record<string, Json> {
   const byStatus = new Map<number, Set<ErrorCode>>();
-  for (const code of [...errors, "usage", "internal"] as const) {
+  const writing = method === "GET" ? [] : (["disk_full", "home_read_only"] as const);
+  for (const code of [...errors, ...writing, "usage", "internal"] as const) {
     const status = ERRORS[code].http;
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
   }

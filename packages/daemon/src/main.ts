@@ -26,6 +26,7 @@ import {
   log,
   openHome,
   secureHome,
+  whyUnwritable,
   writeFileAtomic,
 } from "@holdfast/platform";
 import { DAEMON, osUser } from "./access/principal.ts";
@@ -46,6 +47,7 @@ import { Backups } from "./journal/backups.ts";
 import { isDamage, onDamage } from "./journal/database.ts";
 import { Journal } from "./journal/journal.ts";
 import { openJournalDatabase } from "./journal/open.ts";
+import { Reserve } from "./journal/reserve.ts";
 import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
 import { takeHome } from "./lock.ts";
 import { lastRestore, restoresProjection } from "./projection/restores.ts";
@@ -68,9 +70,13 @@ try {
 } catch (error) {
   log(`the daemon cannot run: ${describe(error)}`);
   if (isDamage(error) || HoldfastError.from(error).code === "journal_damaged") startAnew(home, error as Error);
-  const { message, hint } = HoldfastError.from(error);
-  tellStarter(`${message}${hint === undefined ? "" : ` (${hint})`}\n`);
+  tellStarter(`${JSON.stringify(reasonOf(error).toBody())}\n`);
   process.exit(1);
+}
+
+/** A home that cannot be written to breaks a start in many places, and most of them do not say that it was that. */
+function reasonOf(error: unknown): HoldfastError {
+  return whyUnwritable(home.path) ?? HoldfastError.from(error);
 }
 
 async function serve(home: Home): Promise<void> {
@@ -87,12 +93,13 @@ async function serve(home: Home): Promise<void> {
   const projections = [sessionsProjection, restoresProjection];
   const backups = new Backups({ home, copier: join(import.meta.dirname, "backup-copy.mjs"), onDamage: (what) => foundDamage(what) });
   const db = await openJournalDatabase(home, { backups, projections });
-  const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
+  const reserve = new Reserve(join(home.path, "reserve"));
+  const journal = new Journal({ db, reserve, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tmux = openTmux(home, configuration.detachKey);
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
-  const lifecycle = new Lifecycle({ home, journal, queries, hosts, recordingLimit: configuration.recordingLimit });
+  const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit: configuration.recordingLimit });
   const { agents } = configuration;
   const profiles = new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
   const sessions = new Sessions({
@@ -102,6 +109,7 @@ async function serve(home: Home): Promise<void> {
     hosts,
     lifecycle,
     profiles,
+    reserve,
     programs: import.meta.dirname,
     detachKey: detachKeyOf(configuration.detachKey),
     recordingLimit: configuration.recordingLimit,
@@ -146,13 +154,18 @@ async function serve(home: Home): Promise<void> {
     lifecycle[Symbol.dispose]();
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     backups[Symbol.dispose]();
-    if (why !== "damaged") {
-      journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
-      // A damaged one is left open: closing it would write to it.
-      db.close();
+    try {
+      if (why !== "damaged") {
+        journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
+        // A damaged one is left open: closing it would write to it.
+        db.close();
+      }
+      // Left behind, it tells those who follow that another daemon comes.
+      if (why !== "restore" && why !== "damaged") rmSync(home.daemonFile, { force: true });
+    } catch (error) {
+      // Killed, it could not say more.
+      log(`the daemon ends without a word in the journal: ${describe(error)}`);
     }
-    // Left behind, it tells those who follow that another daemon comes.
-    if (why !== "restore" && why !== "damaged") rmSync(home.daemonFile, { force: true });
     lock.close();
     if (why === "restore" || (why === "damaged" && performance.now() > STEADY_MS)) launchNext(home);
     process.exit(0);

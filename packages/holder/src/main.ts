@@ -9,6 +9,7 @@ import { readFileSync, rmSync, writeSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { uptime } from "node:os";
 import { join } from "node:path";
+import { type ErrorBody, HoldfastError, unwritable } from "@holdfast/contract/errors";
 import { BYTES, decodeMessage, encodeMessage, FrameReader } from "@holdfast/contract/frames";
 import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/holder";
 import { keepListening } from "@holdfast/platform/door";
@@ -27,6 +28,9 @@ import { Viewers } from "./viewers.ts";
 /** How long somebody who wants the screen waits for a flood to pass before it is shown as far as it got. */
 const SCREEN_MS = 300;
 
+/** How long after there is room again the end of a program may stay unknown. */
+const WRITE_AGAIN_MS = 250;
+
 /** Written by the daemon into the run's directory. */
 interface Order {
   socket: string;
@@ -38,6 +42,9 @@ interface Order {
 
 process.on("SIGHUP", () => {});
 process.umask(0o077);
+let begun = false;
+// Once the program runs and is registered, whatever goes wrong with a client, a file or the screen's model: it lives as long as this process.
+process.on("uncaughtException", (error) => (begun ? log(`holder ${process.pid}: ${describe(error)}`) : refuse(error)));
 const directory = process.argv[2] ?? "";
 const order = JSON.parse(readFileSync(join(directory, "holder.json"), "utf8")) as Order;
 let pty: IPty | undefined;
@@ -52,8 +59,6 @@ let filter = new ViewerFilter();
 const controls = new Set<Socket>();
 const server = createServer((socket) => serve(socket));
 const door = await keepListening(server, { path: order.socket, secure: () => secureSocketDirectory(openHome()) });
-// From here on, whatever goes wrong with a client, a file or the screen's model: the program lives as long as this process does.
-process.on("uncaughtException", (error) => log(`holder ${process.pid}: ${describe(error)}`));
 pty = startProgram({
   launch: join(directory, "launch"),
   env: Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
@@ -67,20 +72,29 @@ writeFileAtomic(
   order.register,
   `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, program: pty.pid, socket: order.socket })}\n`,
 );
-tellStarter(pty.pid);
+begun = true;
+tellStarter({ pid: pty.pid });
 
 /** On descriptor 3, the daemon's pipe. */
-function tellStarter(pid: number): void {
+function tellStarter(what: { pid: number } | { error: ErrorBody }): void {
   try {
-    writeSync(3, `${JSON.stringify({ pid })}\n`);
+    writeSync(3, `${JSON.stringify(what)}\n`);
   } catch {
     // It died meanwhile: the next one finds us by the register.
   }
 }
 
+/** What cannot be found again must not run. */
+function refuse(error: unknown): void {
+  pty?.kill("SIGKILL");
+  log(`holder of ${directory}: ${describe(error)}`);
+  tellStarter({ error: HoldfastError.from(error).toBody() });
+  process.exit(1);
+}
+
 function onOutput(bytes: Uint8Array): void {
-  recorder.append(bytes);
-  model.recorded(bytes);
+  const recorded = recorder.append(bytes);
+  model.output(bytes, recorded);
   if (!viewers.any) return;
   const shown = filter.push(bytes);
   if (shown.switched) viewers.refreshAll();
@@ -90,15 +104,37 @@ function onOutput(bytes: Uint8Array): void {
 function onExit(exit: ProgramExit): void {
   input?.close();
   input = undefined;
-  recorder[Symbol.dispose]();
-  const how = {
+  writeDown({
     status: exit.signal === 0 ? String(exit.code) : "",
     signal: exit.signal === 0 ? "" : String(exit.signal),
     uptime: String(uptime()),
-  };
-  writeFileAtomic(join(directory, "exit.json"), `${JSON.stringify(how)}\n`);
+  });
+}
+
+/** On a full disk nobody but this process knows how the program ended: it stays until that is written. */
+function writeDown(how: { status: string; signal: string; uptime: string; at?: number }): void {
+  const isWritten = triedToWrite(`${JSON.stringify(how)}\n`);
   viewers.dismiss({ t: "exit" });
-  rmSync(order.register, { force: true });
+  // Of what is written later, the file's own time is not that of the end.
+  const late = { at: Date.now(), ...how };
+  if (isWritten) leave();
+  else setTimeout(() => writeDown(late), WRITE_AGAIN_MS);
+}
+
+function triedToWrite(exit: string): boolean {
+  try {
+    recorder.finish();
+    writeFileAtomic(join(directory, "exit.json"), exit);
+    rmSync(order.register, { force: true });
+  } catch (error) {
+    if (unwritable(error)) return false;
+    // Its directory was taken away: there is nobody to tell.
+    log(`holder of ${directory}: ${describe(error)}`);
+  }
+  return true;
+}
+
+function leave(): void {
   door.close();
   // What viewers were sent last must be out before the process is gone.
   server.close(() => process.exit(0));
@@ -118,7 +154,7 @@ function serve(socket: Socket): void {
       }
     } catch (error) {
       // One client's nonsense must not end the run.
-      process.stderr.write(`holder of ${directory}: ${(error as Error).stack}\n`);
+      log(`holder of ${directory}: ${describe(error)}`);
       socket.destroy();
     }
   });
@@ -161,5 +197,10 @@ function answerUnknown(message: unknown, say: (message: FromHolder) => void): vo
 function resize(columns: number, rows: number): void {
   pty?.resize(columns, rows);
   model.resize(columns, rows);
-  writeFileAtomic(join(directory, "size"), `${columns} ${rows}\n`);
+  try {
+    writeFileAtomic(join(directory, "size"), `${columns} ${rows}\n`);
+  } catch (error) {
+    // Only what a replay shows depends on it.
+    log(`holder of ${directory}: ${describe(error)}`);
+  }
 }

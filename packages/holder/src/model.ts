@@ -10,6 +10,7 @@ import xterm from "@xterm/headless";
 
 const SCROLLBACK = 1000;
 const CHUNK = 64 * 1024;
+const UNRECORDED = 1 << 20;
 
 /** Between two chunks of a backlog: in a flood the recording comes first, and this process does one thing at a time. */
 const PACE_MS = 25;
@@ -24,6 +25,8 @@ export class Model {
   /** How many bytes of the recording the emulator has been given. */
   #given = 0;
   #recorded = 0;
+  /** What the emulator has to be given that is not in the recording, with its place in it. */
+  readonly #unrecorded: { offset: number; bytes: Uint8Array }[] = [];
   #busy = false;
   #title = "";
   #cursorVisible = true;
@@ -55,12 +58,15 @@ export class Model {
     this.#terminal.onData((data) => options.onReply(data));
   }
 
-  /** `bytes` are on disk. */
-  recorded(bytes: Uint8Array): void {
-    const behind = this.#given < this.#recorded || this.#busy || this.#pace !== undefined;
-    this.#recorded += bytes.length;
-    if (behind) return;
-    this.#give(bytes);
+  /** The first `recorded` of the bytes are on disk; the rest could not be written, and are in no file to be read back from. */
+  output(bytes: Uint8Array, recorded: number): void {
+    const behind = this.#given < this.#recorded || this.#unrecorded.length > 0 || this.#busy || this.#pace !== undefined;
+    this.#recorded += recorded;
+    if (!behind) this.#give(bytes, recorded);
+    if (!behind || recorded === bytes.length) return;
+    this.#unrecorded.push({ offset: this.#recorded, bytes: bytes.slice(recorded) });
+    // As much as a screen can need; a program's question in it (where is the cursor?) must not stay without an answer.
+    while (this.#unrecorded.reduce((sum, part) => sum + part.bytes.length, 0) > UNRECORDED) this.#unrecorded.shift();
   }
 
   resize(columns: number, rows: number): void {
@@ -69,7 +75,7 @@ export class Model {
 
   /** Waits until everything recorded is on the screen, at most `patienceMs`; false when it is not: a flood goes on. */
   async settle(patienceMs: number): Promise<boolean> {
-    if (!this.#busy && this.#given === this.#recorded) return true;
+    if (!this.#busy && this.#isCurrent()) return true;
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), patienceMs);
       this.#caughtUp.push(() => {
@@ -109,22 +115,33 @@ export class Model {
     };
   }
 
-  #give(bytes: Uint8Array): void {
+  #give(bytes: Uint8Array, recorded: number): void {
     this.#busy = true;
-    this.#given += bytes.length;
+    this.#given += recorded;
     this.#terminal.write(bytes, () => {
       this.#busy = false;
-      if (this.#given === this.#recorded) for (const done of this.#caughtUp.splice(0)) done();
+      if (this.#isCurrent()) for (const done of this.#caughtUp.splice(0)) done();
       else this.#pace ??= setTimeout(() => this.#catchUp(), PACE_MS);
     });
   }
 
   #pace: NodeJS.Timeout | undefined;
 
+  #isCurrent(): boolean {
+    return this.#given === this.#recorded && this.#unrecorded.length === 0;
+  }
+
   #catchUp(): void {
     this.#pace = undefined;
     this.#skipDeleted();
-    this.#give(this.#readBack());
+    const next = this.#unrecorded[0];
+    if (next && next.offset <= this.#given) {
+      this.#unrecorded.shift();
+      this.#give(next.bytes, 0);
+    } else {
+      const bytes = this.#readBack(next?.offset ?? this.#recorded);
+      this.#give(bytes, bytes.length);
+    }
   }
 
   /** The oldest output goes when the recording reaches its limit, also what the emulator has not seen: it goes on with what is there. */
@@ -137,11 +154,11 @@ export class Model {
   }
 
   /** Segments are one megabyte each, so a place in the recording names its file. */
-  #readBack(): Uint8Array {
+  #readBack(until: number): Uint8Array {
     const segment = Math.floor(this.#given / (1 << 20));
     const path = this.#path(segment);
     const from = this.#given - segment * (1 << 20);
-    const length = Math.min(CHUNK, statSync(path).size - from, this.#recorded - this.#given);
+    const length = Math.min(CHUNK, statSync(path).size - from, until - this.#given);
     const buffer = Buffer.allocUnsafe(length);
     const file = openSync(path, "r");
     try {

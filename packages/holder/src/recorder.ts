@@ -1,46 +1,90 @@
 /**
  * Appends a run's output to segments of one megabyte, as `split` does for tmux: same names, same sizes. Synchronous: when
  * `append` returns, the bytes are with the kernel, and only then may anybody else see them.
+ *
+ * What cannot be written (a full disk) is lost to the recording but is no error: the program goes on. It is counted, each `append` tries
+ * anew, and where the recording goes on the hole is written down with its size.
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { appendGap, type Gap } from "@holdfast/platform/gaps";
 
 const SEGMENT_BYTES = 1 << 20;
 
-export class Recorder implements Disposable {
+export class Recorder {
   readonly #directory: string;
   #segment = 0;
   #left = SEGMENT_BYTES;
   #file: number;
+  #offset = 0;
+  #lost = 0;
+  #why = "";
+  /** Holes that are not written down yet. */
+  readonly #gaps: Gap[] = [];
 
   constructor(directory: string) {
     this.#directory = directory;
-    this.#file = this.#open();
+    this.#file = this.#open(0);
   }
 
-  append(bytes: Uint8Array): void {
+  /** How many of the bytes, from the first on, are in the recording now. */
+  append(bytes: Uint8Array): number {
     let at = 0;
-    while (at < bytes.length) {
-      if (this.#left === 0) this.#next();
-      const written = writeSync(this.#file, bytes, at, Math.min(this.#left, bytes.length - at));
-      at += written;
-      this.#left -= written;
+    try {
+      while (at < bytes.length) {
+        if (this.#left === 0) this.#next();
+        const written = writeSync(this.#file, bytes, at, Math.min(this.#left, bytes.length - at));
+        this.#endHole();
+        at += written;
+        this.#left -= written;
+        this.#offset += written;
+      }
+    } catch (error) {
+      this.#lost += bytes.length - at;
+      this.#why = reasonOf(error);
+    }
+    try {
+      this.#writeGaps();
+    } catch {
+      // The next call tries again.
+    }
+    return at;
+  }
+
+  /** Nothing comes any more. Throws when a hole cannot be written down yet: to be called again. */
+  finish(): void {
+    this.#endHole();
+    this.#writeGaps();
+  }
+
+  #endHole(): void {
+    if (this.#lost === 0) return;
+    this.#gaps.push({ offset: this.#offset, bytes: this.#lost, why: this.#why });
+    this.#lost = 0;
+  }
+
+  #writeGaps(): void {
+    for (let gap = this.#gaps[0]; gap; gap = this.#gaps[0]) {
+      appendGap(this.#directory, gap);
+      this.#gaps.shift();
     }
   }
 
-  [Symbol.dispose](): void {
-    closeSync(this.#file);
-  }
-
   #next(): void {
-    this.#segment++;
-    const file = this.#open();
+    const file = this.#open(this.#segment + 1);
     closeSync(this.#file);
     this.#file = file;
+    this.#segment++;
     this.#left = SEGMENT_BYTES;
   }
 
-  #open(): number {
-    return openSync(join(this.#directory, `output.${String(this.#segment).padStart(6, "0")}`), "a", 0o600);
+  #open(segment: number): number {
+    return openSync(join(this.#directory, `output.${String(segment).padStart(6, "0")}`), "a", 0o600);
   }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT") return "the disk was full";
+  return code === "EROFS" ? "the disk was read-only" : message;
 }

@@ -81,6 +81,16 @@ test("a daemon that cannot run says why, however fast it ends", async () => {
   });
 });
 
+test("an error that the daemon tells keeps its code and its hint", async () => {
+  const body = JSON.stringify({ code: "disk_full", message: "the disk is full", hint: "make room" });
+  const { home, program } = having(`fs.writeSync(3, ${JSON.stringify(`${body}\n`)}); process.exit(1);`);
+  await expect(launchDaemon(home, program)).rejects.toMatchObject({
+    code: "disk_full",
+    message: "the daemon did not start: the disk is full",
+    hint: "make room",
+  });
+});
+
 test("a daemon that crashes is told by how it ended, and its last words are in the log", async () => {
   const crash = having('process.stderr.write("last words\\n"); process.exit(9);');
   await expect(launchDaemon(crash.home, crash.program)).rejects.toMatchObject({

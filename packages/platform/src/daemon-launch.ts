@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, renameSync, statSync } from "node:fs";
-import { HoldfastError } from "@holdfast/contract/errors";
+import { type ErrorBody, HoldfastError, unwritable } from "@holdfast/contract/errors";
 import type { Home } from "./home.ts";
 import { STANDARD_PATH } from "./program.ts";
 import { inScope } from "./scope.ts";
@@ -55,14 +55,17 @@ function openLog(home: Home): number {
     if ((statSync(home.log, { throwIfNoEntry: false })?.size ?? 0) > LONGEST_LOG) renameSync(home.log, `${home.log}.1`);
     return openSync(home.log, "a", 0o600);
   } catch (cause) {
-    throw new HoldfastError("home_unusable", `cannot write to the home ${home.path}: ${(cause as Error).message}`, {
-      hint: "set HOLDFAST_HOME to a directory you can write to",
-      cause,
-    });
+    throw (
+      unwritable(cause) ??
+      new HoldfastError("home_unusable", `cannot write to the home ${home.path}: ${(cause as Error).message}`, {
+        hint: "set HOLDFAST_HOME to a directory you can write to",
+        cause,
+      })
+    );
   }
 }
 
-/** On descriptor 3 the daemon writes `ready` when it listens, or why it cannot before it ends. */
+/** On descriptor 3 the daemon writes `ready` when it listens, or why it cannot (an error's body as JSON) before it ends. */
 function ready(child: ReturnType<typeof spawn>, home: Home): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = "";
@@ -78,8 +81,22 @@ function ready(child: ReturnType<typeof spawn>, home: Home): Promise<void> {
     // Not `exit`: that may come before the last words have been read.
     child.on("close", (code, signal) => {
       if (code === EXIT_ALREADY_RUNNING) return resolve();
-      const why = said.trim() || `it ended with ${signal ?? `code ${code}`}`;
-      reject(new HoldfastError("daemon_unreachable", `the daemon did not start: ${why}`, { hint: `read ${home.log}` }));
+      reject(notStarted(said, { how: `it ended with ${signal ?? `code ${code}`}`, hint: `read ${home.log}` }));
     });
   });
+}
+
+/** Its last words are an error as it would be told over the wire, if it could still speak. */
+function notStarted(said: string, otherwise: { how: string; hint: string }): HoldfastError {
+  const { code, message, hint } = lastWords(said);
+  const error = HoldfastError.fromBody({ code: code === "internal" ? "daemon_unreachable" : (code ?? "daemon_unreachable") });
+  return new HoldfastError(error.code, `the daemon did not start: ${message ?? otherwise.how}`, { hint: hint ?? otherwise.hint });
+}
+
+function lastWords(said: string): Partial<ErrorBody> {
+  try {
+    return JSON.parse(said) as ErrorBody;
+  } catch {
+    return said.trim() === "" ? {} : { message: said.trim() };
+  }
 }

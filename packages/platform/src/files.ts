@@ -1,5 +1,9 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { type HoldfastError, unwritable } from "@holdfast/contract/errors";
+
+/** A few pages: what one fact takes in the journal, or a recorder until it is looked at again. */
+const ROOM_BYTES = 64 * 1024;
 
 let counter = 0;
 
@@ -32,6 +36,19 @@ function syncFile(path: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** Why nothing can be written into the directory, if so. By more than an inode: an empty file fits on a full disk. */
+export function whyUnwritable(directory: string): HoldfastError | undefined {
+  const file = `${directory}/.room`;
+  try {
+    writeFileSync(file, Buffer.alloc(ROOM_BYTES), { mode: 0o600 });
+    return undefined;
+  } catch (error) {
+    return unwritable(error);
+  } finally {
+    rmSync(file, { force: true });
   }
 }
 

@@ -3,9 +3,9 @@
  * (103 on macOS), and a runtime directory goes away at logout, so they live under /tmp in a directory only we can enter.
  * No imports but fs and path: the CLI's hot path loads this file.
  */
-import { chmodSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { HoldfastError } from "@holdfast/contract/errors";
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { HoldfastError, unwritable } from "@holdfast/contract/errors";
 
 export interface Home {
   readonly path: string;
@@ -79,10 +79,26 @@ function createHome(wanted: string): string {
     mkdirSync(wanted, { recursive: true, mode: 0o700 });
     return realpathSync(wanted);
   } catch (cause) {
-    throw new HoldfastError("home_unusable", `cannot create the home ${wanted}: ${(cause as Error).message}`, {
-      hint: "set HOLDFAST_HOME to a directory you can write to",
-      cause,
-    });
+    throw (
+      unwritable(cause) ??
+      readOnlyAbove(wanted) ??
+      new HoldfastError("home_unusable", `cannot create the home ${wanted}: ${(cause as Error).message}`, {
+        hint: "set HOLDFAST_HOME to a directory you can write to",
+        cause,
+      })
+    );
+  }
+}
+
+/** A directory that cannot be made for a read-only file system is told as one that is not there. */
+function readOnlyAbove(path: string): HoldfastError | undefined {
+  try {
+    accessSync(path, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const parent = dirname(path);
+    const isThere = (error as NodeJS.ErrnoException).code !== "ENOENT";
+    return isThere || parent === path ? unwritable(error) : readOnlyAbove(parent);
   }
 }
 

@@ -2,6 +2,7 @@ export * from "./clock.ts";
 export * from "./daemon-launch.ts";
 export * from "./door.ts";
 export * from "./files.ts";
+export * from "./gaps.ts";
 export * from "./home.ts";
 export * from "./log.ts";
 export * from "./login.ts";

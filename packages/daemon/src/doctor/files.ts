@@ -1,7 +1,7 @@
 /** The home, its disk, and the kernel's notices about it. */
 import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Home, isSameProcess, readJsonFile } from "@holdfast/platform";
+import { type Home, isSameProcess, readJsonFile, whyUnwritable } from "@holdfast/platform";
 import type { Check } from "./doctor.ts";
 
 const GIGABYTE = 1 << 30;
@@ -23,7 +23,10 @@ export function homePermissions(home: Home): Check {
 export function disk(home: Home): Check {
   const { bavail, bsize } = statfsSync(home.path);
   const free = bavail * bsize;
-  const what = `${(free / GIGABYTE).toFixed(1)} GB free where recordings are kept`;
+  const size = free < GIGABYTE / 10 ? `${Math.floor(free / (1 << 20))} MB` : `${(free / GIGABYTE).toFixed(1)} GB`;
+  const what = `${size} free where recordings are kept (${home.path})`;
+  const trouble = whyUnwritable(home.path);
+  if (trouble) return { id: "disk", level: "problem", what: `${trouble.message}; ${what}`, remedy: trouble.hint ?? null };
   const remedy = "make room, or remove ended sessions: holdfast rm --all";
   if (free > GIGABYTE) return { id: "disk", level: "ok", what, remedy: null };
   return { id: "disk", level: free > GIGABYTE / 10 ? "warning" : "problem", what, remedy };

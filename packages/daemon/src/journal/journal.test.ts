@@ -174,3 +174,35 @@ test("a cursor of an earlier epoch goes on from its event where that is still th
   expect(() => restored.resolveCursor({ epoch, seq: 3 })).toThrow(expect.objectContaining({ code: "cursor_gone" }));
   expect(() => restored.resolveCursor({ epoch, seq: 0 })).toThrow(expect.objectContaining({ code: "cursor_gone" }));
 });
+
+test("a fact that finds no room is owed, and written before whatever comes next, without a gap", () => {
+  const { db, journal } = open();
+  journal.append(renamed(ONE, "a"));
+  const pages = Number(db.prepare("PRAGMA page_count").get()?.page_count);
+  db.exec(`PRAGMA max_page_count = ${pages}`);
+  const large = "x".repeat(100_000);
+  expect(() => journal.append(renamed(ONE, large))).toThrow("full");
+  journal.note(renamed(ONE, large));
+  journal.note(removed(TWO));
+  expect(journal.owes(ONE, "session.renamed")).toBe(true);
+  expect(journal.owes(ONE, "session.removed")).toBe(false);
+  expect(() => journal.settle()).toThrow("full");
+  expect(journal.cursor.seq).toBe(1);
+
+  db.exec("PRAGMA max_page_count = 1000");
+  expect(journal.append(renamed(TWO, "last"))).toMatchObject([{ seq: 4, data: { name: "last" } }]);
+  expect(journal.owes(ONE, "session.renamed")).toBe(false);
+  journal.settle();
+  expect(journal.readAfter(0, 10).map(({ seq, type, session }) => [seq, type, session])).toEqual([
+    [1, "session.renamed", ONE],
+    [2, "session.renamed", ONE],
+    [3, "session.removed", TWO],
+    [4, "session.renamed", TWO],
+  ]);
+});
+
+test("a fact that is refused for another reason is not owed", () => {
+  const { journal } = open();
+  expect(() => journal.note(renamed(ONE, "boom"))).toThrow("the projection failed");
+  expect(journal.owes(ONE, "session.renamed")).toBe(false);
+});

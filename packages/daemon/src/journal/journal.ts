@@ -17,8 +17,10 @@ import {
   type HoldfastEvent,
   type Principal,
   type SessionId,
+  unwritable,
 } from "@holdfast/contract";
 import { transaction, watched } from "./database.ts";
+import type { Reserve } from "./reserve.ts";
 
 /** A fact about to be written; the journal adds place, time and identity. */
 export type Draft = {
@@ -42,15 +44,24 @@ export class Journal {
   readonly #db: DatabaseSync;
   readonly #projections: readonly Projection[];
   readonly #clock: () => number;
+  readonly #reserve: Reserve | undefined;
   readonly #insert: StatementSync;
   readonly #listeners = new Set<() => void>();
+  #owed: Draft[] = [];
   #seq: number;
   #noticePending = false;
 
-  constructor(options: { db: DatabaseSync; projections: readonly Projection[]; machineName: string; clock?: () => number }) {
+  constructor(options: {
+    db: DatabaseSync;
+    projections: readonly Projection[];
+    machineName: string;
+    reserve?: Reserve;
+    clock?: () => number;
+  }) {
     this.#db = options.db;
     this.#projections = options.projections;
     this.#clock = options.clock ?? Date.now;
+    this.#reserve = options.reserve;
     this.epoch = this.#meta("epoch", () => randomUUID().slice(0, 8));
     this.machine = this.#meta("machine", () => `${options.machineName}-${randomUUID().slice(0, 4)}`);
     this.#seq = Number(this.#db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
@@ -63,13 +74,36 @@ export class Journal {
     return { epoch: this.epoch, seq: this.#seq };
   }
 
-  /** All or none. When it returns, the events are in the log and in every table. */
+  /** All or none. When it returns, the events are in the log and in every table; so is what was owed before them. */
   append(...drafts: Draft[]): HoldfastEvent[] {
     let seq = this.#seq;
-    const events = transaction(this.#db, () => drafts.map((draft) => this.#write(draft, ++seq)));
+    const owed = this.#owed.length;
+    const events = transaction(this.#db, () => [...this.#owed, ...drafts].map((draft) => this.#write(draft, ++seq)));
     this.#seq = seq;
+    this.#owed = [];
     this.#notice();
-    return events;
+    return events.slice(owed);
+  }
+
+  /** For a fact that holds whether or not it can be written: on a full disk it is owed, and written before whatever comes next. */
+  note(draft: Draft): void {
+    try {
+      const append = () => this.append(draft);
+      if (this.#reserve) this.#reserve.spend(append);
+      else append();
+    } catch (error) {
+      if (!unwritable(error)) throw error;
+      this.#owed.push(draft);
+    }
+  }
+
+  owes(session: SessionId, type: EventType): boolean {
+    return this.#owed.some((draft) => draft.session === session && draft.type === type);
+  }
+
+  /** Writes what is owed, if there is anything; throws when it still cannot. */
+  settle(): void {
+    if (this.#owed.length > 0) this.append();
   }
 
   /**

@@ -6,7 +6,7 @@
  * Offsets stay what they were when segments are gone: every segment but the last of a generation has SEGMENT_BYTES, so a missing number
  * is that much. Where a name alone cannot tell, `cut` says at which offset which segment begins.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "@holdfast/platform";
 
@@ -79,6 +79,11 @@ export class Recording {
   next(offset: number): number {
     for (const segment of this.segments()) if (offset < segment.offset + segment.size) return Math.max(offset, segment.offset);
     return offset;
+  }
+
+  /** Every byte of it; the run's other files stay. */
+  remove(): void {
+    for (const { path } of this.segments()) rmSync(path, { force: true });
   }
 
   segments(): Segment[] {

@@ -8,7 +8,7 @@
  */
 import { existsSync, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
-import { clockSteps, describe, log } from "@holdfast/platform";
+import { clockSteps, describe, GAPS_FILE, log } from "@holdfast/platform";
 import { keepToLimit } from "./limit.ts";
 import { Recording, type Segment } from "./recording.ts";
 import { type Size, Times } from "./times.ts";
@@ -25,6 +25,7 @@ export class RunWatch implements Disposable {
   begins: number;
   readonly #watcher: FSWatcher;
   readonly #onExit: () => void;
+  readonly #onGap: (() => void) | undefined;
   readonly #readers = new Set<() => void>();
   readonly #limit: number;
   readonly #beforeCut: ((paths: string[]) => void) | undefined;
@@ -36,7 +37,7 @@ export class RunWatch implements Disposable {
   #failing = false;
 
   /** `limit` in bytes, 0 for none. `beforeCut` gets the files that are about to be deleted. */
-  constructor(options: { directory: string; onExit(): void; limit?: number; beforeCut?(paths: string[]): void }) {
+  constructor(options: { directory: string; onExit(): void; onGap?(): void; limit?: number; beforeCut?(paths: string[]): void }) {
     this.recording = new Recording(options.directory);
     this.times = new Times(options.directory);
     this.lastActivity = this.recording.lastActivity();
@@ -45,6 +46,7 @@ export class RunWatch implements Disposable {
     this.#limit = options.limit ?? 0;
     this.#beforeCut = options.beforeCut;
     this.#onExit = options.onExit;
+    this.#onGap = options.onGap;
     this.#watcher = watch(options.directory, { persistent: false }, (event, name) => this.#noticed(event, name));
     this.#watcher.on("error", (error) => log(`cannot watch ${options.directory}: ${describe(error)}`));
     this.#carefully(() => this.#catchUp());
@@ -86,6 +88,7 @@ export class RunWatch implements Disposable {
     // A file came, went, or has another name: perhaps the next segment.
     if (event === "rename") this.#tail = undefined;
     if (name === "exit.json") this.#exited();
+    else if (name === GAPS_FILE) this.#onGap?.();
     else if (name === "size") this.#carefully(() => this.#resized());
     else if (name === null || name.startsWith("output")) this.#grew();
   }

@@ -2,7 +2,7 @@ import { mkdtempDisposableSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readExitFile } from "./exit-file.ts";
+import { readExitFile, writeExitFile } from "./exit-file.ts";
 
 function read(text?: string) {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
@@ -22,6 +22,19 @@ test("a run without the file has not ended", () => {
 test("the file says how and, by its time, when", () => {
   expect(read('{"status":"3","signal":""}\n')).toEqual({ exit: { code: 3, signal: null }, endedAt: 1_000_000 });
   expect(read('{"status":"","signal":"15"}\n')).toEqual({ exit: { code: null, signal: "SIGTERM" }, endedAt: 1_000_000 });
+});
+
+test("what was written late says itself when it was", () => {
+  expect(read('{"status":"3","signal":"","at":5000}\n')).toEqual({ exit: { code: 3, signal: null }, endedAt: 5000 });
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  for (const exit of [
+    { code: 3, signal: null },
+    { code: null, signal: "SIGTERM" },
+    { code: null, signal: null },
+  ]) {
+    writeExitFile(directory.path, { exit, endedAt: 5000 });
+    expect(readExitFile(directory.path)).toEqual({ exit, endedAt: 5000 });
+  }
 });
 
 test.each(["", "{", "null", "[]", '"x"', "{}", '{"status":3,"signal":""}', '{"status":"3"}', '{"status":"three","signal":""}', "\0\0\0"])(

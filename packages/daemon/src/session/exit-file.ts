@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Exit } from "@holdfast/contract";
-import { readJsonFile } from "@holdfast/platform";
+import { readJsonFile, writeFileAtomic } from "@holdfast/platform";
 import { parseExit } from "../host/exit.ts";
 
 export interface RecordedExit {
@@ -16,11 +16,20 @@ export function readExitFile(directory: string): RecordedExit | undefined {
   const path = join(directory, "exit.json");
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return undefined;
-  const file = readJsonFile(path) as { status?: unknown; signal?: unknown; uptime?: unknown } | undefined;
+  const file = readJsonFile(path) as { status?: unknown; signal?: unknown; uptime?: unknown; at?: unknown } | undefined;
   const exit =
     typeof file?.status === "string" && typeof file.signal === "string"
       ? parseExit(file.status, file.signal)
       : { code: null, signal: null };
   const uptime = typeof file?.uptime === "string" && /^\d+(\.\d+)?$/.test(file.uptime) ? Number(file.uptime) : undefined;
-  return { exit, endedAt: stat.mtimeMs, ...(uptime === undefined ? {} : { endedAfterBootMs: Math.round(uptime * 1000) }) };
+  // What could not be written at once says when it was.
+  const endedAt = typeof file?.at === "number" ? file.at : stat.mtimeMs;
+  return { exit, endedAt, ...(uptime === undefined ? {} : { endedAfterBootMs: Math.round(uptime * 1000) }) };
+}
+
+/** For a keeper that could not write it: after this it may be taken away. */
+export function writeExitFile(directory: string, { exit, endedAt, endedAfterBootMs }: RecordedExit): void {
+  const uptime = endedAfterBootMs === undefined ? {} : { uptime: String(endedAfterBootMs / 1000) };
+  const how = { status: exit.code === null ? "" : String(exit.code), signal: exit.signal ?? "", at: endedAt, ...uptime };
+  writeFileAtomic(join(directory, "exit.json"), `${JSON.stringify(how)}\n`);
 }

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { Host, LiveRun, RunId } from "../host/host.ts";
 import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
+import { Reserve } from "../journal/reserve.ts";
 import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection } from "../projection/sessions.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -58,8 +59,9 @@ class Bench {
     const db = openDatabase(":memory:");
     this.journal = new Journal({ db, projections: [sessionsProjection], machineName: "box" });
     this.queries = new SessionQueries(db);
+    const reserve = new Reserve(join(directory.path, "reserve"));
     const hosts = new Map<HostName, Host>([["tmux", this.host as unknown as Host]]);
-    this.lifecycle = new Lifecycle({ home: this.home, journal: this.journal, queries: this.queries, hosts });
+    this.lifecycle = new Lifecycle({ home: this.home, journal: this.journal, queries: this.queries, reserve, hosts });
     onTestFinished(() => {
       this.lifecycle[Symbol.dispose]();
       this.log.mockRestore();

@@ -6,16 +6,29 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type EndCause, type EventData, type HostName, hasEnded, type SessionId } from "@holdfast/contract";
-import { describe, type Home, inspect, log, runDirectory, stampMs, startStamp } from "@holdfast/platform";
+import { type EndCause, type EventData, type HostName, hasEnded, type SessionId, unwritable } from "@holdfast/contract";
+import {
+  appendGap,
+  describe,
+  type Home,
+  inspect,
+  log,
+  readGaps,
+  runDirectory,
+  stampMs,
+  startStamp,
+  whyUnwritable,
+} from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, type LiveRun, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
+import type { Reserve } from "../journal/reserve.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { Recording } from "../record/recording.ts";
 import { RunWatch } from "../record/run-watch.ts";
-import { type RecordedExit, readExitFile } from "./exit-file.ts";
+import { type RecordedExit, readExitFile, writeExitFile } from "./exit-file.ts";
 import { kernelMemoryKills } from "./out-of-memory.ts";
+import { RecordingGaps } from "./recording-gaps.ts";
 
 /** The safety net under the notices of the kernel and of the keepers: also finds a recorder that died. */
 const SWEEP_MS = 5000;
@@ -33,12 +46,15 @@ export class Lifecycle implements Disposable {
   readonly #home: Home;
   readonly #journal: Journal;
   readonly #queries: SessionQueries;
+  readonly #reserve: Reserve;
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #watches = new Map<string, RunWatch>();
   readonly #ending = new Map<string, Promise<void>>();
-  readonly #gaps = new Map<string, number>();
+  readonly #gaps: RecordingGaps;
   readonly #cutsTold = new Map<string, number>();
   readonly #recordingLimit: number;
+  /** How runs ended whose keeper could not write it, and when that was seen. */
+  readonly #unwrittenExits = new Map<string, RecordedExit>();
   readonly #starting = new Map<SessionId, Promise<void>>();
   #reconciling: Promise<void> | undefined;
   #again = false;
@@ -52,12 +68,15 @@ export class Lifecycle implements Disposable {
     home: Home;
     journal: Journal;
     queries: SessionQueries;
+    reserve: Reserve;
     hosts: ReadonlyMap<HostName, Host>;
     recordingLimit?: number;
   }) {
     this.#home = options.home;
     this.#journal = options.journal;
     this.#queries = options.queries;
+    this.#reserve = options.reserve;
+    this.#gaps = new RecordingGaps(options);
     this.#hosts = options.hosts;
     this.#recordingLimit = options.recordingLimit ?? 0;
   }
@@ -69,8 +88,9 @@ export class Lifecycle implements Disposable {
   /** Brings the record up to date with what happened while no daemon ran, and keeps it so. */
   async begin(): Promise<void> {
     for (const host of this.#hosts.values()) host.onLost(() => void this.reconcile());
+    this.#reserve.hold();
     await this.reconcile();
-    this.#timer = setInterval(() => void this.reconcile(), SWEEP_MS).unref();
+    this.#timer = setInterval(() => void this.#sweep(), SWEEP_MS).unref();
   }
 
   [Symbol.dispose](): void {
@@ -86,7 +106,7 @@ export class Lifecycle implements Disposable {
   /** While `start` runs, the run is not compared with what its host keeps: it may or may not be there yet. */
   starting(run: RunId, start: () => Promise<{ pid: number }>): Promise<void> {
     const started = start()
-      .then(({ pid }) => this.#started(run, pid))
+      .then(({ pid }) => this.#noteStart(run, pid))
       .finally(() => this.#starting.delete(run.session));
     this.#starting.set(run.session, started);
     return started.then(() => this.#tryToWatch(run));
@@ -100,7 +120,9 @@ export class Lifecycle implements Disposable {
   /** The end and what follows from it are one fact. */
   recordEnd(record: SessionRecord, data: EventData<"session.ended">, before: Draft[] = []): void {
     const ended = { type: "session.ended", actor: DAEMON, session: record.id, data } as const;
-    this.#journal.append(...before, ended, ...(this.#followUp?.after(record, data) ?? []));
+    const gaps = this.#gaps.untold({ session: record.id, run: data.run });
+    const events = [...before, ...gaps, ended, ...(this.#followUp?.after(record, data) ?? [])];
+    this.#reserve.spend(() => this.#journal.append(...events));
     this.#followUp?.arm(record.id);
   }
 
@@ -125,6 +147,18 @@ export class Lifecycle implements Disposable {
       if (signal.aborted) return false;
       await this.#journal.changed(seq, signal);
     }
+  }
+
+  /** What could not be written for want of room is tried again here. */
+  #sweep(): Promise<void> {
+    try {
+      this.#reserve.hold();
+      this.#journal.settle();
+      this.#gaps.tellAgain();
+    } catch (error) {
+      log(`facts are waiting to be written: ${describe(error)}`);
+    }
+    return this.reconcile();
   }
 
   async #reconcileUntilCalm(): Promise<void> {
@@ -162,11 +196,36 @@ export class Lifecycle implements Disposable {
     // Also one that was rebuilt from its files: they do not say its pid.
     if (live && (record.status === "starting" || record.pid === null)) this.#started(run, live.pid);
     if (exit) return this.#end(run, { exit });
-    if (live?.dead) return this.#end(run, { exit: { exit: live.exit ?? { code: null, signal: null }, endedAt: Date.now() } });
+    if (live?.dead) return this.#end(run, { exit: this.#keepExit(run, live) });
     if (!live) return this.#end(run, { lost: true });
     this.#tryToWatch(run);
     this.#tellCut(record);
     if (!live.recording) await this.#repairRecording(host, run);
+  }
+
+  /** The keeper could not write it, or not yet; once it is removed, nobody else knows. */
+  #keepExit(run: RunId, live: LiveRun): RecordedExit {
+    const marker = runMarker(run);
+    const exit = this.#unwrittenExits.get(marker) ?? { exit: live.exit ?? { code: null, signal: null }, endedAt: Date.now() };
+    this.#unwrittenExits.set(marker, exit);
+    try {
+      this.#reserve.spend(() => writeExitFile(runDirectory(this.#home, run.session, run.run), exit));
+    } catch (error) {
+      // Of a directory that is gone there is nothing to be read at the next start, either.
+      if (unwritable(error)) throw error;
+    }
+    this.#unwrittenExits.delete(marker);
+    return exit;
+  }
+
+  /** The program runs, whether or not that can be written: the next sweep finds it and tries again. */
+  #noteStart(run: RunId, pid: number): void {
+    try {
+      this.#started(run, pid);
+    } catch (error) {
+      if (!unwritable(error)) throw error;
+      log(`session ${run.session}: ${describe(error)}`);
+    }
   }
 
   #started(run: RunId, pid: number): void {
@@ -200,7 +259,8 @@ export class Lifecycle implements Disposable {
     const record = this.#queries.get(run.session);
     const limit = this.#limitOf(record);
     const beforeCut = (paths: string[]) => record && this.#hosts.get(record.host)?.rememberFrom(run, paths);
-    this.#watches.set(marker, new RunWatch({ directory, onExit, limit, beforeCut }));
+    this.#watches.set(marker, new RunWatch({ directory, onExit, onGap: () => this.#gaps.tell(run), limit, beforeCut }));
+    this.#gaps.tell(run);
   }
 
   #end(run: RunId, how: { exit: RecordedExit } | { lost: true }): Promise<void> {
@@ -235,14 +295,18 @@ export class Lifecycle implements Disposable {
     };
     this.recordEnd(record, data, this.#cutOf(record, recording));
     this.#cutsTold.delete(runMarker(run));
-    this.#gaps.delete(runMarker(run));
+    this.#gaps.forget(run);
     this.#memoryKills.delete(run.session);
-    rmSync(join(directory, "launch"), { force: true });
+    try {
+      rmSync(join(directory, "launch"), { force: true });
+    } catch (error) {
+      if (!unwritable(error)) throw error;
+    }
   }
 
   #causeOf(record: SessionRecord, how: { exit: RecordedExit } | { lost: true }): EndCause {
-    if (record.limitExceeded === "memory") return "out_of_memory";
-    if (record.stopRequested) return "stopped";
+    if (record.limitExceeded === "memory" || this.#journal.owes(record.id, "session.limit_exceeded")) return "out_of_memory";
+    if (record.stopRequested || this.#journal.owes(record.id, "session.stop_requested")) return "stopped";
     if (!("exit" in how)) return record.status === "starting" ? "not_started" : "lost";
     const before = this.#memoryKills.get(record.id);
     const killed = how.exit.exit.signal === "SIGKILL" && before !== undefined && (kernelMemoryKills() ?? 0) > before;
@@ -271,21 +335,16 @@ export class Lifecycle implements Disposable {
     return [{ type: "recording.cut", actor: DAEMON, session: record.id, data }];
   }
 
+  /** Not on a full disk: a recorder that can write nothing ends at once. */
   async #repairRecording(host: Host, run: RunId): Promise<void> {
     const { recording } = this.#watches.get(runMarker(run)) ?? {};
-    if (!recording) return;
+    if (!recording || whyUnwritable(recording.directory)) return;
     const offset = recording.size();
-    if (!(await host.reopenRecording(run, recording.nextPrefix()))) return;
-    // One that dies again before it has written anything (a full disk) makes no new hole.
-    if (this.#gaps.get(runMarker(run)) === offset) return;
-    this.#gaps.set(runMarker(run), offset);
-    log(`session ${run.session}: the recorder had ended; recording goes on at ${offset}`);
-    this.#journal.append({
-      type: "recording.gap",
-      actor: DAEMON,
-      session: run.session,
-      data: { run: run.run, offset, bytes: null, why: "the recorder had ended" },
-    });
+    // The hole first: a daemon that dies here finds it in the file. The same place again is the same hole.
+    if (!readGaps(recording.directory).some((gap) => gap.offset === offset)) {
+      appendGap(recording.directory, { offset, bytes: null, why: "the recorder had ended" });
+    }
+    if (await host.reopenRecording(run, recording.nextPrefix())) this.#gaps.tell(run);
   }
 }
 

@@ -64,7 +64,7 @@ export class Limits implements Disposable {
 
   async #end(record: SessionRecord, { used, keepers }: { used: number; keepers: number[] }): Promise<void> {
     const data = { run: record.run, limit: "memory" as const, used, allowed: record.memoryLimit ?? 0 };
-    this.#journal.append({ type: "session.limit_exceeded", actor: DAEMON, session: record.id, data });
+    this.#journal.note({ type: "session.limit_exceeded", actor: DAEMON, session: record.id, data });
     const root = { pid: record.pid ?? 0, start: record.pidStart ?? "" };
     await endProcesses({ root, marker: runMarker({ session: record.id, run: record.run }), keepers, graceMs: 0 });
   }

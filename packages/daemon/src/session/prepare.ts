@@ -9,8 +9,9 @@ import {
   type Principal,
   type SessionId,
   type SpawnRequest,
+  unwritable,
 } from "@holdfast/contract";
-import { findProgram, type Home, runDirectory } from "@holdfast/platform";
+import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { commandOf, filled, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { runEnvironment } from "./launch-file.ts";
@@ -67,11 +68,15 @@ export function prepare(
     writeSessionFiles(context.home, spec, env);
     writeLaunch(context.home, { session: id, run: 1 }, { spec, env });
   } catch (cause) {
-    rmSync(join(context.home.sessions, id), { recursive: true, force: true });
-    throw new HoldfastError("home_unusable", `cannot write the session's files: ${(cause as Error).message}`, {
-      hint: `check ${context.home.path}`,
-      cause,
-    });
+    forget(prepared, context.home);
+    throw (
+      unwritable(cause) ??
+      whyUnwritable(context.home.path) ??
+      new HoldfastError("home_unusable", `cannot write the session's files: ${(cause as Error).message}`, {
+        hint: `check ${context.home.path}`,
+        cause,
+      })
+    );
   }
   return prepared;
 }
@@ -87,6 +92,15 @@ function firstPrompt(profile: Profile, prompt: string | undefined): string[] {
 /** What a session is for, where nobody said: the first line of what it was told. */
 export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective" | "prompt">): string | null {
   return objective ?? prompt?.trim().split("\n")[0]?.slice(0, 200) ?? null;
+}
+
+/** What was prepared and is not wanted after all. */
+export function forget({ id }: Prepared, home: Home): void {
+  try {
+    rmSync(join(home.sessions, id), { recursive: true, force: true });
+  } catch {
+    // Of what could not be written nothing can be removed, either; the first error is the one to tell.
+  }
 }
 
 function nameOf(request: SpawnRequest, isTaken: (name: string) => boolean): string {

@@ -3,7 +3,7 @@
  * many quick ends in a row there is no further one. When the next run is due is in the journal, so a daemon that dies meanwhile
  * changes nothing; and by a clock that nobody sets, so that a correction of the time neither skips a pause nor makes it a day.
  */
-import { type EventData, HoldfastError, type Principal, type SessionId } from "@holdfast/contract";
+import { type EventData, HoldfastError, type Principal, type SessionId, unwritable } from "@holdfast/contract";
 import { bootStamp, describe, log, msSince } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -14,6 +14,8 @@ const QUICK_MS = 10_000;
 const MOST_QUICK_ENDS = 5;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
+/** How long after there is room again a run that is due may wait. */
+const NO_ROOM_MS = 2000;
 
 export class Restarts implements Disposable {
   readonly #journal: Journal;
@@ -63,10 +65,10 @@ export class Restarts implements Disposable {
 
   /** Somebody wants it to stay ended. */
   abandon(record: SessionRecord, actor: Principal): void {
-    clearTimeout(this.#timers.get(record.id));
-    this.#timers.delete(record.id);
     const quickEnds = this.#queries.quickEnds(record.id, { last: record.run, ms: QUICK_MS });
     this.#journal.append({ type: "session.restart_abandoned", actor, session: record.id, data: { why: "stopped", quickEnds } });
+    clearTimeout(this.#timers.get(record.id));
+    this.#timers.delete(record.id);
   }
 
   #wait(session: SessionId, ms: number): void {
@@ -81,8 +83,10 @@ export class Restarts implements Disposable {
       await this.#start(session);
     } catch (error) {
       log(`session ${session}: the next run did not start: ${describe(error)}`);
+      // On a full disk it is still due.
+      if (unwritable(error)) return this.#wait(session, NO_ROOM_MS);
       if (!(error instanceof HoldfastError) || error.code !== "session_damaged") return;
-      this.#journal.append({ type: "session.restart_abandoned", actor: DAEMON, session, data: { why: "damaged", quickEnds: 0 } });
+      this.#journal.note({ type: "session.restart_abandoned", actor: DAEMON, session, data: { why: "damaged", quickEnds: 0 } });
     }
   }
 }

@@ -19,14 +19,16 @@ import {
   type SpawnRequest,
   type StopReply,
   type Usage,
+  unwritable,
 } from "@holdfast/contract";
-import { type Home, runDirectory } from "@holdfast/platform";
+import { describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
 import { type DetachKey, parseKey } from "../host/keys.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Reserve } from "../journal/reserve.ts";
 import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { checkKept, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
@@ -35,7 +37,7 @@ import { bytesOfSession } from "./disk-use.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
-import { nameTaken, objectiveOf, prepare } from "./prepare.ts";
+import { forget, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { readSessionFiles, renameInSpec, writeLaunch } from "./run-files.ts";
 import { sendText, Turns } from "./typing.ts";
@@ -47,6 +49,9 @@ const DEFAULT_SIZE = { columns: 120, rows: 40 };
 /** A keeper says that a program has ended within milliseconds; one that has not by then is asked. */
 const PROMPT_MS = 250;
 
+/** How long a keeper that was given room takes to write how its program ended. */
+const AGAIN_MS = 1000;
+
 /** How long after its last process a run may take to be recorded as ended. */
 const END_NOTICE_MS = 10_000;
 
@@ -56,6 +61,7 @@ export class Sessions {
   readonly #queries: SessionQueries;
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #lifecycle: Lifecycle;
+  readonly #reserve: Reserve;
   readonly #typing = new Turns();
   readonly restarts: Restarts;
   readonly limits: Limits;
@@ -72,6 +78,7 @@ export class Sessions {
     hosts: ReadonlyMap<HostName, Host>;
     lifecycle: Lifecycle;
     profiles: Profiles;
+    reserve: Reserve;
     programs: string;
     detachKey: DetachKey;
     recordingLimit: number;
@@ -83,6 +90,7 @@ export class Sessions {
     this.#hosts = options.hosts;
     this.#lifecycle = options.lifecycle;
     this.#profiles = options.profiles;
+    this.#reserve = options.reserve;
     this.#programs = options.programs;
     this.#detachKey = options.detachKey;
     this.#missingHost = options.missingHost;
@@ -130,7 +138,12 @@ export class Sessions {
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
     };
-    this.#journal.append({ type: "session.created", actor, session: id, data });
+    try {
+      this.#journal.append({ type: "session.created", actor, session: id, data });
+    } catch (error) {
+      forget(prepared, this.#home);
+      throw error;
+    }
     await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title: titleOf({ name, agent: profile.name }) });
     return this.#view(this.#queries.resolve(id));
   }
@@ -155,8 +168,13 @@ export class Sessions {
     } catch (error) {
       const endedAt = new Date().toISOString();
       const data = { run: run.run, exit: null, cause: "not_started" as const, endedAt, lastActivityAt: null, bytes: null };
-      this.#lifecycle.recordEnd(this.#queries.resolve(run.session), data);
-      rmSync(join(how.directory, "launch"), { force: true });
+      try {
+        this.#lifecycle.recordEnd(this.#queries.resolve(run.session), data);
+        rmSync(join(how.directory, "launch"), { force: true });
+      } catch (unwritten) {
+        // The next sweep finds that nothing runs.
+        log(`session ${run.session}: ${describe(unwritten)}`);
+      }
       throw error;
     }
   }
@@ -171,7 +189,7 @@ export class Sessions {
     await this.#lifecycle.startDone(named.id);
     const record = this.#running(named.id);
     const run = runOf(record);
-    this.#journal.append({
+    this.#journal.note({
       type: "session.stop_requested",
       actor: options.actor,
       session: record.id,
@@ -195,6 +213,7 @@ export class Sessions {
     }
     if (!(await this.#lifecycle.ended(record.id, PROMPT_MS))) {
       await this.#lifecycle.reconcile();
+      await this.#checkRoom(record);
       if (!(await this.#lifecycle.ended(record.id, END_NOTICE_MS))) {
         throw new HoldfastError("stop_incomplete", `the processes of ${record.name} are gone, but its keeper does not say so`, {
           hint: `read ${this.#home.log}`,
@@ -202,6 +221,18 @@ export class Sessions {
       }
     }
     return { session: this.#view(this.#queries.resolve(record.id)), killed: ended };
+  }
+
+  /** An end that cannot be written down is no end for anybody who asks: better said now than waited for. */
+  async #checkRoom(record: SessionRecord): Promise<void> {
+    const trouble = whyUnwritable(this.#home.path);
+    if (!trouble || (await this.#lifecycle.ended(record.id, 0))) return;
+    // A keeper that could not write it tries again by itself.
+    if (this.#reserve.release() && (await this.#lifecycle.ended(record.id, AGAIN_MS))) return;
+    throw new HoldfastError(trouble.code, `the processes of ${record.name} are gone, but ${trouble.message}`, {
+      hint: "its end is recorded by itself as soon as that is possible again",
+      cause: trouble,
+    });
   }
 
   async rename(ref: string, options: { name: string; actor: Principal }): Promise<Session> {
@@ -235,7 +266,15 @@ export class Sessions {
 
   /** The one way in which a session goes, whoever wants it. */
   discard(record: SessionRecord, { actor, why, bytes }: { actor: Principal; why: "asked" | "age" | "size"; bytes: number }): void {
-    this.#journal.append({ type: "session.removed", actor, session: record.id, data: { name: record.name, why, bytes } });
+    const removed = { type: "session.removed", actor, session: record.id, data: { name: record.name, why, bytes } } as const;
+    try {
+      this.#reserve.spend(() => this.#journal.append(removed));
+    } catch (error) {
+      if (unwritable(error)?.code !== "disk_full") throw error;
+      // What is to be forgotten is what takes the room.
+      for (let run = 1; run <= record.run; run++) new Recording(runDirectory(this.#home, record.id, run)).remove();
+      this.#journal.append(removed);
+    }
     rmSync(join(this.#home.sessions, record.id), { recursive: true, force: true });
   }
 
@@ -243,9 +282,18 @@ export class Sessions {
   view(ref: string, actor: Principal): Session {
     const record = this.#queries.resolve(ref);
     if (hasEnded(record.status) && record.restartAt === null && record.viewedAt === null) {
-      this.#journal.append({ type: "session.viewed", actor, session: record.id, data: { run: record.run } });
+      this.#noteView(record, actor);
     }
     return this.#view(this.#queries.resolve(record.id));
+  }
+
+  /** On a full disk it is not kept, and the session is not pruned for it; that is no reason not to show it. */
+  #noteView(record: SessionRecord, actor: Principal): void {
+    try {
+      this.#journal.append({ type: "session.viewed", actor, session: record.id, data: { run: record.run } });
+    } catch (error) {
+      if (!unwritable(error)) throw error;
+    }
   }
 
   async attach(ref: string, options: { readOnly: boolean; from: string | null }): Promise<AttachPlan> {

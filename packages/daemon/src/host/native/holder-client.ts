@@ -19,6 +19,7 @@ export class HolderClient implements Disposable {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, { resolve(reply: Reply): void; reject(error: Error): void }>();
   #id = 0;
+  #protocol = HOLDER_PROTOCOL;
 
   private constructor(socket: Socket, onEnd: () => void) {
     this.#socket = socket;
@@ -66,10 +67,19 @@ export class HolderClient implements Disposable {
   }
 
   #hear(message: FromHolder): void {
+    if (message.t === "welcome") this.#protocol = message.v;
     if (message.t !== "reply") return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (message.error === undefined) waiting?.resolve(message);
-    else waiting?.reject(new HoldfastError("host_failed", `the holder refused: ${message.error}`));
+    else waiting?.reject(this.#refusal(message.error));
+  }
+
+  /** A holder may be older than this daemon: what it cannot do, it cannot learn any more. */
+  #refusal(why: string): HoldfastError {
+    if (this.#protocol >= HOLDER_PROTOCOL) return new HoldfastError("host_failed", `the holder refused: ${why}`);
+    return new HoldfastError("host_failed", "what keeps this run was started by an older Holdfast, which could not do that yet", {
+      hint: "it can be done from the session's next run on; this one goes on as it is",
+    });
   }
 }

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { HoldfastError, type Screen } from "@holdfast/contract";
+import { type ErrorBody, HoldfastError, type Screen, unwritable } from "@holdfast/contract";
 import {
   allProcesses,
   argumentsOf,
@@ -52,6 +52,7 @@ export class NativeHost implements Host {
   }
 
   async start(request: StartRequest): Promise<{ pid: number }> {
+    this.#checkProgram();
     secureSocketDirectory(this.#home);
     const order = { socket: this.#socket(request), register: this.#register(request), columns: request.columns, rows: request.rows };
     writeFileAtomic(join(request.directory, "holder.json"), `${JSON.stringify(order)}\n`);
@@ -165,6 +166,15 @@ export class NativeHost implements Host {
     this.#clients.clear();
   }
 
+  /** An upgrade replaces the files under a daemon that runs, an uninstallation takes them away. */
+  #checkProgram(): void {
+    const missing = [process.execPath, this.#program].find((file) => !existsSync(file));
+    if (missing === undefined) return;
+    throw new HoldfastError("host_failed", `the daemon runs, but what it was started from is gone: ${missing}`, {
+      hint: "install Holdfast (and its Node) again, then: holdfast down; running sessions go on meanwhile",
+    });
+  }
+
   #launch(request: StartRequest): Promise<number> {
     return new Promise((resolve, reject) => {
       const [command = "", ...args] = inScope({ unit: `holdfast-holder-${runMarker(request)}` }, [
@@ -186,7 +196,9 @@ export class NativeHost implements Host {
         if (!said.includes("\n")) return;
         pipe.destroy();
         child.unref();
-        resolve((JSON.parse(said) as { pid: number }).pid);
+        const reply = JSON.parse(said) as { pid: number } | { error: ErrorBody };
+        if ("pid" in reply) resolve(reply.pid);
+        else reject(refused(HoldfastError.fromBody(reply.error)));
       });
       const failed = (why: string) =>
         reject(new HoldfastError("host_failed", `the holder did not start: ${why}`, { hint: `read ${this.#home.log}` }));
@@ -256,4 +268,8 @@ export class NativeHost implements Host {
   #socket(run: RunId): string {
     return `${this.#home.socketDirectory}/${runMarker(run)}.sock`;
   }
+}
+
+function refused(error: HoldfastError): HoldfastError {
+  return unwritable(error) ?? new HoldfastError("host_failed", `the holder did not start: ${error.message}`);
 }

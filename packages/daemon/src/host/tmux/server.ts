@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { HoldfastError } from "@holdfast/contract";
+import { HoldfastError, unwritable } from "@holdfast/contract";
 import {
   allProcesses,
   argumentsOf,
@@ -199,7 +199,12 @@ export class TmuxServer {
     const info = inspect(pid);
     if (!info) throw new HoldfastError("host_failed", `tmux says that its server is process ${pid}, which is not there`);
     this.#pid = { pid, start: info.start };
-    writeFileAtomic(this.#home.tmuxFile, `${JSON.stringify(this.#pid)}\n`);
+    try {
+      writeFileAtomic(this.#home.tmuxFile, `${JSON.stringify(this.#pid)}\n`);
+    } catch (error) {
+      // A server that no file names is found by its socket.
+      if (!unwritable(error)) throw error;
+    }
   }
 
   /** Starts the server, too, when there is none; then it must not read a person's own configuration. */

@@ -1,0 +1,45 @@
+import { mkdtempDisposableSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { decodeMessage, encodeMessage, FrameReader, HOLDER_PROTOCOL, type ToHolder } from "@holdfast/contract";
+import { expect, onTestFinished, test } from "vitest";
+import { HolderClient } from "./holder-client.ts";
+
+/** A holder of that protocol, which knows no request at all. */
+async function holder(protocol: number): Promise<string> {
+  const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const server = createServer((socket) => {
+    const reader = new FrameReader();
+    socket.on("data", (chunk: Buffer) => {
+      for (const { payload } of reader.push(chunk)) {
+        const told = decodeMessage(payload) as ToHolder;
+        if (told.t === "control") socket.write(encodeMessage({ t: "welcome", v: protocol, pid: 1 }));
+        else if ("id" in told) socket.write(encodeMessage({ t: "reply", id: told.id, error: "this holder does not know that request" }));
+      }
+    });
+  });
+  const path = join(directory.path, "s");
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  onTestFinished(() => {
+    server.close();
+    directory.remove();
+  });
+  return path;
+}
+
+test("what an older holder cannot do is said as what it is", async () => {
+  using client = await HolderClient.open(await holder(HOLDER_PROTOCOL - 1), () => {});
+  await expect(client.request({ t: "screen" })).rejects.toMatchObject({
+    code: "host_failed",
+    message: expect.stringContaining("older Holdfast"),
+    hint: expect.stringContaining("next run"),
+  });
+});
+
+test("what a holder of this version refuses is told as it says it", async () => {
+  using client = await HolderClient.open(await holder(HOLDER_PROTOCOL), () => {});
+  await expect(client.request({ t: "screen" })).rejects.toMatchObject({
+    message: "the holder refused: this holder does not know that request",
+  });
+});

@@ -1,0 +1,64 @@
+/**
+ * Holes in recordings become events. The truth is the run's `gaps` file, written by whoever noticed; here it is compared with what the
+ * journal has, so that a hole is told once, whichever daemon lives to tell it, and on a full disk later.
+ */
+import { describe, type Home, log, readGaps, runDirectory } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import { type RunId, runMarker } from "../host/host.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+
+/** More holes than a session can have: one for each time a disk filled up. */
+const MOST_GAPS = 100_000;
+
+export class RecordingGaps {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  /** Offsets of the holes of each run that are in the journal, once they have been asked for. */
+  readonly #told = new Map<string, Set<number>>();
+  /** Runs with holes that the journal could not take. */
+  readonly #untold = new Map<string, RunId>();
+
+  constructor(options: { home: Home; journal: Journal }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+  }
+
+  tell(run: RunId): void {
+    try {
+      const gaps = this.untold(run);
+      if (gaps.length > 0) this.#journal.append(...gaps);
+      for (const { data } of gaps) this.#told.get(runMarker(run))?.add(data.offset);
+      this.#untold.delete(runMarker(run));
+    } catch (error) {
+      this.#untold.set(runMarker(run), run);
+      log(`session ${run.session}: a hole in its recording could not be written down yet: ${describe(error)}`);
+    }
+  }
+
+  /** What could not be told before. */
+  tellAgain(): void {
+    for (const run of this.#untold.values()) this.tell(run);
+  }
+
+  /** Holes that the run's file has and the journal has not. */
+  untold(run: RunId): (Draft & { type: "recording.gap" })[] {
+    const gaps = readGaps(runDirectory(this.#home, run.session, run.run));
+    if (gaps.length === 0) return [];
+    const told = this.#told.get(runMarker(run)) ?? this.#toldBefore(run);
+    this.#told.set(runMarker(run), told);
+    return gaps
+      .filter(({ offset }) => !told.has(offset))
+      .map((gap) => ({ type: "recording.gap", actor: DAEMON, session: run.session, data: { run: run.run, ...gap } }));
+  }
+
+  /** The run has ended, and all of it is told. */
+  forget(run: RunId): void {
+    this.#told.delete(runMarker(run));
+    this.#untold.delete(runMarker(run));
+  }
+
+  #toldBefore(run: RunId): Set<number> {
+    const events = this.#journal.readAfter(0, MOST_GAPS, { session: run.session, types: ["recording.gap"] });
+    return new Set(events.filter(({ data }) => data.run === run.run).map(({ data }) => Number(data.offset)));
+  }
+}

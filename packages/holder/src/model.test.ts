@@ -1,0 +1,38 @@
+import { appendFileSync, mkdtempDisposableSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Model } from "./model.ts";
+
+test("what could not be recorded is on the screen all the same, in its place, also when the screen is behind", async () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const replies: string[] = [];
+  const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: (data) => replies.push(data) });
+  const say = (text: string, recorded: number) => {
+    const bytes = Buffer.from(text);
+    appendFileSync(join(directory.path, "output.000000"), bytes.subarray(0, recorded));
+    model.output(bytes, recorded);
+  };
+  // The first is with the emulator when the others come.
+  say("one\r\n", 5);
+  say("two\r\n", 5);
+  say("three\r\n", 3);
+  // Where is the cursor?
+  say("four\x1b[6n\r\n", 0);
+  say("five\r\n", 6);
+  expect(await model.settle(5000)).toBe(true);
+  expect(model.screen().lines.slice(0, 6)).toEqual(["one", "two", "three", "four", "five", ""]);
+  expect(replies).toEqual(["\x1b[4;5R"]);
+  say("six", 0);
+  expect(await model.settle(5000)).toBe(true);
+  expect(model.screen().lines[5]).toBe("six");
+});
+
+test("of a flood that cannot be recorded the screen keeps its end", async () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
+  for (let i = 0; i < 200; i++) model.output(Buffer.from(`${"x".repeat(30)}\r\n`.repeat(1000)), 0);
+  model.output(Buffer.from("the end"), 0);
+  expect(await model.settle(10_000)).toBe(true);
+  expect(model.screen().lines).toContain("the end");
+});

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempDisposableSync, readFileSync, rmdirSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readGaps } from "@holdfast/platform/gaps";
+import { expect, test } from "vitest";
+import { Recorder } from "./recorder.ts";
+
+const MEGABYTE = 1 << 20;
+
+test("output goes into segments of a megabyte, whole", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const recorder = new Recorder(directory.path);
+  expect(recorder.append(Buffer.alloc(MEGABYTE + 3, "a"))).toBe(MEGABYTE + 3);
+  expect(recorder.append(Buffer.from("b"))).toBe(1);
+  recorder.finish();
+  expect(readFileSync(join(directory.path, "output.000000")).length).toBe(MEGABYTE);
+  expect(readFileSync(join(directory.path, "output.000001"), "utf8")).toBe("aaab");
+  expect(readGaps(directory.path)).toEqual([]);
+});
+
+test("what cannot be written is counted; where the recording goes on, the hole is written down with its size", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const recorder = new Recorder(directory.path);
+  const next = join(directory.path, "output.000001");
+  mkdirSync(next);
+  expect(recorder.append(Buffer.alloc(MEGABYTE + 3))).toBe(MEGABYTE);
+  expect(recorder.append(Buffer.from("lost"))).toBe(0);
+  expect(readGaps(directory.path)).toEqual([]);
+  rmdirSync(next);
+  expect(recorder.append(Buffer.from("goes on"))).toBe(7);
+  expect(readFileSync(next, "utf8")).toBe("goes on");
+  expect(readGaps(directory.path)).toEqual([{ offset: MEGABYTE, bytes: 7, why: expect.stringContaining("EISDIR") }]);
+});
+
+test("a hole at the end is written down, too, as soon as that can be", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  // Whatever is written there is refused as on a full disk.
+  symlinkSync("/dev/full", join(directory.path, "output.000000"));
+  const gaps = join(directory.path, "gaps");
+  mkdirSync(gaps);
+  const recorder = new Recorder(directory.path);
+  expect(recorder.append(Buffer.from("lost"))).toBe(0);
+  expect(() => recorder.finish()).toThrow("EISDIR");
+  rmdirSync(gaps);
+  recorder.finish();
+  expect(readGaps(directory.path)).toEqual([{ offset: 0, bytes: 4, why: "the disk was full" }]);
+});

@@ -1,0 +1,245 @@
+/** The disk fills up, or cannot be written to: everything is said, nothing stops, and it goes on by itself when there is room again. */
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import type { AnyEvent, Finding, Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { lives } from "./proc.ts";
+import { SmallDiskHome } from "./small-disk.ts";
+import { expectGapless } from "./subscriber.ts";
+
+const FULL = { code: 19, error: "disk_full" };
+const READ_ONLY = { code: 19, error: "home_read_only" };
+
+/** Numbered lines, long enough to fill the page that a file ends in soon. */
+const PADDING = "x".repeat(90);
+const COUNTING = `stty -echo; i=0; while :; do i=$((i+1)); echo "${PADDING} line $i"; sleep 0.02; done`;
+/** tmux itself is asked about what it could not write, with a sweep. */
+const NOTICED_MS = 6000;
+
+describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
+  test("a full disk stops no session; when there is room again, recording and journal go on, and the hole is an event", async () => {
+    await using home = new SmallDiskHome({ megabytes: 8 });
+    const session = await home.run(COUNTING, "--name", "counter", "--host", host);
+    await eventually(async () => (await lines(home, "counter")).length > 5);
+    const daemon = await home.daemonPid();
+
+    home.fill();
+    const before = await eventually(async () => stopsGrowing(home, "counter"));
+    // Everything that only reads works; what has to be written down says why it cannot be.
+    expect(await home.session("counter")).toMatchObject({ status: "working", pid: session.pid });
+    expect((await home.ok(["ls"])).split("\n")[1]).toContain("counter");
+    expect(await screenShows(home, "counter")).toBeGreaterThan(before);
+    await refusal(home, ["run", "--host", host, "--", "true"], FULL);
+    await refusal(home, ["rename", "counter", "other"], FULL);
+    // On tmux what is typed goes through a file.
+    if (host === "tmux") await refusal(home, ["send", "counter", "x"], FULL);
+    else await home.ok(["send", "counter", "x"]);
+    await home.ok(["keys", "counter", "Enter"]);
+    const findings = await home.cli(["doctor", "--json"]);
+    expect(findings.code).toBe(1);
+    expect(finding(findings.stdout, "disk")).toMatchObject({ level: "problem", what: expect.stringContaining("the disk is full") });
+
+    home.empty();
+    const after = await eventually(async () => {
+      const all = await lines(home, "counter");
+      return (all.at(-1) ?? 0) > before + 100 && all;
+    });
+    expect(lives(session.pid ?? 0)).toBe(true);
+    expect(await home.daemonPid()).toBe(daemon);
+    const gaps = await eventually(async () => {
+      const found = await events(home, "recording.gap");
+      return found.length > 0 && found;
+    });
+    const missing = missingNumbers(after);
+    expect(missing.length).toBeGreaterThan(0);
+    expect(gaps).toMatchObject([{ session: session.id, data: { run: 1, offset: expect.any(Number) } }]);
+    const [{ offset, bytes }] = gaps.map(({ data }) => data) as [{ offset: number; bytes: number | null }];
+    const raw = await home.ok(["logs", "--raw", "counter"]);
+    expect(bytes).toBe(host === "tmux" ? null : bytesBetween(raw, offset));
+
+    // The journal goes on, without a gap of its own.
+    await home.ok(["rename", "counter", "other"]);
+    await home.ok(["run", "--host", host, "--name", "next", "--", "true"]);
+    expect(await home.ended("next")).toMatchObject({ status: "done" });
+    expectGapless(await events(home));
+  });
+
+  test("a program that ends while the disk is full has ended as it did, as soon as there is room", async () => {
+    await using home = new SmallDiskHome({ megabytes: 8 });
+    const go = path.join(home.root, "go");
+    const { pid } = await home.run(`while [ ! -e ${go} ]; do sleep 0.01; done; exit 7`, "--name", "seven", "--host", host);
+    const daemon = await home.daemonPid();
+    home.fill();
+    writeFileSync(go, "");
+    await eventually(() => !lives(pid ?? 0));
+    const endedAt = Date.now();
+    await refusal(home, ["rename", "seven", "eight"], FULL);
+    home.fill();
+    home.empty();
+    const session = await home.ended("seven");
+    expect(session).toMatchObject({ status: "failed", exit: { code: 7, signal: null } });
+    expect(Math.abs(Date.parse(session.endedAt ?? "") - endedAt)).toBeLessThan(host === "tmux" ? NOTICED_MS : 1000);
+    expect(await home.daemonPid()).toBe(daemon);
+  });
+
+  test("what fills the disk can be stopped and forgotten without any room, for Holdfast has kept some", async () => {
+    await using home = new SmallDiskHome({ megabytes: 8 });
+    const { pid } = await home.run("while :; do head -c 100000 /dev/zero | tr '\\0' x; done", "--name", "flood", "--host", host);
+    await eventually(() => home.isFull());
+    await refusal(home, ["run", "--", "true"], FULL);
+    expect(await home.json<Session[]>(["stop", "flood", "--grace", "1s"])).toMatchObject([{ status: "stopped" }]);
+    expect(lives(pid ?? 0)).toBe(false);
+    await home.ok(["rm", "flood"]);
+    await home.ok(["run", "--", "true"]);
+    expectGapless(await events(home));
+  });
+
+  test("without any room at all, stop ends the processes, says that it cannot be written down, and does so later", async () => {
+    await using home = new SmallDiskHome({ megabytes: 8 });
+    const { pid } = await home.run(COUNTING, "--name", "counter", "--host", host);
+    home.fill();
+    const said = await refusal(home, ["stop", "counter", "--grace", "1s"], FULL);
+    expect(said).toMatch(/^the processes of counter are gone, but the disk is full/);
+    expect(lives(pid ?? 0)).toBe(false);
+    home.empty();
+    expect(await home.ended("counter")).toMatchObject({ status: "stopped" });
+    expectGapless(await events(home));
+  });
+
+  test("a restart that is due on a full disk happens when there is room", async () => {
+    await using home = new SmallDiskHome({ megabytes: 8 });
+    const { pid } = await home.run("sleep 1000", "--name", "again", "--host", host, "--restart", "always");
+    home.fill();
+    process.kill(pid ?? 0, "SIGKILL");
+    await eventually(() => !lives(pid ?? 0));
+    await refusal(home, ["rename", "again", "other"], FULL);
+    home.empty();
+    expect(await home.until("again", ({ runs, status }) => runs === 2 && status === "working")).toMatchObject({ runs: 2 });
+  });
+
+  test("a home that becomes read-only costs no session anything, and how a program ended is known when it can be written again", async () => {
+    await using home = new SmallDiskHome({ megabytes: 16 });
+    const go = path.join(home.root, "go");
+    const ends = await home.run(`while [ ! -e ${go} ]; do sleep 0.01; done; exit 7`, "--name", "ends", "--host", host);
+    const stays = await home.run(COUNTING, "--name", "stays", "--host", host);
+    home.cover();
+    await refusal(home, ["run", "--host", host, "--", "true"], READ_ONLY);
+    writeFileSync(go, "");
+    await eventually(() => !lives(ends.pid ?? 0));
+    expect(finding((await home.cli(["doctor", "--json"])).stdout, "disk")).toMatchObject({
+      level: "problem",
+      what: expect.stringContaining("the home is read-only"),
+    });
+    const said = await refusal(home, ["stop", "stays", "--grace", "1s"], READ_ONLY);
+    expect(said).toMatch(/^the processes of stays are gone, but the home is read-only/);
+    expect(lives(stays.pid ?? 0)).toBe(false);
+    home.uncover();
+    expect(await home.ended("ends")).toMatchObject({ status: "failed", exit: { code: 7, signal: null } });
+    expect(await home.ended("stays")).toMatchObject({ status: "stopped" });
+    expect(await home.json<Session>(["run", "--host", host, "--", "true"])).toMatchObject({ runs: 1 });
+  });
+});
+
+test("a daemon is not started on a full disk or a read-only home; one line says why, and the sessions go on", async () => {
+  await using home = new SmallDiskHome({ megabytes: 8 });
+  const { pid } = await home.run(COUNTING, "--name", "counter", "--host", "tmux");
+  home.fill();
+  await home.killDaemon();
+  for (const args of [
+    ["ls"],
+    ["run", "--", "true"],
+    ["stop", "counter"],
+    ["logs", "counter"],
+    ["send", "counter", "x"],
+    ["up"],
+    ["doctor"],
+  ]) {
+    expect(await refusal(home, args, FULL)).toBe("the daemon did not start: the disk is full: nothing can be written down");
+  }
+  const { stderr } = await home.cli(["ls"]);
+  expect(stderr.trimEnd().split("\n")).toHaveLength(2);
+  expect(lives(pid ?? 0)).toBe(true);
+  home.empty();
+  expect(await home.session("counter")).toMatchObject({ status: "working", pid });
+  await home.ok(["down", "--all", "--grace", "1s"]);
+
+  await home.remount("ro");
+  for (const args of [["ls"], ["run", "--", "true"], ["stop", "counter"], ["up"], ["doctor"]]) {
+    expect(await refusal(home, args, READ_ONLY)).toContain("the home is read-only: nothing can be written down");
+  }
+  const missing = { env: { HOLDFAST_HOME: path.join(home.path, "in/here") } };
+  expect(JSON.parse((await home.cli(["ls", "--json"], missing)).stderr)).toMatchObject({ error: { code: "home_read_only" } });
+  // What needs no home does not ask for one.
+  await home.ok(["--help"]);
+});
+
+test("a command that cannot write its own output says so", async () => {
+  await using home = new TestHome();
+  const { status, stderr } = spawnSync("sh", ["-c", '"$0" version > /dev/full', HOLDFAST], { env: home.env, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: "holdfast: cannot write the output: ENOSPC: no space left on device, write\n" });
+});
+
+/** The command fails with that code and a hint, in both forms; what it said. */
+async function refusal(home: TestHome, args: string[], expected: { code: number; error: string }): Promise<string> {
+  const [command = "", ...rest] = args;
+  const { code, stdout, stderr } = await home.cli([command, "--json", ...rest]);
+  // A verb on several sessions prints those with which it succeeded.
+  expect({ args, code, stdout }).toEqual({ args, code: expected.code, stdout: expect.stringMatching(/^(\[\]\n)?$/) });
+  const { error } = JSON.parse(stderr) as { error: { code: string; message: string; hint: string } };
+  expect(error).toEqual({ code: expected.error, message: expect.any(String), hint: expect.stringMatching(/\w+ \w+/) });
+  return error.message;
+}
+
+async function events(home: TestHome, type?: string): Promise<AnyEvent[]> {
+  const text = await home.ok(["events", ...(type ? ["--type", type] : [])]);
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as AnyEvent);
+}
+
+function finding(json: string, id: string): Finding | undefined {
+  return (JSON.parse(json) as Finding[]).find((each) => each.id === id);
+}
+
+function numbersIn(text: string): number[] {
+  return [...text.matchAll(/line (\d+)\r?\n/g)].map(([, number]) => Number(number));
+}
+
+/** The numbers that are recorded. */
+async function lines(home: TestHome, name: string): Promise<number[]> {
+  return numbersIn(await home.ok(["logs", "--raw", name]));
+}
+
+/** The last number that is recorded, when the program goes on and its recording does not. */
+async function stopsGrowing(home: TestHome, name: string): Promise<number | undefined> {
+  const before = (await lines(home, name)).at(-1) ?? 0;
+  const later = await eventually(async () => {
+    const shown = await screenShows(home, name);
+    return shown > before + 20 && shown;
+  });
+  const now = (await lines(home, name)).at(-1) ?? 0;
+  return now === before && later > now ? now : undefined;
+}
+
+async function screenShows(home: TestHome, name: string): Promise<number> {
+  return numbersIn(`${await home.ok(["screen", name])}\n`).at(-1) ?? 0;
+}
+
+function missingNumbers(numbers: number[]): number[] {
+  const last = numbers.at(-1) ?? 0;
+  const there = new Set(numbers);
+  return Array.from({ length: last }, (_, i) => i + 1).filter((number) => !there.has(number));
+}
+
+/** How many bytes of the program's lines are missing where the recording goes on at `offset`. */
+function bytesBetween(raw: string, offset: number): number {
+  const before = numbersIn(raw.slice(0, offset)).at(-1) ?? 0;
+  const rest = raw.slice(offset);
+  const cut = raw.slice(0, offset).lastIndexOf("\n") + 1;
+  const first = Number(/line (\d+)\r\n/.exec(rest.slice(rest.indexOf("\n") + 1))?.[1]);
+  const whole = Array.from({ length: first - before - 1 }, (_, i) => `${PADDING} line ${before + 1 + i}\r\n`).join("").length;
+  return whole - (offset - cut) - (rest.indexOf("\n") + 1);
+}
