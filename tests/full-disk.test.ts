@@ -75,6 +75,11 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     writeFileSync(go, "");
     await eventually(() => !lives(pid ?? 0));
     const endedAt = Date.now();
+    const typed = await home.cli(["keys", "seven", "Enter"]);
+    expect({ code: typed.code, says: typed.stderr.split("\n")[0] }).toEqual({
+      code: 6,
+      says: "holdfast: the program has ended: nothing was typed",
+    });
     await refusal(home, ["rename", "seven", "eight"], FULL);
     home.fill();
     home.empty();

@@ -57,6 +57,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
       "daemon.stopped",
       "daemon.started",
       "session.ended",
+      "session.viewed",
     ]);
   });
 

@@ -39,6 +39,6 @@ export type Screen = z.infer<typeof Screen>;
 
 export type FromHolder =
   | { t: "welcome"; v: number; pid: number }
-  | { t: "reply"; id: number; screen?: Screen; detached?: number; error?: string }
+  | { t: "reply"; id: number; screen?: Screen; detached?: number; error?: string; ended?: boolean }
   | { t: "detached" }
   | { t: "exit" };

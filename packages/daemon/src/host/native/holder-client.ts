@@ -11,6 +11,8 @@ import {
   type ToHolder,
 } from "@holdfast/contract";
 
+import { programEnded } from "../host.ts";
+
 type Reply = Extract<FromHolder, { t: "reply" }>;
 type Request = Extract<ToHolder, { id: number }>;
 type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
@@ -72,7 +74,7 @@ export class HolderClient implements Disposable {
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (message.error === undefined) waiting?.resolve(message);
-    else waiting?.reject(this.#refusal(message.error));
+    else waiting?.reject(message.ended ? programEnded() : this.#refusal(message.error));
   }
 
   /** A holder may be older than this daemon: what it cannot do, it cannot learn any more. */
