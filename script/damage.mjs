@@ -20,6 +20,7 @@ const FILES = {
   "output.NNNNNN": "a segment of a recording",
   cut: "where a recording begins, after its oldest segments were deleted",
   "times.idx": "when which byte came",
+  gaps: "where a recording has holes",
   "exit.json": "how a run ended",
   recorder: "the pid of a run's recorder on tmux",
   "holders/<run>.json": "a holder that lives",

@@ -9,7 +9,7 @@ import { Recording, SEGMENT_BYTES } from "@holdfast/daemon/record/recording";
 import { Times } from "@holdfast/daemon/record/times";
 import { readExitFile } from "@holdfast/daemon/session/exit-file";
 import { readSessionFiles, readSpec, type Spec, writeLaunch, writeSessionFiles } from "@holdfast/daemon/session/run-files";
-import { type Home, openHome } from "@holdfast/platform";
+import { appendGap, type Home, openHome, readGaps } from "@holdfast/platform";
 import { afterAll, expect } from "vitest";
 import { cells, SEED } from "./damaged.ts";
 
@@ -103,6 +103,28 @@ cells(
     new Times(made).append({ at: 99_000, offset: 500 });
     expect(new Times(made).read()).toEqual([...left, { at: 99_000, offset: 500 }]);
     expect(new Times(made).sampled()).toBe(500);
+  },
+);
+
+cells(
+  "gaps",
+  {
+    missing: "holes that are events stay known; new ones are written down as ever",
+    empty: "holes that are events stay known; new ones are written down as ever",
+    torn: "whole lines count, the half one is passed over; new ones are written down as ever",
+    garbage: "what are no holes is passed over; new ones are written down as ever",
+  },
+  (how, hurt) => {
+    const made = directory();
+    const gap = (i: number) => ({ offset: 10 * i, bytes: i, why: "the disk was full" });
+    for (let i = 1; i <= 20; i++) appendGap(made, gap(i));
+    hurt(path.join(made, "gaps"));
+    const left = readGaps(made);
+    expect(left).toEqual(Array.from({ length: left.length }, (_, i) => gap(i + 1)));
+    if (how === "torn") expect(left.length).toBeGreaterThan(5);
+    else expect(left).toEqual([]);
+    appendGap(made, gap(99));
+    expect(readGaps(made)).toEqual([...left, gap(99)]);
   },
 );
 

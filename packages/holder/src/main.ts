@@ -43,7 +43,6 @@ interface Order {
 process.on("SIGHUP", () => {});
 process.umask(0o077);
 let begun = false;
-let ended = false;
 // Once the program runs and is registered, whatever goes wrong with a client, a file or the screen's model: it lives as long as this process.
 process.on("uncaughtException", (error) => (begun ? log(`holder ${process.pid}: ${describe(error)}`) : refuse(error)));
 const directory = process.argv[2] ?? "";
@@ -103,7 +102,6 @@ function onOutput(bytes: Uint8Array): void {
 }
 
 function onExit(exit: ProgramExit): void {
-  ended = true;
   input?.close();
   input = undefined;
   writeDown({
@@ -180,11 +178,9 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     void viewers.add(socket, { readOnly: told.readOnly });
   } else if (told.t === "resize") {
     if (controls.has(socket) || viewers.mayType(socket)) resize(told.columns, told.rows);
-  } else if (told.t === "write" && ended) {
-    say({ t: "reply", id: told.id, error: "the program has ended", ended });
   } else if (told.t === "write") {
     if (input) input.write(Buffer.from(told.data, "base64"));
-    say(input ? { t: "reply", id: told.id } : { t: "reply", id: told.id, error: "the program has ended" });
+    say(input ? { t: "reply", id: told.id } : { t: "reply", id: told.id, error: "the program has ended", ended: true });
   } else if (told.t === "screen") {
     void model.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
   } else {

@@ -8,10 +8,10 @@ test("holes are read as they were written; a torn line hides none, and one place
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   expect(readGaps(directory.path)).toEqual([]);
   appendGap(directory.path, { offset: 6, bytes: 100, why: "the disk was full" });
-  appendFileSync(join(directory.path, GAPS_FILE), "\n12 30");
+  appendFileSync(join(directory.path, GAPS_FILE), '\n{"offset":12,"bytes":30,"why":"the');
   appendGap(directory.path, { offset: 20, bytes: null, why: "the recorder had ended" });
   appendGap(directory.path, { offset: 20, bytes: null, why: "the recorder had ended" });
-  appendFileSync(join(directory.path, GAPS_FILE), "\n50 1 the di");
+  appendFileSync(join(directory.path, GAPS_FILE), '\n{"offset":50,"by');
   expect(readGaps(directory.path)).toEqual([
     { offset: 6, bytes: 100, why: "the disk was full" },
     { offset: 20, bytes: null, why: "the recorder had ended" },

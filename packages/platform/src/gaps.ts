@@ -1,6 +1,6 @@
 /**
- * `gaps` in a run's directory: where the recording has a hole. One line each: the offset at which it goes on, how many bytes are missing
- * there (`-`: nobody knows), and why. Written by whoever knows: a holder of its own recording, the daemon when tmux's recorder died.
+ * `gaps` in a run's directory: where the recording has a hole. One line of JSON each: the offset at which it goes on, how many bytes are
+ * missing there (null: nobody knows), and why. Written by whoever knows: a holder of its own recording, the daemon when tmux's recorder died.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,20 +15,25 @@ export interface Gap {
 export const GAPS_FILE = "gaps";
 
 /** Begins with a line's end: one that was torn (a full disk, a crash) is then a line of its own, which nobody understands. */
-export function appendGap(directory: string, { offset, bytes, why }: Gap): void {
-  appendFileSync(join(directory, GAPS_FILE), `\n${offset} ${bytes ?? "-"} ${why}\n`, { mode: 0o600 });
+export function appendGap(directory: string, gap: Gap): void {
+  appendFileSync(join(directory, GAPS_FILE), `\n${JSON.stringify(gap)}\n`, { mode: 0o600 });
 }
 
 /** The first of several at one place: a recorder that died again before it had written anything made no new hole. */
 export function readGaps(directory: string): Gap[] {
   const gaps = new Map<number, Gap>();
-  for (const line of textOf(directory).split("\n").slice(0, -1)) {
-    const match = /^(\d+) (-|\d+) (.+)$/.exec(line);
-    const offset = Number(match?.[1]);
-    if (!match || gaps.has(offset)) continue;
-    gaps.set(offset, { offset, bytes: match[2] === "-" ? null : Number(match[2]), why: match[3] ?? "" });
-  }
+  for (const gap of textOf(directory).split("\n").flatMap(parseGap)) if (!gaps.has(gap.offset)) gaps.set(gap.offset, gap);
   return [...gaps.values()];
+}
+
+function parseGap(line: string): Gap[] {
+  try {
+    const { offset, bytes, why } = JSON.parse(line) as Partial<Gap>;
+    if (!Number.isSafeInteger(offset) || (bytes !== null && !Number.isSafeInteger(bytes)) || typeof why !== "string") return [];
+    return [{ offset: Number(offset), bytes: bytes ?? null, why }];
+  } catch {
+    return [];
+  }
 }
 
 function textOf(directory: string): string {
