@@ -116,10 +116,11 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
   test("a restart that is due on a full disk happens when there is room", async () => {
     await using home = new SmallDiskHome({ megabytes: 8 });
     const { pid } = await home.run("sleep 1000", "--name", "again", "--host", host, "--restart", "always");
-    home.fill();
     process.kill(pid ?? 0, "SIGKILL");
-    await eventually(() => !lives(pid ?? 0));
-    await refusal(home, ["rename", "again", "other"], FULL);
+    const { restartAt } = await home.until("again", (session) => session.restartAt !== null);
+    home.fill();
+    await eventually(() => Date.now() > Date.parse(restartAt ?? "") + 500);
+    expect(await home.session("again")).toMatchObject({ runs: 1 });
     home.empty();
     expect(await home.until("again", ({ runs, status }) => runs === 2 && status === "working")).toMatchObject({ runs: 2 });
   });
