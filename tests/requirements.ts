@@ -13,7 +13,7 @@ export interface Requirement {
 }
 
 /** Issues whose promises hold today. */
-export const LANDED: Issue[] = ["spine", "hosts"];
+export const LANDED: Issue[] = ["spine", "hosts", "durability"];
 
 export const REQUIREMENTS: Requirement[] = [
   // Agents that persist
