@@ -12,6 +12,7 @@ const PATIENCE_MS = 30_000;
 /** On a machine that is overloaded a recorder may come this much later than the program it records. */
 const START_MS = 5000;
 const STEP_MS = 4;
+const CALM_LOOKS = 6;
 const RECORDER = "recorder";
 /** The shell that says its pid, and what it becomes. */
 const RECORDERS = new Set(["sh", "split", "dash", "bash"]);
@@ -33,15 +34,16 @@ export function forgetRecorder(directory: string): void {
 }
 
 /**
- * Resolves when the recorder has everything. Twice in a row, around a turn of the server's event loop (in which it writes
- * what the pipe takes): the recorder sleeps, so its pipe is empty, and the files have not grown. A program may have ended before
+ * Resolves when the recorder has everything. Several times in a row, each around a turn of the server's event loop (in which it reads
+ * what the terminal has and writes what the pipe takes): the recorder sleeps, so its pipe is empty, and the files have not grown. The kernel
+ * hands a program's last words over by a worker that must wait for its turn like the server itself: hence several. A program may have ended before
  * its recorder got so far as to say its pid: then that is waited for first.
  */
 export async function drained(directory: string, serverHasPipe: () => Promise<boolean>): Promise<void> {
   const began = performance.now();
   let calm = 0;
   let size = -1;
-  while (calm < 2 && performance.now() < began + PATIENCE_MS) {
+  while (calm < CALM_LOOKS && performance.now() < began + PATIENCE_MS) {
     if (!(await serverHasPipe()) || !existsSync(directory)) return;
     const isKnown = recorderPid(directory) > 0;
     const recorder = recorderOf(directory);
@@ -49,7 +51,7 @@ export async function drained(directory: string, serverHasPipe: () => Promise<bo
     const now = recordedBytes(directory);
     calm = recorder?.sleeping && now === size ? calm + 1 : 0;
     size = now;
-    if (calm < 2) await delay(STEP_MS);
+    if (calm < CALM_LOOKS) await delay(STEP_MS);
   }
 }
 

@@ -102,9 +102,14 @@ test("a run says its pid, how it ended, and every byte it wrote, without anybody
   await using home = new HostHome();
   const run = await home.start("echo $$; exit 7");
   expect(await exited(run)).toEqual({ status: "7", signal: "" });
-  expect(await home.host.list()).toEqual([
-    { session: run.session, run: 1, pid: run.pid, dead: true, recording: true, exit: { code: 7, signal: null } },
-  ]);
+  // Until the daemon takes it away, or for two seconds, its reaper holds the pane open for the last words.
+  await vi.waitFor(
+    async () =>
+      expect(await home.host.list()).toEqual([
+        { session: run.session, run: 1, pid: run.pid, dead: true, recording: true, exit: { code: 7, signal: null } },
+      ]),
+    { timeout: 10_000 },
+  );
   await home.host.remove(run);
   expect(String(recorded(run))).toBe(`${run.pid}\r\n`);
   expect(await home.host.list()).toEqual([]);

@@ -2,7 +2,7 @@
  * Runs in panes of our private tmux server, one tmux session per run. The daemon talks to it through one control client
  * (0.2 ms a command, where a fork costs 8); the client comes and goes with the daemon, the server stays.
  */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Screen } from "@holdfast/contract";
 import { type Home, inspect, runDirectory, writeFileAtomic } from "@holdfast/platform";
@@ -96,6 +96,7 @@ export class TmuxHost implements Host {
 
   /** Through a file and a buffer: any size and any byte, in one piece. */
   async write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void> {
+    this.#refuseEnded(run);
     const client = await this.#opened();
     const name = `paste.${++this.#pastes}`;
     const file = join(runDirectory(this.#home, run.session, run.run), name);
@@ -111,6 +112,7 @@ export class TmuxHost implements Host {
   }
 
   async press(run: RunId, keys: readonly Key[]): Promise<void> {
+    this.#refuseEnded(run);
     const client = await this.#opened();
     if (isDead(await client.run(pressCommand(run, keys)))) throw programEnded();
   }
@@ -176,6 +178,11 @@ export class TmuxHost implements Host {
     this.#closed = true;
     const client = await this.#client?.catch(() => undefined);
     await client?.[Symbol.asyncDispose]();
+  }
+
+  /** A pane outlives its program until everything is recorded. */
+  #refuseEnded(run: RunId): void {
+    if (existsSync(join(runDirectory(this.#home, run.session, run.run), "exit.json"))) throw programEnded();
   }
 
   async #has(client: ControlClient, run: RunId): Promise<boolean> {

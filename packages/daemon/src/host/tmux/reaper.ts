@@ -1,6 +1,6 @@
 /**
  * The first process of a pane on Linux, where perl is: it starts the program as the leader of a process session of its own, on the pane's
- * terminal, exactly as tmux would, and stays a moment longer than it. For tmux closes a pane as soon as its first process has gone and
+ * terminal, exactly as tmux would, and stays until the recording is whole. For tmux closes a pane as soon as its first process has gone and
  * nothing is there to read *at that instant*; the kernel hands a program's last words over a little later, and on a busy machine they were
  * lost (docs/adr/0004). It also says how the program ended, whether or not tmux notices (before 3.5 it may miss it), and
  * tmux does not wake a program that somebody has frozen.
@@ -14,8 +14,8 @@ import { setTimeout as delay, setImmediate as immediate } from "node:timers/prom
 import { findProgram, inspect, isMissing, isSameProcess, STANDARD_PATH } from "@holdfast/platform";
 import type { RunId } from "../host.ts";
 
-/** How long the kernel may take to hand over a program's last words; longer makes every end later by as much. */
-const LINGER_S = 0.02;
+/** Longer than the kernel takes to hand over a program's last words, however busy the machine is. */
+const LINGER_S = 2;
 /** How long a start looks without a pause. */
 const SOON_MS = 3;
 /** On a machine that is overloaded a program may come this much later than its pane. */
@@ -57,12 +57,12 @@ export const PANE_REAPER = `# Run by the tmux server as the first process of a p
   # Seconds since boot: how long the program ran does not depend on a clock that somebody may set.
   my $uptime = '';
   if (open(my $file, '<', '/proc/uptime')) { ($uptime) = split(' ', <$file>); }
-  # Its time is the end of the program, so it is written first and shown later.
-  my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s","uptime":"%s"}' . "\\n", $signal ? '' : $status, $signal || '', $uptime));
-  select(undef, undef, undef, ${LINGER_S});
   # A server that was killed took the terminal away: what came of that is not how the run would have ended.
-  if (getppid != $server) { unlink("$run/exit.json.new"); exit 0; }
+  exit 0 if !-t STDIN || getppid != $server;
+  my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s","uptime":"%s"}' . "\\n", $signal ? '' : $status, $signal || '', $uptime));
   rename("$run/exit.json.new", "$run/exit.json") if $said;
+  # Until the daemon has seen that everything is recorded, and takes the pane away; without one, long enough for any last word.
+  for (1 .. ${LINGER_S * 50}) { last if !-t STDIN; select(undef, undef, undef, 0.02); }
   # For a home that cannot be written tmux knows it too; without those that leave a core file.
   kill($signal, $$) if grep { $_ == $signal } 1, 2, 9, 10, 12, 13, 14, 15;
   exit($signal ? 128 + $signal : $status);
