@@ -114,7 +114,7 @@ export function unwritable(thrown: unknown): HoldfastError | undefined {
   const isFull = (code === "ENOSPC" || code === "EDQUOT") && syscall !== "watch";
   if (isFull || sqlite === SQLITE_FULL) {
     return new HoldfastError("disk_full", "the disk is full: nothing can be written down", {
-      hint: "make room (holdfast doctor says where; holdfast rm forgets ended sessions); running ones go on meanwhile",
+      hint: "make room: holdfast du says what takes it, holdfast rm and prune forget ended sessions; running ones go on meanwhile",
       cause: thrown,
     });
   }
