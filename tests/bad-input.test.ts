@@ -70,7 +70,7 @@ test("an unknown agent and a program that is not there are refused before anythi
     {
       args: ["spawn", "claud"],
       code: 7,
-      says: 'there is no agent "claud"\n  did you mean: demo, shell\n  to run any program: holdfast run -- COMMAND',
+      says: 'there is no agent "claud"\n  did you mean: claude\n  holdfast agents lists them; to run any program: holdfast run -- COMMAND',
     },
     {
       args: ["run", "--env", "PATH=/nowhere:/neither", "--", "sh"],
@@ -120,8 +120,8 @@ test("a directory that cannot be used is refused before anything is recorded", a
 });
 
 test("a directory without permission is refused before anything is recorded", async () => {
-  // Root may enter everything: as root, an unprivileged user makes the test.
-  const drop = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+  // Root may enter everything: as root, an unprivileged user makes the test, one without a name, as in containers.
+  const drop = process.getuid?.() === 0 ? ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"] : [];
   await using home = new TestHome();
   chmodSync(home.root, 0o711);
   const closed = path.join(home.root, "closed");

@@ -63,6 +63,16 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
   });
 });
 
+test("a user manager that makes no scopes keeps nothing from starting", async () => {
+  await using home = await SystemdHome.open({ lingering: true });
+  await home.stopManager();
+  const session = await home.json<Session>(["run", "--memory", "500M", "--host", "native", "--", "sleep", "1000"]);
+  expect(session).toMatchObject({ status: "working", memoryLimitBy: "watching" });
+  expect(await home.json<Session>(["run", "--memory", "500M", "--host", "tmux", "--", "sleep", "1000"])).toMatchObject({
+    status: "working",
+  });
+});
+
 test("where a logout may end everything, up and doctor say so and what to do", async () => {
   await using home = await SystemdHome.open({ lingering: false });
   const up = await home.cli(["up"]);

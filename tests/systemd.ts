@@ -52,6 +52,11 @@ export class SystemdHome extends TestHome {
     return home;
   }
 
+  /** It is there, and does not answer. */
+  async stopManager(): Promise<void> {
+    this.#manager.kill("SIGSTOP");
+  }
+
   override start(args: readonly string[], options: CliOptions = {}): ChildProcessWithoutNullStreams {
     const cwd = options.cwd ?? this.root;
     const inside = ["--mount", `--target=${this.#manager.pid}`, `--wdns=${cwd}`, HOLDFAST, ...args];

@@ -43,7 +43,8 @@ function syncFile(path: string): void {
 export function whyUnwritable(directory: string): HoldfastError | undefined {
   const file = `${directory}/.room`;
   try {
-    writeFileSync(file, Buffer.alloc(ROOM_BYTES), { mode: 0o600 });
+    // Not zeros: a file system that compresses has room for any number of them.
+    writeFileSync(file, crypto.getRandomValues(new Uint8Array(ROOM_BYTES)), { mode: 0o600 });
     return undefined;
   } catch (error) {
     return unwritable(error);

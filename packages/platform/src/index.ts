@@ -10,3 +10,4 @@ export * from "./process.ts";
 export * from "./program.ts";
 export * from "./scope.ts";
 export * from "./units.ts";
+export * from "./user.ts";

@@ -4,8 +4,8 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { userInfo } from "node:os";
 import { isLingering } from "./scope.ts";
+import { userName } from "./user.ts";
 
 export interface LogoutEnds {
   ends: "nothing" | "everything" | "unknown";
@@ -22,7 +22,7 @@ export async function logoutEnds(): Promise<LogoutEnds> {
   if (isLingering()) return { ends: "nothing", what: "lingering is enabled: a logout ends nothing", remedy: null };
   const kills = await ask("busctl", KILLS);
   if (kills === "b false") return { ends: "nothing", what: "the login manager does not end processes at logout", remedy: null };
-  const remedy = `loginctl enable-linger ${userInfo().username}`;
+  const remedy = `loginctl enable-linger ${userName()}`;
   if (kills === "b true") return { ends: "everything", what: "the login manager ends all your processes at your last logout", remedy };
   return { ends: "unknown", what: "cannot tell whether the login manager ends processes at logout", remedy };
 }

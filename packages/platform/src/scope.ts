@@ -4,16 +4,18 @@
  *
  * `systemd-run --scope` registers its own process and becomes the program: pid, streams and environment stay.
  */
-import { execFileSync } from "node:child_process";
+import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { userInfo } from "node:os";
 import { findProgram, STANDARD_PATH } from "./program.ts";
+import { userName } from "./user.ts";
 
 export interface Scope {
   /** Without `.scope`. */
   unit: string;
   memoryBytes?: number;
 }
+
+const SCOPE = ["--user", "--scope", "--quiet", "--collect"];
 
 /** The command in a scope of its own where that can be, else as it is. */
 export function inScope(scope: Scope, command: readonly string[]): string[] {
@@ -22,7 +24,7 @@ export function inScope(scope: Scope, command: readonly string[]): string[] {
   // One process that the kernel kills for its memory is not the end of the others. Older ones do so anyway, and refuse the word.
   const properties = manager.version >= 253 ? ["OOMPolicy=continue"] : [];
   if (scope.memoryBytes !== undefined) properties.push(`MemoryMax=${scope.memoryBytes}`, "MemorySwapMax=0");
-  const flags = ["--user", "--scope", "--quiet", "--collect", `--unit=${scope.unit}`, ...properties.flatMap((text) => ["-p", text])];
+  const flags = [...SCOPE, `--unit=${scope.unit}`, ...properties.flatMap((text) => ["-p", text])];
   return ["env", `XDG_RUNTIME_DIR=${manager.runtimeDirectory}`, manager.program, ...flags, "--", ...command];
 }
 
@@ -40,19 +42,42 @@ export function scopeOf(pid: number): string | undefined {
 }
 
 export function isLingering(): boolean {
-  return process.platform === "linux" && existsSync(`/var/lib/systemd/linger/${userInfo().username}`);
+  return process.platform === "linux" && existsSync(`/var/lib/systemd/linger/${userName()}`);
 }
 
-function userManager(): { program: string; runtimeDirectory: string; version: number } | undefined {
+interface Manager {
+  program: string;
+  runtimeDirectory: string;
+  version: number;
+}
+
+/** How long an answer of the manager is good for: it may be restarted, or hang. */
+const TRUST_MS = 60_000;
+const ANSWER_MS = 5000;
+
+let asked: { at: number; manager: Manager | undefined } | undefined;
+
+function userManager(): Manager | undefined {
   if (!isLingering()) return undefined;
+  if (!asked || performance.now() > asked.at + TRUST_MS) asked = { at: performance.now(), manager: askManager() };
+  return asked.manager;
+}
+
+/** One that does not make a scope now is as good as none: nothing must fail to start for want of it. */
+function askManager(): Manager | undefined {
   const runtimeDirectory = `/run/user/${process.getuid?.()}`;
   const program = existsSync(`${runtimeDirectory}/systemd/private`) && findProgram("systemd-run", STANDARD_PATH, "/");
-  return program ? { program, runtimeDirectory, version: versionOf(program) } : undefined;
-}
-
-let version: number | undefined;
-
-function versionOf(program: string): number {
-  version ??= Number(/\d+/.exec(execFileSync(program, ["--version"], { encoding: "utf8" }))?.[0] ?? 0);
-  return version;
+  if (!program) return undefined;
+  const options: ExecFileSyncOptionsWithStringEncoding = {
+    encoding: "utf8",
+    timeout: ANSWER_MS,
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { XDG_RUNTIME_DIR: runtimeDirectory },
+  };
+  try {
+    execFileSync(program, [...SCOPE, "--", "true"], options);
+    return { program, runtimeDirectory, version: Number(/\d+/.exec(execFileSync(program, ["--version"], options))?.[0] ?? 0) };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,10 +1,10 @@
-import { userInfo } from "node:os";
 import type { Principal } from "@holdfast/contract";
+import { userName } from "@holdfast/platform";
 
 /** What Holdfast notices by itself. */
 export const DAEMON = "daemon" as Principal;
 
 /** Only the daemon's own OS user can open its socket. */
 export function osUser(): Principal {
-  return `user:${userInfo().username}` as Principal;
+  return `user:${userName()}` as Principal;
 }

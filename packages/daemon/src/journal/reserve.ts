@@ -3,6 +3,7 @@
  * is to be forgotten. When the disk is full the file goes, and its room is theirs; when there is room again it comes back. What somebody
  * merely asks for (a new session, another name) does not get it.
  */
+import { randomBytes } from "node:crypto";
 import { existsSync, statfsSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { unwritable } from "@holdfast/contract";
@@ -24,7 +25,7 @@ export class Reserve {
     if (existsSync(this.#path)) return;
     try {
       const { bavail, bsize } = statfsSync(dirname(this.#path));
-      if (bavail * bsize >= PLENTY) writeFileSync(this.#path, Buffer.alloc(BYTES), { mode: 0o600 });
+      if (bavail * bsize >= PLENTY) writeFileSync(this.#path, randomBytes(BYTES), { mode: 0o600 });
     } catch (error) {
       if (!unwritable(error)) throw error;
     }

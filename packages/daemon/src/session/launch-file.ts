@@ -48,9 +48,14 @@ export function launchFile(options: {
 
 /** The file is read a second time, by the shell that is then in the scope. */
 function enterScope({ path, scope }: { path: string; scope: Scope }): string[] {
-  const again = inScope(scope, ["/bin/sh", "-c", '. "$0"', path]);
+  const words = (command: string[]) => inScope(scope, command).map(shellQuote).join(" ");
   return [
-    `[ -n "\${HOLDFAST_IN_SCOPE-}" ] || HOLDFAST_IN_SCOPE=1 exec ${again.map(shellQuote).join(" ")}`,
+    // Where it cannot be had after all, the daemon watches.
+    `if [ -z "\${HOLDFAST_IN_SCOPE-}" ] && ${inScope({ ...scope, unit: `${scope.unit}-probe` }, ["true"])
+      .map(shellQuote)
+      .join(" ")} 2> /dev/null; then`,
+    `  HOLDFAST_IN_SCOPE=1 exec ${words(["/bin/sh", "-c", '. "$0"', path])}`,
+    "fi",
     "unset HOLDFAST_IN_SCOPE XDG_RUNTIME_DIR",
   ];
 }

@@ -28,9 +28,11 @@ export class Profiles {
   get(agent: string): Profile {
     const profile = this.all.find(({ name }) => name === agent);
     if (profile) return profile;
+    const names = this.all.map(({ name }) => name);
+    const alike = names.filter((name) => name.startsWith(agent.slice(0, 2)));
     throw new HoldfastError("agent_unknown", `there is no agent ${JSON.stringify(agent)}`, {
       hint: "holdfast agents lists them; to run any program: holdfast run -- COMMAND",
-      candidates: this.all.map(({ name }) => name),
+      candidates: alike.length > 0 ? alike : names,
     });
   }
 }

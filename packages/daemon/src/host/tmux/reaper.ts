@@ -34,13 +34,15 @@ export const PANE_REAPER = `# Run by the tmux server as the first process of a p
   my $run = "$ENV{HOLDFAST_HOME}/sessions/$ARGV[0]/runs/$ARGV[1]";
   my $server = getppid;
   my @launch = ('/bin/sh', '-c', '. "$0/launch"', $run);
-  $SIG{HUP} = 'IGNORE';
+  $0 = 'holdfast-reaper';
+  my @spared = ('HUP', 'INT', 'TERM');
+  $SIG{$_} = 'IGNORE' for @spared;
   # TIOCNOTTY, so that the program can have the terminal as its own. Where that cannot be, it takes this process's place.
-  if (!ioctl(STDIN, 0x5422, 0)) { $SIG{HUP} = 'DEFAULT'; exec @launch; }
+  if (!ioctl(STDIN, 0x5422, 0)) { $SIG{$_} = 'DEFAULT' for @spared; exec @launch; }
   my $pid = fork;
   if (!defined $pid) { warn "cannot start the program: $!\\n"; exit 126; }
   if ($pid == 0) {
-    $SIG{HUP} = 'DEFAULT';
+    $SIG{$_} = 'DEFAULT' for @spared;
     syscall(${SETSID[process.arch]});
     if (!ioctl(STDIN, 0x540E, 0)) { warn "cannot give the program its terminal: $!\\n"; exit 126; }
     exec @launch;
@@ -61,9 +63,11 @@ export const PANE_REAPER = `# Run by the tmux server as the first process of a p
   exit 0 if !-t STDIN || getppid != $server;
   my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s","uptime":"%s"}' . "\\n", $signal ? '' : $status, $signal || '', $uptime));
   rename("$run/exit.json.new", "$run/exit.json") if $said;
-  # Until the daemon has seen that everything is recorded, and takes the pane away; without one, long enough for any last word.
-  for (1 .. ${LINGER_S * 50}) { last if !-t STDIN; select(undef, undef, undef, 0.02); }
+  # Until the daemon has seen that everything is recorded, and takes the pane away; without one, long enough for any last word. Where it
+  # could not be written down, tmux is to say it soon.
+  for (1 .. ($said ? ${LINGER_S * 50} : 1)) { last if !-t STDIN; select(undef, undef, undef, 0.02); }
   # For a home that cannot be written tmux knows it too; without those that leave a core file.
+  $SIG{$_} = 'DEFAULT' for @spared;
   kill($signal, $$) if grep { $_ == $signal } 1, 2, 9, 10, 12, 13, 14, 15;
   exit($signal ? 128 + $signal : $status);
 }
