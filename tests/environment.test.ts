@@ -60,13 +60,14 @@ test("values of any shape reach the program as they were", async () => {
 
 test("the caller's TMUX and HOLDFAST variables do not get in; the session's own do", async () => {
   await using home = new TestHome();
+  const { token } = await home.json<{ token: string }>(["token", "create", "--scope", "driver"]);
   const env = {
     TMUX: "/tmp/somebody,1,2",
     TMUX_PANE: "%7",
     TMUX_TMPDIR: "/tmp/somebody",
     HOLDFAST_RUN: "aaaaaaaaaa-1",
     HOLDFAST_SESSION: "aaaaaaaaaa",
-    HOLDFAST_TOKEN: "of another session",
+    HOLDFAST_TOKEN: token,
     HOLDFAST_DEBUG: "1",
   };
   const target = path.join(home.root, "environment");
@@ -76,7 +77,7 @@ test("the caller's TMUX and HOLDFAST variables do not get in; the session's own 
   expect(Object.keys(seen).filter((name) => name.startsWith("TMUX"))).toEqual([]);
   expect(seen).toMatchObject({ HOLDFAST_HOME: home.path, HOLDFAST_SESSION: id, HOLDFAST_RUN: `${id}-1` });
   expect(seen).not.toHaveProperty("HOLDFAST_DEBUG");
-  expect(seen.HOLDFAST_TOKEN).not.toBe(env.HOLDFAST_TOKEN);
+  expect(seen.HOLDFAST_TOKEN).toMatch(new RegExp(`^hfs_${id}-1_`));
 });
 
 test("a session has nothing that its caller did not have, but its own terminal and names", async () => {

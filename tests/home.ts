@@ -10,6 +10,9 @@ import type { Session } from "@holdfast/contract";
 import { allProcesses, openHome, type ProcessInfo, signalProcess, withEnvironmentEntry } from "@holdfast/platform";
 import { HoldfastClient, unixTransport } from "@holdfast/sdk";
 
+// Where the tests themselves run inside a session, its token is of another home.
+delete process.env.HOLDFAST_TOKEN;
+
 export const ROOT = path.join(import.meta.dirname, "..");
 export const HOLDFAST = path.join(ROOT, "bin", "holdfast");
 

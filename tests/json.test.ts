@@ -15,14 +15,15 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt".split(
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent".split(
     " ",
   ),
 ].sort();
 const EVENT_KEYS = "epoch seq id type v at actor session machine data".split(" ").sort();
-const STATUS_KEYS = "pid version node nodeVersion home socket startedAt uptimeMs machine epoch seq sessions backup restored tmux"
-  .split(" ")
-  .sort();
+const STATUS_KEYS =
+  "pid version node nodeVersion home socket startedAt uptimeMs machine epoch seq sessions backup restored tmux listen actor scope"
+    .split(" ")
+    .sort();
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -57,6 +58,7 @@ test("run --json prints the session that runs", async () => {
     cwd: home.root,
     command: ["sleep", "1000"],
     owner: `user:${userInfo().username}`,
+    parent: null,
     pid: expect.any(Number),
     createdAt: TIME,
     startedAt: TIME,

@@ -13,7 +13,18 @@ export interface Flag {
   complete?: Completion;
 }
 
-export type Completion = "sessions" | "agents" | "statuses" | "hosts" | "restarts" | "shells" | "directories" | "files" | "nothing";
+export type Completion =
+  | "sessions"
+  | "agents"
+  | "statuses"
+  | "hosts"
+  | "restarts"
+  | "shells"
+  | "scopes"
+  | "token-verbs"
+  | "directories"
+  | "files"
+  | "nothing";
 
 export interface Command {
   name: string;

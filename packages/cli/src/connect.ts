@@ -26,13 +26,37 @@ const REPLACED_MS = 3000;
 /** A question is answered in milliseconds; a daemon that takes this long is stuck, or was stopped. */
 const LATE_MS = 5000;
 
+/** The daemon of the home; with HOLDFAST_URL the one at that address, which is neither started nor replaced from here. */
 export function connect(home: Home): HoldfastClient {
-  return new HoldfastClient(onDemand(home));
+  const url = remoteUrl();
+  return new HoldfastClient(url === undefined ? onDemand(home) : remote(url));
 }
 
 /** Talks to the daemon that runs, and does not start one. */
 export function connectRunning(home: Home): HoldfastClient {
-  return new HoldfastClient(unixTransport(home.daemonSocket));
+  const url = remoteUrl();
+  return new HoldfastClient(url === undefined ? unixTransport(home.daemonSocket) : remote(url));
+}
+
+/** Where HOLDFAST_URL says the daemon is. */
+export function remoteUrl(): string | undefined {
+  return process.env.HOLDFAST_URL || undefined;
+}
+
+/** Loaded when the first request goes out: `fetch` costs as much CPU again as starting Node. */
+function remote(url: string): Transport {
+  let loading: Promise<Transport> | undefined;
+  const load = () => {
+    loading ??= import("@holdfast/sdk/transport/http").then(({ httpTransport }) =>
+      httpTransport(url, { token: process.env.HOLDFAST_TOKEN }),
+    );
+    return loading;
+  };
+  return {
+    request: async (request) => (await load()).request(request),
+    stream: async (request) => (await load()).stream(request),
+    close: () => void loading?.then((transport) => transport.close()).catch(() => {}),
+  };
 }
 
 export function isNotListening(error: unknown): boolean {
@@ -136,8 +160,24 @@ async function replaceOlder(home: Home): Promise<boolean> {
     if (code !== "daemon_outdated") return true;
   }
   const { endDaemon } = await import("./end-daemon.ts");
-  await endDaemon(home, { why: "replaced" });
-  return true;
+  try {
+    await endDaemon(home, { why: "replaced" });
+    return true;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    throw new HoldfastError(
+      "daemon_outdated",
+      `the daemon is older than this holdfast, and may not be replaced from here: ${(error as Error).message}`,
+      {
+        hint: "replace it from a terminal of your own: holdfast up",
+      },
+    );
+  }
+}
+
+/** It was heard, and the answer is no: nothing else may be tried in its place. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof HoldfastError && (error.code === "forbidden" || error.code === "unauthenticated");
 }
 
 function ended(): HoldfastError {

@@ -2,7 +2,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { readJsonFile } from "@holdfast/platform/files";
 import type { Home } from "@holdfast/platform/home";
 import { isSameProcess, signalProcess } from "@holdfast/platform/process";
-import { connectRunning, isNotListening } from "./connect.ts";
+import { connectRunning, isNotListening, isRefused } from "./connect.ts";
 
 /** A daemon that does not answer a request to end within this time is ended by signal. */
 const ANSWER_MS = 5000;
@@ -18,6 +18,9 @@ export async function endDaemon(home: Home, options: { why: "asked" | "replaced"
     if (recorded?.pid !== pid) throw stillThere(pid);
   } catch (error) {
     if (options.why === "replaced" && (error as HoldfastError).code === "usage") return undefined;
+    // Who acts with a token may do what the daemon lets it do; a signal would go around that.
+    if (isRefused(error)) throw error;
+    if (recorded && process.env.HOLDFAST_TOKEN) throw isTimeout(error) ? silent() : error;
     if (!recorded && isNotListening(error)) return undefined;
     if (!recorded) throw isTimeout(error) ? silent() : error;
   }

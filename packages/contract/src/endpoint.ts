@@ -1,20 +1,25 @@
 import type * as z from "zod/mini";
 import type { ErrorCode } from "./errors.ts";
-
-export type Scope = "owner" | "driver" | "observer" | "approver";
+import type { Scope } from "./scopes.ts";
 
 /**
  * One endpoint as data. The server binds it, the SDK calls it, openapi.json describes it; none of them repeats it.
- * `params` are the `:names` of the path. `reply` is JSON, or a stream: "events" is SSE of journal events, "bytes" raw output.
+ * `params` are the `:names` of the path. `reply` is JSON, or a stream: "events" is SSE of journal events, "socket" the same over
+ * WebSocket, "bytes" raw output.
  */
 export interface Endpoint {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: `/${string}`;
   summary: string;
   scope: Scope;
+  /**
+   * What a session's own token may do here: `own`, with itself and its descendants only; `any`, as everybody of its scope. Without it
+   * the endpoint is closed to sessions. A `:ref` under /sessions is narrowed by the binding, anything else by the handler.
+   */
+  reach?: "own" | "any";
   query?: z.ZodMiniObject;
   body?: z.ZodMiniObject;
-  reply: z.ZodMiniType | "events" | "bytes";
+  reply: z.ZodMiniType | "events" | "socket" | "bytes";
   errors: readonly ErrorCode[];
 }
 

@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
+import { AuditEntry, Listening, NewToken, ScopeSchema, Token } from "./access.ts";
 import { Backup, RestoreReport } from "./backup.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Screen } from "./holder.ts";
-import { SessionId } from "./ids.ts";
+import { Principal, SessionId } from "./ids.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
 
@@ -100,6 +101,11 @@ export const DaemonStatus = z.object({
   backup: z.nullable(Backup),
   /** How the epoch came about, where a restore began it. */
   restored: z.nullable(z.extend(RestoreReport, { at: Time })),
+  /** Over TCP; null when it was not asked for. */
+  listen: z.nullable(Listening),
+  /** Who asks, and what they may do. */
+  actor: Principal,
+  scope: ScopeSchema,
   tmux: z.nullable(z.object({ path: z.string(), version: z.string(), socket: z.string(), pid: z.nullable(z.int()) })),
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
@@ -213,6 +219,7 @@ export const ENDPOINTS = {
     ...ROUTES.status,
     summary: "The daemon: its pid, version, Node, home and counts.",
     scope: "observer",
+    reach: "any",
     reply: DaemonStatus,
     errors: [],
   },
@@ -232,6 +239,7 @@ export const ENDPOINTS = {
     ...ROUTES.listSessions,
     summary: "Sessions with the cursor of this snapshot; running ones unless `all`, `status` or `names` says otherwise.",
     scope: "observer",
+    reach: "own",
     query: z.extend(Selection, { usage: flag }),
     reply: SessionList,
     errors: SESSION_ERRORS,
@@ -240,6 +248,7 @@ export const ENDPOINTS = {
     ...ROUTES.spawn,
     summary: "Starts a session and answers once its program runs.",
     scope: "driver",
+    reach: "own",
     body: SpawnRequest,
     reply: Session,
     errors: ["invalid_name", "name_taken", "agent_unknown", "program_not_found", "cwd_unusable", "host_missing", "host_failed"],
@@ -248,6 +257,7 @@ export const ENDPOINTS = {
     ...ROUTES.getSession,
     summary: "One session by name, id or unique id prefix.",
     scope: "observer",
+    reach: "own",
     reply: Session,
     errors: SESSION_ERRORS,
   },
@@ -255,6 +265,7 @@ export const ENDPOINTS = {
     ...ROUTES.renameSession,
     summary: "Gives a session another name.",
     scope: "driver",
+    reach: "own",
     body: z.object({ name: text }),
     reply: Session,
     errors: [...SESSION_ERRORS, "invalid_name", "name_taken"],
@@ -270,6 +281,7 @@ export const ENDPOINTS = {
     ...ROUTES.stopSession,
     summary: "SIGTERM to every process of the run, SIGKILL after the grace period; answers when all are gone.",
     scope: "driver",
+    reach: "own",
     body: z.object({ graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000) }),
     reply: StopReply,
     errors: [...SESSION_ERRORS, "session_ended", "stop_incomplete"],
@@ -278,6 +290,7 @@ export const ENDPOINTS = {
     ...ROUTES.attachSession,
     summary: "What the caller's terminal must become to attach; moves a client that is on our server already.",
     scope: "driver",
+    reach: "own",
     body: z.object({ readOnly: z._default(z.boolean(), false), from: z.nullable(z.string()) }),
     reply: AttachPlan,
     errors: [...SESSION_ERRORS, "session_ended", "host_missing"],
@@ -286,6 +299,7 @@ export const ENDPOINTS = {
     ...ROUTES.detachSession,
     summary: "Sends every client of a session away; the session goes on.",
     scope: "driver",
+    reach: "own",
     body: z.object({}),
     reply: z.object({ session: Session, detached: z.int() }),
     errors: [...SESSION_ERRORS, "session_ended"],
@@ -294,6 +308,7 @@ export const ENDPOINTS = {
     ...ROUTES.sendText,
     summary: "Types text into a session's program in one piece: as a paste where the program takes pastes, then Enter.",
     scope: "driver",
+    reach: "own",
     body: z.object({
       text: z.string().check(z.maxLength(16_000_000)),
       enter: z._default(z.boolean(), true),
@@ -306,6 +321,7 @@ export const ENDPOINTS = {
     ...ROUTES.pressKeys,
     summary: "Presses keys by name, one after the other.",
     scope: "driver",
+    reach: "own",
     body: z.object({ keys: z.array(z.string().check(z.maxLength(20))).check(z.minLength(1), z.maxLength(1000)) }),
     reply: z.object({ session: Session, pressed: z.int() }),
     errors: [...SESSION_ERRORS, "session_ended", "usage"],
@@ -314,6 +330,7 @@ export const ENDPOINTS = {
     ...ROUTES.getScreen,
     summary: "What a person would see now: the screen's lines, size, cursor and title.",
     scope: "observer",
+    reach: "own",
     reply: Screen,
     errors: [...SESSION_ERRORS, "session_ended"],
   },
@@ -322,6 +339,7 @@ export const ENDPOINTS = {
     summary:
       "The recording of a run as raw bytes from an offset, or all that is kept; with `follow` until the run has ended. A reader that the limit has overtaken is cut off, and refused when it comes back.",
     scope: "observer",
+    reach: "own",
     query: z.object({ run: z.optional(wholeNumber), from: z.optional(wholeNumber), since: z.optional(wholeNumber), follow: flag }),
     reply: "bytes",
     errors: [...SESSION_ERRORS, "usage", "recording_cut"],
@@ -330,6 +348,7 @@ export const ENDPOINTS = {
     ...ROUTES.getRecording,
     summary: "What is recorded of a run: where it begins and ends in bytes, and the terminal's sizes.",
     scope: "observer",
+    reach: "own",
     query: z.object({ run: z.optional(wholeNumber), since: z.optional(wholeNumber), from: z.optional(wholeNumber) }),
     reply: z.object({
       /** The session's id: its name may change while somebody reads. */
@@ -356,6 +375,7 @@ export const ENDPOINTS = {
     ...ROUTES.listTimes,
     summary: "When which byte of a recording came, and how large the terminal was, page by page.",
     scope: "observer",
+    reach: "own",
     query: z.object({ run: z.optional(wholeNumber), after: z._default(wholeNumber, 0) }),
     reply: z.object({
       samples: z.array(TimeSample),
@@ -369,6 +389,7 @@ export const ENDPOINTS = {
     ...ROUTES.viewSession,
     summary: "Says that somebody has looked at a session; the first time after its end is recorded, and allows pruning it.",
     scope: "observer",
+    reach: "own",
     body: z.object({}),
     reply: Session,
     errors: SESSION_ERRORS,
@@ -463,6 +484,7 @@ export const ENDPOINTS = {
     ...ROUTES.listEvents,
     summary: "Events after a cursor, at most `limit`.",
     scope: "observer",
+    reach: "own",
     query: z.object({
       after: z.optional(z.string()),
       session: z.optional(z.string()),
@@ -476,8 +498,68 @@ export const ENDPOINTS = {
     ...ROUTES.followEvents,
     summary: "Events after a cursor and from then on, as SSE; `id` is the cursor to come back with.",
     scope: "observer",
+    reach: "own",
     query: z.object({ after: z.optional(z.string()), session: z.optional(z.string()), type: z.optional(list) }),
     reply: "events",
     errors: [...SESSION_ERRORS, "usage", "cursor_gone"],
+  },
+  socketEvents: {
+    ...ROUTES.socketEvents,
+    summary:
+      "The same as a WebSocket: each text frame is an event as JSON. A browser says `holdfast` and `token.TOKEN` as its protocols; TOKEN never goes into an address.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ after: z.optional(z.string()), session: z.optional(z.string()), type: z.optional(list) }),
+    reply: "socket",
+    errors: [...SESSION_ERRORS, "usage", "cursor_gone"],
+  },
+  listAudit: {
+    ...ROUTES.listAudit,
+    summary: "Who did what, and what was refused, oldest first; at most `limit`.",
+    scope: "observer",
+    query: z.object({
+      after: z.optional(z.string()),
+      /** Milliseconds since 1970. */
+      since: z.optional(wholeNumber),
+      actor: z.optional(list),
+      limit: z._default(wholeNumber, 1000),
+    }),
+    reply: z.object({ cursor: z.string(), entries: z.array(AuditEntry), more: z.boolean() }),
+    errors: ["usage", "cursor_gone"],
+  },
+  listTokens: {
+    ...ROUTES.listTokens,
+    summary: "Named tokens, revoked ones too; never their text.",
+    scope: "owner",
+    reply: z.object({ tokens: z.array(Token) }),
+    errors: [],
+  },
+  createToken: {
+    ...ROUTES.createToken,
+    summary: "Makes a token and tells its text, once.",
+    scope: "owner",
+    body: z.object({
+      scope: ScopeSchema,
+      name: z.optional(text),
+      /** From now; without it the token is good until it is revoked. */
+      expiresInMs: z.optional(z.number().check(z.minimum(1), z.maximum(100 * 365 * 86_400_000))),
+    }),
+    reply: NewToken,
+    errors: ["invalid_name", "name_taken"],
+  },
+  revokeToken: {
+    ...ROUTES.revokeToken,
+    summary: "Ends a token by name or id, and every stream that was opened with it.",
+    scope: "owner",
+    reply: Token,
+    errors: ["token_not_found"],
+  },
+  setListening: {
+    ...ROUTES.setListening,
+    summary: "Listens on a TCP address too, from now on and after each restart; null ends it. Port 0 picks one. Always with a token.",
+    scope: "owner",
+    body: z.object({ address: z.nullable(text), insecurePublic: z._default(z.boolean(), false) }),
+    reply: z.object({ listen: z.nullable(Listening) }),
+    errors: ["usage", "address_public", "address_unusable"],
   },
 } as const satisfies Record<EndpointName, Endpoint>;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { ScopeSchema } from "./access.ts";
 import { RestoreReport } from "./backup.ts";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { CauseSchema, Exit, HostSchema, KindSchema, RestartSchema, Time } from "./session.ts";
@@ -12,6 +13,13 @@ const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 export const EVENTS = {
   "daemon.started": z.object({ pid: z.int(), version: z.string(), node: z.string() }),
   "daemon.stopped": z.object({ pid: z.int(), why: z.enum(["asked", "replaced", "signal", "restore"]) }),
+  /** Over TCP from now on, or, with null, no longer. */
+  "daemon.listening": z.object({ address: z.nullable(z.string()), public: z.boolean() }),
+  /** Only the hash of its text is kept, here and everywhere. */
+  "token.created": z.object({ id: z.string(), name: z.string(), scope: ScopeSchema, hash: z.string(), expiresAt: z.nullable(Time) }),
+  "token.revoked": z.object({ id: z.string(), name: z.string() }),
+  /** A request of a known principal was refused. The same again within a minute is only counted, as `more` of the next. */
+  "access.refused": z.object({ endpoint: z.string(), why: z.string(), more: z.int() }),
   "session.created": z.object({
     name: z.string(),
     kind: KindSchema,
@@ -25,6 +33,8 @@ export const EVENTS = {
     memoryLimitBytes: z.optional(z.nullable(z.int())),
     /** Of each run; 0 keeps everything, absent as configured. */
     recordingLimitBytes: z.optional(z.int()),
+    /** The session that started it. */
+    parent: z.optional(z.nullable(SessionId)),
   }),
   /** Its record was lost with a damaged journal; this is what its files say. `exit` and `endedAt` are null for a run that may live. */
   "session.rebuilt": z.object({
@@ -39,6 +49,7 @@ export const EVENTS = {
     restart: RestartSchema,
     memoryLimitBytes: z.nullable(z.int()),
     recordingLimitBytes: z.optional(z.int()),
+    parent: z.optional(z.nullable(SessionId)),
     owner: Principal,
     createdAt: Time,
     runs: z.array(
@@ -61,6 +72,10 @@ export const EVENTS = {
   "session.started": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
   /** A run that its keeper still kept, though no record said so, belongs to the session again. */
   "session.adopted": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
+  /** Somebody types: how much, never what. */
+  "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
+  "session.attach_requested": z.object({ run: RunNumber, readOnly: z.boolean() }),
+  "session.detach_requested": z.object({ run: RunNumber }),
   "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
   /** The run is about to be ended for it. */
   "session.limit_exceeded": z.object({ run: RunNumber, limit: z.enum(["memory"]), used: z.int(), allowed: z.int() }),
@@ -80,12 +95,21 @@ export const EVENTS = {
   /** Somebody looked at the session for the first time since it ended: from now on it may be pruned. */
   "session.viewed": z.object({ run: RunNumber }),
   "session.renamed": z.object({ from: z.string(), name: z.string() }),
-  /** `why`: somebody asked (the default), or the policy's age or size. `bytes`: what its files took. */
-  "session.removed": z.object({ name: z.string(), why: z.optional(z.enum(["asked", "age", "size"])), bytes: z.optional(z.int()) }),
+  /**
+   * `why`: somebody asked (the default), or the policy's age or size. `bytes`: what its files took. `parent`: whose child it was, so that
+   * the parent still hears of it.
+   */
+  "session.removed": z.object({
+    name: z.string(),
+    why: z.optional(z.enum(["asked", "age", "size"])),
+    bytes: z.optional(z.int()),
+    parent: z.optional(z.nullable(SessionId)),
+  }),
   /** The session as it was when older events of it were deleted: rows of the tables, whole. */
   "session.snapshot": z.object({ session: Row, runs: z.array(Row) }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),
+  "orphan.stop_requested": z.object({ id: z.string(), pid: z.int(), command: z.string() }),
   /** The disk was full, or the run's recorder died and was replaced: what the program wrote in between is not in the recording. */
   "recording.gap": z.object({ run: RunNumber, offset: z.int(), bytes: z.nullable(z.int()), why: z.string() }),
   /** The oldest output was deleted: `bytes` since the last such event. The recording now begins at `offset`, with `outputPath`. */

@@ -1,3 +1,4 @@
+export * from "./access.ts";
 export * from "./backup.ts";
 export * from "./cursor.ts";
 export * from "./endpoint.ts";
@@ -9,6 +10,7 @@ export * from "./holder.ts";
 export * from "./ids.ts";
 export * from "./names.ts";
 export * from "./routes.ts";
+export * from "./scopes.ts";
 export * from "./session.ts";
 export * from "./status.ts";
 export * from "./version.ts";

@@ -24,12 +24,13 @@ export function openapi(endpoints: Record<string, Endpoint> = ENDPOINTS): Json {
     info: {
       title: "Holdfast",
       version: VERSION,
-      description: "Served on the daemon's Unix socket.",
+      description: "Served on the daemon's Unix socket and, on request, on a TCP address; there always with a token.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "http://holdfast" }],
+    security: [{ token: [] }],
     paths,
-    components: { schemas: schemas.components() },
+    components: { securitySchemes: { token: { type: "http", scheme: "bearer" } }, schemas: schemas.components() },
   };
 }
 
@@ -39,6 +40,7 @@ function operation(name: string, endpoint: Endpoint, schemas: Schemas): Json {
     operationId: name,
     summary: endpoint.summary,
     "x-scope": endpoint.scope,
+    "x-session-reach": endpoint.reach ?? "none",
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(endpoint.body ? { requestBody: { required: true, content: json(schemas.of(endpoint.body, "input")) } } : {}),
     responses: { 200: reply(endpoint, schemas), ...failures(endpoint) },
@@ -56,6 +58,7 @@ function queryParameters({ query }: Endpoint, schemas: Schemas): Json[] {
 }
 
 function reply({ reply }: Endpoint, schemas: Schemas): Json {
+  if (reply === "socket") return { description: "Never: it answers an upgrade to WebSocket with 101." };
   if (reply === "bytes") return { description: "Raw bytes.", content: { "application/octet-stream": {} } };
   if (reply !== "events") return { description: "Done.", content: json(schemas.of(reply, "output")) };
   return {
@@ -68,11 +71,11 @@ function reply({ reply }: Endpoint, schemas: Schemas): Json {
   };
 }
 
-/** Beside what an endpoint names: any request can be malformed, anything can break, and what is to be written down needs a disk. */
+/** Beside what an endpoint names: any request can be malformed or not allowed, anything can break, and what is to be written down needs a disk. */
 function failures({ errors, method }: Endpoint): Record<string, Json> {
   const byStatus = new Map<number, Set<ErrorCode>>();
   const writing = method === "GET" ? [] : (["disk_full", "home_read_only"] as const);
-  for (const code of [...errors, ...writing, "usage", "internal"] as const) {
+  for (const code of [...errors, ...writing, "usage", "unauthenticated", "forbidden", "internal"] as const) {
     const status = ERRORS[code].http;
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
   }

@@ -32,6 +32,12 @@ export const ROUTES = {
   restoreBackup: { method: "POST", path: "/backups/:name/restore" },
   listEvents: { method: "GET", path: "/events" },
   followEvents: { method: "GET", path: "/events/stream" },
+  socketEvents: { method: "GET", path: "/events/socket" },
+  listAudit: { method: "GET", path: "/audit" },
+  listTokens: { method: "GET", path: "/tokens" },
+  createToken: { method: "POST", path: "/tokens" },
+  revokeToken: { method: "DELETE", path: "/tokens/:ref" },
+  setListening: { method: "POST", path: "/listen" },
 } as const;
 
 export type EndpointName = keyof typeof ROUTES;

@@ -36,6 +36,8 @@ export const Session = z.object({
   cwd: z.string(),
   command: z.array(z.string()),
   owner: z.string(),
+  /** The session that started it, where one did. */
+  parent: z.nullable(SessionId),
   pid: z.nullable(z.int()),
   createdAt: Time,
   startedAt: z.nullable(Time),

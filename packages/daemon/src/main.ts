@@ -29,13 +29,20 @@ import {
   whyUnwritable,
   writeFileAtomic,
 } from "@holdfast/platform";
-import { DAEMON, osUser } from "./access/principal.ts";
+import { Access } from "./access/access.ts";
+import { DAEMON } from "./access/principal.ts";
+import { Refusals } from "./access/refusals.ts";
+import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
 import { Profiles } from "./agent/profiles/index.ts";
 import { userProfiles } from "./agent/user-profiles.ts";
 import { bind } from "./api/bind.ts";
+import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
+import { serve as serveHttp } from "./api/serve.ts";
+import { eventSockets } from "./api/socket.ts";
+import { TcpDoor } from "./api/tcp.ts";
 import { readConfiguration } from "./configuration.ts";
 import { Doctor } from "./doctor/doctor.ts";
 import type { Host } from "./host/host.ts";
@@ -53,6 +60,7 @@ import { takeHome } from "./lock.ts";
 import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
+import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
@@ -90,12 +98,16 @@ async function serve(home: Home): Promise<void> {
 
   const startedAt = new Date().toISOString();
   const configuration = readConfiguration();
-  const projections = [sessionsProjection, restoresProjection];
+  const projections = [sessionsProjection, tokensProjection, restoresProjection];
   const backups = new Backups({ home, copier: join(import.meta.dirname, "backup-copy.mjs"), onDamage: (what) => foundDamage(what) });
   const db = await openJournalDatabase(home, { backups, projections });
   const reserve = new Reserve(join(home.path, "reserve"));
   const journal = new Journal({ db, reserve, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
+  const tokenQueries = new TokenQueries(db);
+  const tokens = new Tokens({ home, journal, queries: tokenQueries });
+  const refusals = new Refusals({ journal });
+  const gate = new Gate({ access: new Access({ home, queries, tokens: tokenQueries, refusals }), refusals, queries });
   const tmux = openTmux(home, configuration.detachKey);
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
@@ -135,6 +147,7 @@ async function serve(home: Home): Promise<void> {
     session: null,
     data: { pid: process.pid, version: VERSION, node: process.execPath },
   });
+  tokens.begin();
   sweepRemoved(home, { journal, queries });
   await lifecycle.begin();
   sessions.restarts.begin();
@@ -144,10 +157,10 @@ async function serve(home: Home): Promise<void> {
   backups.begin(() => journal.cursor.seq);
 
   let ending = false;
-  const end = async (why: "asked" | "replaced" | "signal" | "restore" | "damaged") => {
+  const end = async (why: "asked" | "replaced" | "signal" | "restore" | "damaged", actor: Principal = DAEMON) => {
     if (ending) return;
     ending = true;
-    await door[Symbol.asyncDispose]();
+    await Promise.all([door[Symbol.asyncDispose](), tcp[Symbol.asyncDispose]()]);
     sessions.restarts[Symbol.dispose]();
     sessions.limits[Symbol.dispose]();
     pruning[Symbol.dispose]();
@@ -156,7 +169,7 @@ async function serve(home: Home): Promise<void> {
     backups[Symbol.dispose]();
     try {
       if (why !== "damaged") {
-        journal.append({ type: "daemon.stopped", actor: DAEMON, session: null, data: { pid: process.pid, why } });
+        journal.append({ type: "daemon.stopped", actor, session: null, data: { pid: process.pid, why } });
         // A damaged one is left open: closing it would write to it.
         db.close();
       }
@@ -181,7 +194,8 @@ async function serve(home: Home): Promise<void> {
   };
   onDamage(db, (error) => foundDamage(error.message));
   const control: Control = {
-    status: () => statusOf(),
+    status: (_, { actor, scope }) => ({ ...statusOf(), actor, scope }),
+    setListening: async ({ body }, { actor }) => ({ listen: await tcp.set(body, actor) }),
     async shutdown({ body }, { actor, version }) {
       // Of several newer clients that found an older daemon, the first replaces it; what the others find is not older any more.
       if (body.why === "replaced" && version !== undefined && compareVersions(version, VERSION) <= 0) {
@@ -189,7 +203,7 @@ async function serve(home: Home): Promise<void> {
       }
       const stopped = body.all ? await stopAll({ sessions, orphans, hosts, graceMs: body.graceMs, actor }) : [];
       // The reply must be out before the door closes.
-      setTimeout(() => void end(body.why), 20);
+      setTimeout(() => void end(body.why, actor), 20);
       return { pid: process.pid, stopped };
     },
     async restoreBackup({ params }, { actor }) {
@@ -201,7 +215,7 @@ async function serve(home: Home): Promise<void> {
       return { backup, before, pid: process.pid };
     },
   };
-  const statusOf = (): DaemonStatus => ({
+  const statusOf = (): Omit<DaemonStatus, "actor" | "scope"> => ({
     pid: process.pid,
     version: VERSION,
     node: process.execPath,
@@ -215,27 +229,32 @@ async function serve(home: Home): Promise<void> {
     sessions: queries.counts(),
     backup: backups.list()[0] ?? null,
     restored: lastRestore(db),
+    listen: tcp.listening,
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });
 
-  const door = await listen(
-    bind(
-      handlers({
-        sessions,
-        orphans,
-        doctor,
-        journal,
-        backups,
-        queries,
-        pruning,
-        diskUse: () => diskUse(home, queries),
-        listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),
-        control,
-      }),
-      osUser(),
-    ),
+  const bound = handlers({
+    sessions,
+    orphans,
+    doctor,
+    journal,
+    backups,
+    queries,
+    pruning,
+    diskUse: () => diskUse(home, queries),
+    listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),
+    tokens,
+    gate,
+    control,
+  });
+  const tcp = new TcpDoor({
     home,
-  );
+    journal,
+    serve: (door) => serveHttp(bind(bound, { gate, door }), eventSockets(bound, { gate, door })),
+  });
+  const unix = { gate, door: UNIX_DOOR };
+  const door = await listen(bind(bound, unix), home, eventSockets(bound, unix));
+  await tcp.begin();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));
   writeFileAtomic(home.daemonFile, `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, version: VERSION })}\n`);
   log(`daemon ${VERSION} ready: pid ${process.pid}, home ${home.path}`);
@@ -285,7 +304,7 @@ async function stopAll(options: {
   );
   for (const { id } of await options.orphans.list()) {
     // It may have ended with the one before.
-    await options.orphans.stop(id, options.graceMs).catch((error: HoldfastError) => {
+    await options.orphans.stop(id, options).catch((error: HoldfastError) => {
       if (error.code !== "orphan_not_found") throw error;
     });
   }

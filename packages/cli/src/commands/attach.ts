@@ -1,6 +1,7 @@
 import type { AttachPlan } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
+import { remoteUrl } from "../connect.ts";
 import { oneName } from "../select.ts";
 
 export const command: Command = {
@@ -8,7 +9,7 @@ export const command: Command = {
   summary: "put a session on this terminal; Ctrl+\\ leaves it running",
   usage: "NAME [--read-only]",
   description:
-    "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time. From inside a session, its terminal moves over to the other one.",
+    "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time. From inside a session, its terminal moves over to the other one: to a child of it, or, with\nHOLDFAST_TOKEN= holdfast attach NAME, as yourself to any.",
   flags: { "read-only": { summary: "look only: nothing you type gets in, and your window does not resize the session", short: "r" } },
   arguments: "sessions",
   examples: [
@@ -22,6 +23,12 @@ export const command: Command = {
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
     if (!hasTerminal && !context.json) {
       throw new HoldfastError("not_a_terminal", "attach needs a terminal", { hint: `to read what it printed: holdfast logs ${ref}` });
+    }
+    const url = remoteUrl();
+    if (url !== undefined) {
+      throw new HoldfastError("usage", `attach needs the session's own machine, and this is ${url}`, {
+        hint: `read it with: holdfast logs -f ${ref}, or holdfast screen ${ref}; or unset HOLDFAST_URL where the daemon runs`,
+      });
     }
     const plan = await context.client.call("attachSession", { params: { ref }, body: { readOnly, from: context.json ? null : from } });
     if (context.json) {

@@ -1,4 +1,5 @@
 /** What the completion scripts ask: the words so far, the last one unfinished; prints what fits, one per line. */
+import { SCOPES } from "@holdfast/contract/scopes";
 import { HOSTS, RESTARTS, STATUSES } from "@holdfast/contract/status";
 import type { Command, Completion, Context } from "../command.ts";
 import { COMMON_FLAGS } from "../command-line.ts";
@@ -48,6 +49,8 @@ async function values(context: Context, what: Completion): Promise<string[]> {
   if (what === "hosts") return [...HOSTS];
   if (what === "restarts") return [...RESTARTS];
   if (what === "shells") return ["bash", "zsh", "fish"];
+  if (what === "scopes") return [...SCOPES];
+  if (what === "token-verbs") return ["create", "ls", "revoke"];
   if (what !== "sessions" && what !== "agents") return [];
   using client = connectRunning(context.home);
   try {

@@ -1,4 +1,6 @@
+import type { Session } from "@holdfast/contract/session";
 import type { Command, Context } from "../command.ts";
+import { remoteUrl } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
 import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../end-daemon.ts";
 
@@ -16,6 +18,7 @@ export const command: Command = {
     ["holdfast down --all", "everything ends"],
   ],
   async run(context) {
+    if (remoteUrl() !== undefined) return downThere(context);
     if (context.flags.has("all")) return downAll(context);
     const ended = await endDaemon(context.home, { why: "asked" });
     if (context.json) process.stdout.write(`${JSON.stringify({ pid: ended?.pid ?? null, stopped: [] })}\n`);
@@ -24,13 +27,26 @@ export const command: Command = {
   },
 };
 
+/** Only asked: its process is not ours to wait for. */
+async function downThere(context: Context): Promise<number> {
+  return tell(context, await context.client.call("shutdown", { body: { all: context.flags.has("all"), graceMs: grace(context) } }));
+}
+
+function grace({ flags }: Context): number {
+  const text = flags.text("grace");
+  return text === undefined ? 5000 : parseDuration(text, "--grace");
+}
+
 /** A daemon is started if need be: what it keeps can only be ended in order through it. */
 async function downAll(context: Context): Promise<number> {
-  const grace = context.flags.text("grace");
-  const graceMs = grace === undefined ? 5000 : parseDuration(grace, "--grace");
+  const graceMs = grace(context);
   await endHungDaemon(context.home);
   const { pid, stopped } = await context.client.call("shutdown", { body: { all: true, graceMs } });
   await gone(recordedDaemon(context.home) ?? { pid, start: undefined });
+  return tell(context, { pid, stopped });
+}
+
+function tell(context: Context, { pid, stopped }: { pid: number; stopped: Session[] }): number {
   if (context.json) process.stdout.write(`${JSON.stringify({ pid, stopped })}\n`);
   else process.stdout.write(`${stopped.length === 1 ? "1 session" : `${stopped.length} sessions`} stopped. The daemon has ended.\n`);
   return 0;

@@ -41,6 +41,7 @@ function render(session: Session): string {
     ["directory", session.cwd],
     ["host", session.host],
     ["owner", session.owner],
+    ["parent", session.parent],
     ["pid", session.pid === null ? null : String(session.pid)],
     ["created", local(session.createdAt)],
     ["started", local(session.startedAt)],

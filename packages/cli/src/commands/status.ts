@@ -3,6 +3,7 @@ import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
+import { listenLine } from "./up.ts";
 
 export const command: Command = {
   name: "status",
@@ -28,6 +29,8 @@ export const command: Command = {
             ? `${status.tmux.version} (${status.tmux.path}), ${status.tmux.pid === null ? "no server yet" : `server pid ${status.tmux.pid}`}`
             : "not found",
         ],
+        ["address", status.listen === null ? "only its Unix socket" : listenLine(status.listen)],
+        ["you", `${status.actor}, ${status.scope}`],
         ["journal", `epoch ${status.epoch}, ${status.seq} events`],
         ["backup", backupOf(status.backup)],
         ...(status.restored ? [["restored", restoredText(status.restored)]] : []),

@@ -1,20 +1,56 @@
-import type { Command } from "../command.ts";
+import type { Listening } from "@holdfast/contract/access";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command, Context } from "../command.ts";
+import { remoteUrl } from "../connect.ts";
 
 export const command: Command = {
   name: "up",
   summary: "start the daemon, if it does not run",
-  usage: "",
-  description: "Every command does this by itself when it needs to.",
-  flags: {},
-  examples: [["holdfast up", "says its pid and home"]],
+  usage: "[--listen 127.0.0.1:PORT [--insecure-public] | --no-listen]",
+  description:
+    "Every command does this by itself when it needs to. With --listen the daemon is also reached over TCP, by HTTP, SSE and WebSocket,\nalways with a token; it is remembered for the next daemon. Port 0 picks a free one.",
+  flags: {
+    listen: { value: "ADDRESS", summary: "listen there too, from now on", complete: "nothing" },
+    "no-listen": { summary: "do not listen on a TCP address any more" },
+    "insecure-public": { summary: "with --listen: also where other machines reach it; tokens and output go unencrypted" },
+  },
+  examples: [
+    ["holdfast up", "says its pid and home"],
+    ["holdfast up --listen 127.0.0.1:8080", "for a browser or a program; see holdfast token"],
+    ["holdfast up --no-listen", "only the Unix socket again"],
+  ],
   async run(context) {
+    await setListening(context);
     const status = await context.client.call("status", {});
-    process.stdout.write(
-      context.json ? `${JSON.stringify(status)}\n` : `The daemon runs: pid ${status.pid}, version ${status.version}, home ${status.home}\n`,
-    );
-    const { logoutEnds } = await import("@holdfast/platform");
-    const { ends, what, remedy } = await logoutEnds();
-    if (ends !== "nothing") process.stderr.write(`holdfast: ${what}, sessions with them; to keep them: ${remedy}\n`);
+    if (context.json) process.stdout.write(`${JSON.stringify(status)}\n`);
+    else {
+      process.stdout.write(`The daemon runs: pid ${status.pid}, version ${status.version}, home ${status.home}\n`);
+      if (status.listen) process.stdout.write(`${listenLine(status.listen)}\n`);
+    }
+    // What ends with a login is the machine's own matter.
+    if (remoteUrl() === undefined) await warnOfLogout();
     return 0;
   },
 };
+
+async function setListening({ flags, client }: Context): Promise<void> {
+  const address = flags.text("listen");
+  if (
+    flags.has("no-listen") ? address !== undefined || flags.has("insecure-public") : flags.has("insecure-public") && address === undefined
+  ) {
+    throw new HoldfastError("usage", "--listen ADDRESS [--insecure-public], or --no-listen", { hint: "see: holdfast up --help" });
+  }
+  if (address === undefined && !flags.has("no-listen")) return;
+  await client.call("setListening", { body: { address: address ?? null, insecurePublic: flags.has("insecure-public") } });
+}
+
+export function listenLine(listen: Listening): string {
+  if (listen.error !== null) return `It does not listen on ${listen.address}: ${listen.error}; it tries again`;
+  return `It listens on ${listen.url}, for those with a token${listen.public ? "; other machines reach it, and nothing is encrypted" : ""}`;
+}
+
+async function warnOfLogout(): Promise<void> {
+  const { logoutEnds } = await import("@holdfast/platform");
+  const { ends, what, remedy } = await logoutEnds();
+  if (ends !== "nothing") process.stderr.write(`holdfast: ${what}, sessions with them; to keep them: ${remedy}\n`);
+}

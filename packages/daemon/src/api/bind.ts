@@ -13,21 +13,28 @@ import {
   type Principal,
   type ReplyOf,
   type RequestOf,
+  type Scope,
+  type SessionId,
   VERSION,
 } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import type { Identity } from "../access/identity.ts";
+import { type Door, type Gate, whileValid } from "./gate.ts";
 
 export interface Caller {
   actor: Principal;
+  scope: Scope;
+  /** The session that asks: it may know of itself and its descendants only. */
+  reach: SessionId | undefined;
   /** Of the client's Holdfast, when it says. */
   version: string | undefined;
   /** Aborts when the client has gone. */
   signal: AbortSignal;
 }
 
-type Reply<E extends Endpoint> = E["reply"] extends "events"
+type Reply<E extends Endpoint> = E["reply"] extends "events" | "socket"
   ? AsyncIterable<AnyEvent | undefined>
   : E["reply"] extends "bytes"
     ? AsyncIterable<Uint8Array>
@@ -39,36 +46,53 @@ export type Handlers = {
 
 type AnyHandler = (request: { params: Record<string, string>; query: unknown; body: unknown }, caller: Caller) => unknown;
 
-export function bind(handlers: Handlers, actor: Principal): Hono {
-  const app = new Hono();
+type App = Hono<{ Variables: { identity: Identity } }>;
+
+export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Door }): App {
+  const app: App = new Hono();
   app.use(async (c, next) => {
+    const headers = { host: c.req.header("host"), origin: c.req.header("origin"), authorization: c.req.header("authorization") };
+    c.set("identity", gate.admit(headers, door));
     const error = versionConflict(c.req.header("holdfast-version"));
     // Whatever its version, a client must be able to end this daemon.
     return error && c.req.path !== ENDPOINTS.shutdown.path ? failure(error) : next();
   });
   for (const [name, endpoint] of Object.entries(ENDPOINTS) as [EndpointName, Endpoint][]) {
-    app.on(endpoint.method, [endpoint.path], (c) => answer(c, endpoint, { handler: handlers[name] as unknown as AnyHandler, actor }));
+    const handler = handlers[name] as unknown as AnyHandler;
+    app.on(endpoint.method, [endpoint.path], (c) => {
+      const identity = c.get("identity");
+      const params = gate.permit(identity, name, c.req.param() as Record<string, string>);
+      return answer(c, endpoint, { handler, identity, params });
+    });
   }
   app.notFound((c) => failure(new HoldfastError("usage", `there is no endpoint ${c.req.method} ${c.req.path}`)));
   app.onError((error) => failure(toError(error)));
   return app;
 }
 
-async function answer(c: Context, endpoint: Endpoint, how: { handler: AnyHandler; actor: Principal }): Promise<Response> {
+async function answer(
+  c: Context,
+  endpoint: Endpoint,
+  { handler, identity, params }: { handler: AnyHandler; identity: Identity; params: Record<string, string> },
+): Promise<Response> {
+  if (endpoint.reply === "socket")
+    throw new HoldfastError("usage", `${endpoint.path} speaks WebSocket only`, { hint: "or read /events/stream" });
   const request = {
-    params: c.req.param() as Record<string, string>,
+    params,
     query: endpoint.query ? parse(endpoint.query, c.req.query(), "query") : {},
     body: endpoint.body ? parse(endpoint.body, await jsonBody(c), "body") : undefined,
   };
-  const signal = c.req.raw.signal;
-  const reply = how.handler(request, { actor: how.actor, version: c.req.header("holdfast-version"), signal });
-  if (endpoint.reply === "events") return stream(sse(reply as AsyncIterable<AnyEvent | undefined>), "text/event-stream");
-  if (endpoint.reply === "bytes") return stream(brokenOff(c, reply as AsyncIterable<Uint8Array>), "application/octet-stream");
+  const { actor, scope, reach } = identity;
+  const reply = handler(request, { actor, scope, reach, version: c.req.header("holdfast-version"), signal: c.req.raw.signal });
+  if (endpoint.reply === "events")
+    return stream(sse(whileValid(identity, reply as AsyncIterable<AnyEvent | undefined>)), "text/event-stream");
+  if (endpoint.reply === "bytes")
+    return stream(brokenOff(c, whileValid(identity, reply as AsyncIterable<Uint8Array>)), "application/octet-stream");
   return json(200, await reply);
 }
 
 /** A newer CLI is told to replace this daemon; an older one, to get itself replaced. A caller that says nothing is served. */
-function versionConflict(theirs: string | undefined): HoldfastError | undefined {
+export function versionConflict(theirs: string | undefined): HoldfastError | undefined {
   const order = theirs === undefined ? 0 : compareVersions(theirs, VERSION);
   if (order === 0) return undefined;
   return order > 0
@@ -90,7 +114,8 @@ async function jsonBody(c: Context): Promise<unknown> {
   }
 }
 
-function parse(schema: NonNullable<Endpoint["body"]>, value: unknown, where: string): unknown {
+/** What was sent, as the contract has it; throws `usage` with the first thing that is wrong. */
+export function parse(schema: NonNullable<Endpoint["body"]>, value: unknown, where: string): unknown {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -127,7 +152,12 @@ function json(status: number, value: unknown): Response {
   const body = JSON.stringify(value);
   return new Response(body, {
     status,
-    headers: { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)), "holdfast-version": VERSION },
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
+      "cache-control": "no-store",
+      "holdfast-version": VERSION,
+    },
   });
 }
 
@@ -135,7 +165,7 @@ function failure(error: HoldfastError): Response {
   return json(error.httpStatus, { error: error.toBody() });
 }
 
-function toError(thrown: unknown): HoldfastError {
+export function toError(thrown: unknown): HoldfastError {
   const error = HoldfastError.from(thrown);
   if (error.code === "internal") log(`a request failed: ${describe(thrown)}`);
   return error;

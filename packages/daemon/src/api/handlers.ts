@@ -1,4 +1,6 @@
-import { formatCursor, type SessionId } from "@holdfast/contract";
+import { type EndpointName, formatCursor, type SessionId } from "@holdfast/contract";
+import { auditEntries } from "../access/audit.ts";
+import type { Tokens } from "../access/tokens.ts";
 import type { Doctor } from "../doctor/doctor.ts";
 import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
@@ -6,13 +8,15 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Orphans } from "../session/orphans.ts";
 import type { Pruning } from "../session/pruning.ts";
 import type { Sessions } from "../session/sessions.ts";
-import type { Handlers } from "./bind.ts";
+import type { Caller, Handlers } from "./bind.ts";
 import { eventsFrom, startOf } from "./events.ts";
+import type { Gate } from "./gate.ts";
 
 export interface Control {
   status: Handlers["status"];
   shutdown: Handlers["shutdown"];
   restoreBackup: Handlers["restoreBackup"];
+  setListening: Handlers["setListening"];
 }
 
 export function handlers(rooms: {
@@ -25,31 +29,46 @@ export function handlers(rooms: {
   pruning: Pruning;
   diskUse: Handlers["diskUse"];
   listAgents: Handlers["listAgents"];
+  tokens: Tokens;
+  gate: Gate;
   control: Control;
 }): Handlers {
-  const { sessions, orphans, doctor, journal, backups, queries, pruning, diskUse, listAgents, control } = rooms;
+  const { sessions, orphans, doctor, journal, backups, queries, pruning, diskUse, listAgents, tokens, gate, control } = rooms;
+  /** A session reads only what it reaches, also what it will start while it reads. */
+  const filterOf = (
+    query: { session?: string | undefined; type?: string[] | undefined },
+    { reach }: Caller,
+    name: EndpointName,
+  ): EventFilter => {
+    const session = query.session;
+    if (reach === undefined) return { session: session === undefined ? undefined : sessionId(session), types: query.type };
+    if (session !== undefined) return { session: gate.resolve(reach, name, session), types: query.type };
+    return { within: () => queries.descendants(reach), types: query.type };
+  };
   /** A removed session has no record, but its events can still be asked for by its id. */
-  const filterOf = (query: { session?: string | undefined; type?: string[] | undefined }): EventFilter => ({
-    session: query.session === undefined ? undefined : sessionId(query.session),
-    types: query.type,
-  });
   const sessionId = (ref: string): SessionId => {
     const known = journal.readAfter(0, 1, { session: ref as SessionId }).length > 0;
     return known ? (ref as SessionId) : queries.resolve(ref).id;
   };
 
+  const followed = (query: Parameters<typeof filterOf>[0] & { after?: string | undefined }, caller: Caller, name: EndpointName) =>
+    eventsFrom(journal, { seq: startOf(journal, query.after), filter: filterOf(query, caller, name), signal: caller.signal });
+
   return {
     ...control,
-    listSessions: ({ query }) => sessions.list(query),
-    spawn: ({ body }, { actor }) => sessions.spawn(body, actor),
+    listSessions: ({ query }, { reach }) => {
+      if (reach === undefined) return sessions.list(query);
+      return sessions.list({ ...query, names: query.names?.map((name) => gate.resolve(reach, "listSessions", name)), within: reach });
+    },
+    spawn: ({ body }, { actor, reach = null }) => sessions.spawn(body, { actor, parent: reach }),
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
     removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),
     stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
-    attachSession: ({ params, body }) => sessions.attach(params.ref, body),
-    detachSession: ({ params }) => sessions.detach(params.ref),
-    sendText: ({ params, body }) => sessions.send(params.ref, body),
-    pressKeys: ({ params, body }) => sessions.press(params.ref, body.keys),
+    attachSession: ({ params, body }, { actor }) => sessions.attach(params.ref, { ...body, actor }),
+    detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
+    sendText: ({ params, body }, { actor }) => sessions.send(params.ref, { ...body, actor }),
+    pressKeys: ({ params, body }, { actor }) => sessions.press(params.ref, { ...body, actor }),
     getScreen: ({ params }) => sessions.screen(params.ref),
     getRecording: ({ params, query }) => sessions.recording(params.ref, query),
     listTimes: ({ params, query }) => sessions.times(params.ref, query),
@@ -61,19 +80,31 @@ export function handlers(rooms: {
     listAgents,
     listOrphans: async () => ({ orphans: await orphans.list() }),
     adoptOrphan: async ({ params }, { actor }) => sessions.get(await orphans.adopt(params.id, actor)),
-    stopOrphan: ({ params, body }) => orphans.stop(params.id, body.graceMs),
+    stopOrphan: ({ params, body }, { actor }) => orphans.stop(params.id, { ...body, actor }),
     examine: async ({ body }) => ({ findings: await doctor.examine(body) }),
     listBackups: () => ({ backups: backups.list() }),
     createBackup: () => backups.create("asked"),
-    listEvents: ({ query }) => {
+    listEvents: ({ query }, caller) => {
       const seq = startOf(journal, query.after);
-      const filter = filterOf(query);
+      const filter = filterOf(query, caller, "listEvents");
       const end = journal.cursor;
       const events = journal.readAfter(seq, query.limit + 1, filter);
       const more = events.length > query.limit;
       if (more) events.length = query.limit;
       return { cursor: formatCursor(more ? (events.at(-1) ?? { epoch: end.epoch, seq }) : end), events, more };
     },
-    followEvents: ({ query }, { signal }) => eventsFrom(journal, { seq: startOf(journal, query.after), filter: filterOf(query), signal }),
+    followEvents: ({ query }, caller) => followed(query, caller, "followEvents"),
+    socketEvents: ({ query }, caller) => followed(query, caller, "socketEvents"),
+    listAudit: ({ query }) => {
+      const seq = startOf(journal, query.after);
+      const end = journal.cursor;
+      const entries = auditEntries(journal, { seq, limit: query.limit + 1, since: query.since, actors: query.actor });
+      const more = entries.length > query.limit;
+      if (more) entries.length = query.limit;
+      return { cursor: formatCursor({ epoch: end.epoch, seq: more ? (entries.at(-1)?.seq ?? seq) : end.seq }), entries, more };
+    },
+    listTokens: () => ({ tokens: tokens.list() }),
+    createToken: ({ body }, { actor }) => tokens.create(body, actor),
+    revokeToken: ({ params }, { actor }) => tokens.revoke(params.ref, actor),
   };
 }

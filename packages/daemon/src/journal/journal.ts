@@ -36,6 +36,13 @@ export interface Projection {
 export interface EventFilter {
   session?: SessionId | undefined;
   types?: readonly string[] | undefined;
+  /** Only of these, asked for at each read: there may be more of them by then. */
+  within?: (() => readonly SessionId[]) | undefined;
+  /** Only what principals other than the daemon did. */
+  byOthers?: boolean | undefined;
+  actors?: readonly string[] | undefined;
+  /** Not before this time (ISO 8601). */
+  since?: string | undefined;
 }
 
 export class Journal {
@@ -135,6 +142,22 @@ export class Journal {
     if (filter.types !== undefined) {
       where.push(`type IN (${filter.types.map(() => "?").join(", ")})`);
       values.push(...filter.types);
+    }
+    if (filter.within !== undefined) {
+      // A removed session has no parent any more, so its last event names it.
+      const own = "(SELECT value FROM json_each(?))";
+      where.push(`(session IN ${own} OR (type = 'session.removed' AND json_extract(data, '$.parent') IN ${own}))`);
+      const ids = JSON.stringify(filter.within());
+      values.push(ids, ids);
+    }
+    if (filter.byOthers) where.push("actor <> 'daemon'");
+    if (filter.actors !== undefined) {
+      where.push(`actor IN (${filter.actors.map(() => "?").join(", ")})`);
+      values.push(...filter.actors);
+    }
+    if (filter.since !== undefined) {
+      where.push("at >= ?");
+      values.push(filter.since);
     }
     const sql = `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY seq LIMIT ?`;
     const rows = watched(this.#db, () => this.#db.prepare(sql).all(...values, limit));

@@ -72,4 +72,23 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE runs SET ended_seq =
     (SELECT max(seq) FROM events e WHERE e.session = runs.session AND e.type = 'session.ended' AND json_extract(e.data, '$.run') = runs.run);
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN parent TEXT;
+  CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL;
+
+  CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    created_seq INTEGER NOT NULL,
+    expires_at TEXT,
+    revoked_at TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX tokens_by_name ON tokens (name) WHERE revoked_at IS NULL;
+
+  CREATE INDEX events_of_others ON events (seq) WHERE actor <> 'daemon';
+  `,
 ];

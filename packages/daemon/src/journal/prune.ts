@@ -17,6 +17,9 @@ const EVENTS_AT_ONCE = 2000;
 /** A session that is still there keeps this many: what people read, and not worth a snapshot. */
 const MOST_OLD_EVENTS = 1000;
 
+/** Of no session, and yet what a table is made of: a token's creation is as good as the token, however old. */
+const KEPT = "'token.created', 'token.revoked'";
+
 export interface PruneOptions {
   /** Events of before this time are old. */
   before: string;
@@ -39,7 +42,11 @@ export function pruneEvents(journal: Journal, options: PruneOptions): boolean {
     const deleted = [
       ...removed.map((session) => deleteWhere(db, "session = ?", session)),
       ...crowded.map((session) => deleteWhere(db, "session = ? AND at < ?", session, options.before)),
-      deleteWhere(db, `seq IN (SELECT seq FROM events WHERE session IS NULL AND at < ? LIMIT ${EVENTS_AT_ONCE})`, options.before),
+      deleteWhere(
+        db,
+        `seq IN (SELECT seq FROM events WHERE session IS NULL AND type NOT IN (${KEPT}) AND at < ? LIMIT ${EVENTS_AT_ONCE})`,
+        options.before,
+      ),
     ];
     const events = deleted.reduce((sum, { count }) => sum + count, 0);
     if (events === 0) return { upTo: 0, drafts: [] };

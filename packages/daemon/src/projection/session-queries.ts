@@ -25,6 +25,7 @@ export interface SessionRecord {
   cwd: string;
   command: string[];
   owner: string;
+  parent: SessionId | null;
   createdAt: string;
   /** The current run. */
   run: number;
@@ -73,6 +74,7 @@ export class SessionQueries {
   readonly #db: DatabaseSync;
   /** By what follows the join, of which there are a handful: preparing one costs more than running it. */
   readonly #statements = new Map<string, StatementSync>();
+  #tree: StatementSync | undefined;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -140,6 +142,14 @@ export class SessionQueries {
     return this.#read("WHERE s.name = ?", name)[0];
   }
 
+  /** A session and all that descend from it; UNION, not UNION ALL: a ring of parents would never end. */
+  descendants(root: SessionId): SessionId[] {
+    this.#tree ??= this.#db.prepare(
+      "WITH RECURSIVE tree (id) AS (SELECT ? UNION SELECT s.id FROM sessions s JOIN tree ON s.parent = tree.id) SELECT id FROM tree",
+    );
+    return this.#tree.all(root).map((row) => row.id as SessionId);
+  }
+
   /** The exact name, else the exact id, else the only id that begins so. */
   resolve(ref: string): SessionRecord {
     const exact = this.byName(ref.normalize("NFC")) ?? this.get(ref as SessionId);
@@ -195,6 +205,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     cwd: row.cwd as string,
     command: JSON.parse(row.command as string) as string[],
     owner: row.owner as string,
+    parent: row.parent as SessionId | null,
     createdAt: row.created_at as string,
     run: row.run as number,
     pid: row.pid as number | null,

@@ -33,6 +33,7 @@ const APPLY: Apply = {
       data.restart ?? "never",
       data.memoryLimitBytes ?? null,
       data.recordingLimitBytes ?? null,
+      data.parent ?? null,
     );
     s.newRun.run(session, 1);
   },
@@ -53,6 +54,7 @@ const APPLY: Apply = {
       data.restart,
       data.memoryLimitBytes,
       data.recordingLimitBytes ?? null,
+      data.parent ?? null,
     );
     for (const run of data.runs) {
       s.newRun.run(session, run.run);
@@ -118,6 +120,7 @@ const APPLY: Apply = {
     s.rename.run(data.name, session);
   },
   "session.removed"(s, { session }) {
+    s.raise.run(session, session);
     s.removeRuns.run(session);
     s.remove.run(session);
   },
@@ -157,8 +160,8 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?)`,
+  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, viewed_at = NULL WHERE id = ?",
@@ -177,6 +180,8 @@ const SQL = {
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",
+  // Children of a removed session become its parent's.
+  raise: "UPDATE sessions SET parent = (SELECT parent FROM sessions WHERE id = ?) WHERE parent = ?",
   removeRuns: "DELETE FROM runs WHERE session = ?",
   remove: "DELETE FROM sessions WHERE id = ?",
 } as const;

@@ -4,7 +4,6 @@
  *
  * A run is called lost only when its host answered and does not have it. A host that cannot answer changes nothing.
  */
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type EndCause, type EventData, type HostName, hasEnded, type SessionId, unwritable } from "@holdfast/contract";
 import {
@@ -29,6 +28,7 @@ import { RunWatch } from "../record/run-watch.ts";
 import { type RecordedExit, readExitFile, writeExitFile } from "./exit-file.ts";
 import { kernelMemoryKills } from "./out-of-memory.ts";
 import { RecordingGaps } from "./recording-gaps.ts";
+import { removeLaunch } from "./run-files.ts";
 
 /** The safety net under the notices of the kernel and of the keepers: also finds a recorder that died. */
 const SWEEP_MS = 5000;
@@ -297,11 +297,7 @@ export class Lifecycle implements Disposable {
     this.#cutsTold.delete(runMarker(run));
     this.#gaps.forget(run);
     this.#memoryKills.delete(run.session);
-    try {
-      rmSync(join(directory, "launch"), { force: true });
-    } catch (error) {
-      if (!unwritable(error)) throw error;
-    }
+    removeLaunch(this.#home, run);
   }
 
   #causeOf(record: SessionRecord, how: { exit: RecordedExit } | { lost: true }): EndCause {

@@ -59,8 +59,10 @@ export class Orphans {
     return run.session;
   }
 
-  async stop(id: string, graceMs: number): Promise<{ orphan: Orphan; killed: Ended[] }> {
+  async stop(id: string, { graceMs, actor }: { graceMs: number; actor: Principal }): Promise<{ orphan: Orphan; killed: Ended[] }> {
     const orphan = await this.#find(id);
+    const { pid, command } = orphan;
+    this.#journal.append({ type: "orphan.stop_requested", actor, session: null, data: { id: orphan.id, pid, command } });
     const run = orphan.session === null ? undefined : { session: orphan.session as SessionId, run: orphan.run ?? 0 };
     const keepers = [...this.#hosts.values()].flatMap((host) => host.keeperPids());
     const root = { pid: orphan.pid, start: inspect(orphan.pid)?.start ?? "" };
@@ -147,9 +149,9 @@ export class Orphans {
 
   #creation(run: RunId, actor: Principal): Draft {
     const { spec } = readSessionFiles(this.#home, run.session);
-    const { kind, agent, role, objective, host, cwd, command, restart, memoryLimitBytes } = spec;
+    const { kind, agent, role, objective, host, cwd, command, restart, memoryLimitBytes, parent = null } = spec;
     const name = this.#queries.byName(spec.name) ? `${spec.name}-${run.session}` : spec.name;
-    const data = { name, kind, agent, role, objective, host, cwd, command, restart, memoryLimitBytes };
+    const data = { name, kind, agent, role, objective, host, cwd, command, restart, memoryLimitBytes, parent };
     return { type: "session.created", actor, session: run.session, data };
   }
 }

@@ -19,6 +19,7 @@ class TestHome implements Disposable {
       profiles: new Profiles(),
       programs: "/programs",
       host: "tmux",
+      parent: null,
       owner: "user:tester" as Principal,
       isTaken: (name) => taken.includes(name),
     });
@@ -55,7 +56,7 @@ test("a request becomes the files of a first run, readable by nobody else", () =
   for (const file of [join(session, "env"), join(session, "spec.json"), join(directory, "launch")])
     expect(statSync(file).mode & 0o777).toBe(0o600);
   for (const each of [session, directory]) expect(statSync(each).mode & 0o777).toBe(0o700);
-  expect(readdirSync(directory)).toEqual(["launch"]);
+  expect(readdirSync(directory).sort()).toEqual(["launch", "token"]);
 });
 
 test.each([

@@ -31,7 +31,15 @@ export interface Prepared {
 
 export function prepare(
   request: SpawnRequest,
-  context: { home: Home; profiles: Profiles; programs: string; host: HostName; owner: Principal; isTaken(name: string): boolean },
+  context: {
+    home: Home;
+    profiles: Profiles;
+    programs: string;
+    host: HostName;
+    owner: Principal;
+    parent: SessionId | null;
+    isTaken(name: string): boolean;
+  },
 ): Prepared {
   const profile = context.profiles.get(request.agent);
   const name = nameOf(request, context.isTaken);
@@ -64,6 +72,7 @@ export function prepare(
       restart,
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
+      parent: context.parent,
     };
     writeSessionFiles(context.home, spec, env);
     writeLaunch(context.home, { session: id, run: 1 }, { spec, env });

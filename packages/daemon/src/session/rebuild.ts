@@ -42,8 +42,8 @@ export function rebuildSessions(
     }
     known.delete(id);
   }
-  for (const { id, name } of known.values()) {
-    drafts.push({ type: "session.removed", actor: DAEMON, session: id, data: { name } });
+  for (const { id, name, parent } of known.values()) {
+    drafts.push({ type: "session.removed", actor: DAEMON, session: id, data: { name, parent } });
     sessions.removed.push({ id, name });
   }
   const report = { ...pending, sessions };
@@ -73,6 +73,7 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     restart: spec.restart ?? "never",
     memoryLimitBytes: spec.memoryLimitBytes ?? null,
     ...(spec.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: spec.recordingLimitBytes }),
+    parent: spec.parent ?? null,
     owner: (spec.owner ?? DAEMON) as Principal,
     createdAt: spec.createdAt ?? new Date(statSync(join(home.sessions, id, "spec.json")).mtimeMs).toISOString(),
     // The last run is left open: whether it lives, and how it ended, is found as on every start.

@@ -2,10 +2,11 @@
  * The files a run is started from. `spec.json` and `env` (0600) belong to the session and stay for its next runs; `launch`, which
  * puts environment and program together, belongs to one run.
  */
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastError, type HostName, type RestartPolicy, type SessionId, type SessionKind } from "@holdfast/contract";
+import { HoldfastError, type HostName, type RestartPolicy, type SessionId, type SessionKind, unwritable } from "@holdfast/contract";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
+import { hashFile, newRunToken } from "../access/run-token.ts";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
 import { launchFile } from "./launch-file.ts";
 
@@ -27,6 +28,8 @@ export interface Spec {
   restart?: RestartPolicy;
   recordingLimitBytes?: number;
   memoryLimitBytes?: number | null;
+  /** The session that started it; missing in the specs of the first versions. */
+  parent?: SessionId | null;
 }
 
 export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, string>): void {
@@ -36,17 +39,32 @@ export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, st
   writeFileAtomic(join(directory, "env"), `${JSON.stringify(env)}\n`);
 }
 
-/** Makes the run's directory with its launch file, and returns the directory. */
+/** Makes the run's directory with its launch file and the token of the run, and returns the directory. */
 export function writeLaunch(home: Home, run: RunId, what: { spec: Spec; env: Record<string, string> }): string {
   const directory = runDirectory(home, run.session, run.run);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const ours = { HOLDFAST_HOME: home.path, HOLDFAST_SESSION: run.session, HOLDFAST_RUN: runMarker(run) };
+  const ours = {
+    HOLDFAST_HOME: home.path,
+    HOLDFAST_SESSION: run.session,
+    HOLDFAST_RUN: runMarker(run),
+    HOLDFAST_TOKEN: newRunToken(home, run),
+  };
   const inherited = Object.keys(minimalEnvironment(home));
   const path = join(directory, "launch");
   const { memoryLimitBytes } = what.spec;
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
   writeFileAtomic(path, launchFile({ ...what.spec, inherited, env: { ...what.env, ...ours }, scope }));
   return directory;
+}
+
+/** The run has ended: what it was started from holds secrets, and its token is good for nothing. A read-only home keeps them. */
+export function removeLaunch(home: Home, run: RunId): void {
+  try {
+    rmSync(join(runDirectory(home, run.session, run.run), "launch"), { force: true });
+    rmSync(hashFile(home, run), { force: true });
+  } catch (error) {
+    if (!unwritable(error)) throw error;
+  }
 }
 
 /** What a session was started with; a file that is damaged or gone is said, not guessed. */

@@ -27,7 +27,7 @@ import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
 import { type DetachKey, parseKey } from "../host/keys.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
 import type { Reserve } from "../journal/reserve.ts";
 import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { checkKept, follow } from "../record/follow.ts";
@@ -39,7 +39,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
 import { forget, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
-import { readSessionFiles, renameInSpec, writeLaunch } from "./run-files.ts";
+import { readSessionFiles, removeLaunch, renameInSpec, writeLaunch } from "./run-files.ts";
 import { sendText, Turns } from "./typing.ts";
 import { usageOf } from "./usage.ts";
 import { viewOf } from "./view.ts";
@@ -100,8 +100,10 @@ export class Sessions {
     options.lifecycle.followWith(this.restarts);
   }
 
-  list(filter: SessionFilter & { usage?: boolean }): SessionList {
-    const records = this.#queries.select(filter);
+  /** `within`: only that session and its descendants. */
+  list({ within, ...filter }: SessionFilter & { usage?: boolean; within?: SessionId | undefined }): SessionList {
+    const own = within === undefined ? undefined : new Set(this.#queries.descendants(within));
+    const records = this.#queries.select(filter).filter(({ id }) => own?.has(id) ?? true);
     const usage = filter.usage ? usageOf(records, this.#keepers()) : undefined;
     return { cursor: formatCursor(this.#journal.cursor), sessions: records.map((record) => this.#view(record, usage?.get(record.id))) };
   }
@@ -111,7 +113,8 @@ export class Sessions {
     return this.#view(record, usageOf([record], this.#keepers()).get(record.id));
   }
 
-  async spawn(request: SpawnRequest, actor: Principal): Promise<Session> {
+  /** `parent`: the session that asks for it, where one does. */
+  async spawn(request: SpawnRequest, { actor, parent = null }: { actor: Principal; parent?: SessionId | null }): Promise<Session> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#isTaken(name);
     const prepared = prepare(request, {
@@ -120,6 +123,7 @@ export class Sessions {
       programs: this.#programs,
       host: host.name,
       owner: actor,
+      parent,
       isTaken,
     });
     const { id, name, profile, command, cwd } = prepared;
@@ -137,6 +141,7 @@ export class Sessions {
       restart,
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
+      parent,
     };
     try {
       this.#journal.append({ type: "session.created", actor, session: id, data });
@@ -170,7 +175,7 @@ export class Sessions {
       const data = { run: run.run, exit: null, cause: "not_started" as const, endedAt, lastActivityAt: null, bytes: null };
       try {
         this.#lifecycle.recordEnd(this.#queries.resolve(run.session), data);
-        rmSync(join(how.directory, "launch"), { force: true });
+        removeLaunch(this.#home, run);
       } catch (unwritten) {
         // The next sweep finds that nothing runs.
         log(`session ${run.session}: ${describe(unwritten)}`);
@@ -266,7 +271,8 @@ export class Sessions {
 
   /** The one way in which a session goes, whoever wants it. */
   discard(record: SessionRecord, { actor, why, bytes }: { actor: Principal; why: "asked" | "age" | "size"; bytes: number }): void {
-    const removed = { type: "session.removed", actor, session: record.id, data: { name: record.name, why, bytes } } as const;
+    const data = { name: record.name, why, bytes, parent: record.parent };
+    const removed = { type: "session.removed", actor, session: record.id, data } as const;
     try {
       this.#reserve.spend(() => this.#journal.append(removed));
     } catch (error) {
@@ -296,9 +302,11 @@ export class Sessions {
     }
   }
 
-  async attach(ref: string, options: { readOnly: boolean; from: string | null }): Promise<AttachPlan> {
+  async attach(ref: string, { actor, ...options }: { readOnly: boolean; from: string | null; actor: Principal }): Promise<AttachPlan> {
     const record = this.#running(ref);
     const host = this.#host(record.host);
+    const asked = { run: record.run, readOnly: options.readOnly };
+    this.#note({ type: "session.attach_requested", actor, session: record.id, data: asked });
     const here = options.from === null ? undefined : parseRunMarker(options.from);
     const switched = here !== undefined && (await host.switchClient(here, runOf(record), options).catch(() => false));
     if (!switched && here?.session === record.id) {
@@ -309,31 +317,48 @@ export class Sessions {
     return { session: this.#view(record), switched, ...ways, ...this.#detachKey };
   }
 
-  async detach(ref: string): Promise<{ session: Session; detached: number }> {
+  async detach(ref: string, actor: Principal): Promise<{ session: Session; detached: number }> {
     const record = this.#running(ref);
+    this.#note({ type: "session.detach_requested", actor, session: record.id, data: { run: record.run } });
     return { session: this.#view(record), detached: await this.#host(record.host).detach(runOf(record)) };
   }
 
   /** Text, then Enter: what one caller sends is never mixed with what another does at the same time. */
   send(
     ref: string,
-    options: { text: string; enter: boolean; force: boolean },
+    { actor, ...options }: { text: string; enter: boolean; force: boolean; actor: Principal },
   ): Promise<{ session: Session; bytes: number; pasted: boolean }> {
     const record = this.#running(ref);
     const host = this.#host(record.host);
+    this.#recordInput(record, { actor, bytes: Buffer.byteLength(options.text), keys: null });
     return this.#typing.inTurn(record.id, async () => ({
       session: this.#view(record),
       ...(await sendText(host, { ...options, run: runOf(record), name: record.name })),
     }));
   }
 
-  press(ref: string, names: readonly string[]): Promise<{ session: Session; pressed: number }> {
+  press(ref: string, options: { keys: readonly string[]; actor: Principal }): Promise<{ session: Session; pressed: number }> {
     const record = this.#running(ref);
-    const keys = names.map(parseKey);
+    const keys = options.keys.map(parseKey);
+    this.#recordInput(record, { actor: options.actor, bytes: null, keys: keys.length });
     return this.#typing.inTurn(record.id, async () => {
       await this.#host(record.host).press(runOf(record), keys);
       return { session: this.#view(record), pressed: keys.length };
     });
+  }
+
+  /** How much, never what: it may be a password. */
+  #recordInput(record: SessionRecord, { actor, ...much }: { actor: Principal; bytes: number | null; keys: number | null }): void {
+    this.#note({ type: "session.input_requested", actor, session: record.id, data: { run: record.run, ...much } });
+  }
+
+  /** For the audit alone: a journal that cannot be written (a full disk) must not keep anybody from a session that runs. */
+  #note(draft: Draft): void {
+    try {
+      this.#journal.append(draft);
+    } catch (error) {
+      log(`not in the journal: ${draft.type} by ${draft.actor}: ${describe(error)}`);
+    }
   }
 
   screen(ref: string): Promise<Screen> {

@@ -30,6 +30,7 @@ export function viewOf(
     cwd: record.cwd,
     command: record.command,
     owner: record.owner,
+    parent: record.parent,
     pid: record.pid,
     createdAt: record.createdAt,
     startedAt: record.startedAt,

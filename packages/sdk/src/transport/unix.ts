@@ -8,12 +8,16 @@
 import { connect, type Socket } from "node:net";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
+import { bearer } from "../bearer.ts";
 import type { Transport, WireReply, WireRequest, WireStream } from "../transport.ts";
 
 /** More would only take descriptors away from the daemon. */
 const MOST_CONNECTIONS = 128;
 
-export function unixTransport(path: string): Transport {
+/** Acts as the token's principal; without one given, as the one in HOLDFAST_TOKEN, so that inside a run it acts as the session. */
+export function unixTransport(path: string, options: { token?: string | undefined } = { token: process.env.HOLDFAST_TOKEN }): Transport {
+  const authorization = bearer(options.token);
+  const head = (request: WireRequest, connection: "keep-alive" | "close") => headOf(request, { connection, authorization });
   const idle: Socket[] = [];
   const waiting: (() => void)[] = [];
   let busy = 0;
@@ -81,11 +85,15 @@ function takeOpen(idle: Socket[]): Socket | undefined {
 }
 
 /** HTTP/1.0 asks for a body that ends with the connection instead of one in chunks. */
-function head(request: WireRequest, connection: "keep-alive" | "close"): string {
+function headOf(
+  request: WireRequest,
+  { connection, authorization }: { connection: "keep-alive" | "close"; authorization: string | undefined },
+): string {
   const version = connection === "close" ? "1.0" : "1.1";
   const length =
     request.body === undefined ? "" : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(request.body)}\r\n`;
-  return `${request.method} ${request.path} HTTP/${version}\r\nhost: holdfast\r\nconnection: ${connection}\r\nholdfast-version: ${VERSION}\r\n${length}\r\n`;
+  const who = authorization === undefined ? "" : `authorization: ${authorization}\r\n`;
+  return `${request.method} ${request.path} HTTP/${version}\r\nhost: holdfast\r\nconnection: ${connection}\r\nholdfast-version: ${VERSION}\r\n${who}${length}\r\n`;
 }
 
 function open(path: string): Promise<Socket> {

@@ -1,0 +1,67 @@
+import type { AuditEntry } from "@holdfast/contract/access";
+import { color } from "../color.ts";
+import type { Command, Context } from "../command.ts";
+import { parseDuration } from "../duration.ts";
+import { plain } from "../plain.ts";
+import { writeOut } from "../write-out.ts";
+
+export const command: Command = {
+  name: "audit",
+  summary: "who did what, and what was refused",
+  usage: "[--since 2h] [--actor WHO]…",
+  description:
+    "Oldest first. WHO is user:NAME, token:NAME or session:ID. What Holdfast did by itself is in holdfast events. Text that was typed is\ncounted, never kept here.",
+  flags: {
+    since: { value: "TIME", summary: "only the last 10m, 2h, 7d, …", complete: "nothing" },
+    actor: { value: "WHO", summary: "only what these did (comma-separated)", multiple: true, complete: "nothing" },
+  },
+  examples: [
+    ["holdfast audit --since 1d", "since yesterday"],
+    ["holdfast audit --actor token:dashboard", "what was done with a token"],
+    ["holdfast audit --json", "for a script"],
+  ],
+  async run(context) {
+    const since = context.flags.text("since");
+    const actors = context.flags.list("actor").flatMap((value) => value.split(","));
+    const query = {
+      since: since === undefined ? undefined : Math.max(0, Math.round(Date.now() - parseDuration(since, "--since"))),
+      actor: actors.length > 0 ? actors : undefined,
+    };
+    return context.json ? printJson(context, query) : print(context, query);
+  },
+};
+
+interface Query {
+  since: number | undefined;
+  actor: string[] | undefined;
+}
+
+async function print(context: Context, query: Query): Promise<number> {
+  let any = false;
+  for await (const entries of pages(context, query)) {
+    any ||= entries.length > 0;
+    await writeOut(entries.map(line).join(""));
+  }
+  if (!any) process.stdout.write("Nobody did anything.\n");
+  return 0;
+}
+
+async function printJson(context: Context, query: Query): Promise<number> {
+  const all: AuditEntry[] = [];
+  for await (const entries of pages(context, query)) all.push(...entries);
+  await writeOut(`${JSON.stringify(all)}\n`);
+  return 0;
+}
+
+async function* pages(context: Context, query: Query): AsyncGenerator<AuditEntry[]> {
+  for (let after: string | undefined; ; ) {
+    const page = await context.client.call("listAudit", { query: { ...query, after } });
+    yield page.entries;
+    if (!page.more) return;
+    after = page.cursor;
+  }
+}
+
+function line({ at, actor, what }: AuditEntry): string {
+  return `${color("dim", new Date(at).toLocaleString("sv-SE"))}  ${plain(actor)}  ${plain(what)}\n`;
+}

@@ -1,0 +1,86 @@
+/**
+ * Who comes in, and as whom. On the Unix socket, which only its user can open, a request without a token is that user's; with one it is
+ * the token's, wherever it comes from, so that inside a run nothing acts as owner by accident. This is no sandbox: a program of the same
+ * user can leave its token out.
+ */
+import { HoldfastError, hasEnded, type Principal } from "@holdfast/contract";
+import type { Home } from "@holdfast/platform";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import type { TokenQueries } from "../projection/tokens.ts";
+import type { Identity } from "./identity.ts";
+import { osUser, sessionPrincipal } from "./principal.ts";
+import type { Refusals } from "./refusals.ts";
+import { isRunToken } from "./run-token.ts";
+import { type Holder, holderOf, isTextOf } from "./secret.ts";
+
+export class Access {
+  readonly #home: Home;
+  readonly #queries: SessionQueries;
+  readonly #tokens: TokenQueries;
+  readonly #refusals: Refusals;
+  readonly #clock: () => number;
+  readonly #user: Identity = { actor: osUser(), scope: "owner", reach: undefined, isValid: () => true };
+
+  constructor(options: { home: Home; queries: SessionQueries; tokens: TokenQueries; refusals: Refusals; clock?: () => number }) {
+    this.#home = options.home;
+    this.#queries = options.queries;
+    this.#tokens = options.tokens;
+    this.#refusals = options.refusals;
+    this.#clock = options.clock ?? Date.now;
+  }
+
+  /** Whose request this is, by its `Authorization`; `open` where one without is the OS user's. Throws `unauthenticated`. */
+  identify(authorization: string | undefined, { open }: { open: boolean }): Identity {
+    if (authorization === undefined) {
+      if (open) return this.#user;
+      throw refuse(
+        "this address is open only to those with a token",
+        "make one with: holdfast token create; then set HOLDFAST_TOKEN to it",
+      );
+    }
+    const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    const holder = text === undefined ? undefined : holderOf(text);
+    if (text === undefined || holder === undefined) throw refuse("that is not a token of Holdfast", WRONG_HINT);
+    return "token" in holder ? this.#named(holder, text) : this.#session(holder, text);
+  }
+
+  #named(holder: { token: string }, text: string): Identity {
+    const token = this.#tokens.get(holder.token);
+    if (!token || !isTextOf(token.hash, text)) throw refuse("no such token", WRONG_HINT);
+    const actor = `token:${token.name}` as Principal;
+    const why = () => {
+      const now = this.#tokens.get(token.id);
+      if (!now || now.revokedAt !== null) return "revoked";
+      return now.expiresAt !== null && this.#clock() >= Date.parse(now.expiresAt) ? "expired" : undefined;
+    };
+    const over = why();
+    if (over !== undefined) {
+      this.#refusals.note(actor, { endpoint: "any", why: `the token is ${over}` });
+      throw refuse(
+        `the token ${token.name} ${over === "revoked" ? "was revoked" : "has expired"}`,
+        "make a new one: holdfast token create",
+      );
+    }
+    return { actor, scope: token.scope, reach: undefined, isValid: () => why() === undefined };
+  }
+
+  #session(run: Extract<Holder, { run: number }>, text: string): Identity {
+    const isLive = () => {
+      const record = this.#queries.get(run.session);
+      return record !== undefined && record.run === run.run && !hasEnded(record.status);
+    };
+    if (!isLive() || !isRunToken(this.#home, run, text)) {
+      throw refuse(
+        `the token is not of a run that lives (run ${run.run} of ${run.session})`,
+        "each run has a token of its own, in HOLDFAST_TOKEN",
+      );
+    }
+    return { actor: sessionPrincipal(run.session), scope: "driver", reach: run.session, isValid: isLive };
+  }
+}
+
+const WRONG_HINT = "look at HOLDFAST_TOKEN; a new one: holdfast token create";
+
+function refuse(message: string, hint: string): HoldfastError {
+  return new HoldfastError("unauthenticated", message, { hint });
+}

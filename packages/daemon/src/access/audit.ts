@@ -1,0 +1,63 @@
+/** The journal as the answer to "who did what": every event whose actor is not the daemon itself, in words. */
+import type { AnyEvent, AuditEntry, EventData, EventType, SessionId } from "@holdfast/contract";
+import type { Journal } from "../journal/journal.ts";
+
+/** Each without its subject, who is the actor. `name` is the session's. */
+type Words = { [T in EventType]?: (data: EventData<T>, name: string) => string };
+
+const WORDS: Words = {
+  "daemon.stopped": () => "ended the daemon",
+  "daemon.listening": ({ address, public: isPublic }) =>
+    address === null ? "closed the TCP address" : `opened the TCP address ${address}${isPublic ? ", to other machines too" : ""}`,
+  "token.created": ({ name, scope, expiresAt }) => `made the token ${name} (${scope}${expiresAt === null ? "" : `, until ${expiresAt}`})`,
+  "token.revoked": ({ name }) => `revoked the token ${name}`,
+  "access.refused": ({ endpoint, why, more }) =>
+    `was refused${endpoint === "any" ? "" : ` ${endpoint}`}: ${why}${more > 0 ? ` (${more} times more before)` : ""}`,
+  "session.created": ({ name, agent }) => `started ${name} (${agent})`,
+  "session.adopted": (_, name) => `adopted ${name}`,
+  "session.input_requested": ({ bytes, keys }, name) =>
+    bytes === null ? `pressed ${plural(keys ?? 0, "key")} in ${name}` : `typed ${plural(bytes, "byte")} into ${name}`,
+  "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,
+  "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
+  "session.stop_requested": (_, name) => `stopped ${name}`,
+  "session.restart_abandoned": (_, name) => `stopped ${name} before its next run`,
+  "session.renamed": ({ from, name }) => `renamed ${from} to ${name}`,
+  "session.removed": ({ name }) => `removed ${name}`,
+  "orphan.stop_requested": ({ id, command }) => `stopped the orphan ${id} (${command})`,
+};
+
+/** Of one session; more than that nobody gives one. */
+const MOST_NAMES = 1000;
+
+export interface AuditQuery {
+  seq: number;
+  limit: number;
+  since?: number | undefined;
+  actors?: readonly string[] | undefined;
+}
+
+export function auditEntries(journal: Journal, query: AuditQuery): AuditEntry[] {
+  const since = query.since === undefined ? undefined : new Date(query.since).toISOString();
+  const events = journal.readAfter(query.seq, query.limit, { byOthers: true, since, actors: query.actors });
+  const namings = new Map<SessionId, AnyEvent[]>();
+  /** What the session was called then: a name may be another's now. */
+  const nameOf = (session: SessionId, seq: number) => {
+    const known = namings.get(session) ?? journal.readAfter(0, MOST_NAMES, { session, types: ["session.created", "session.renamed"] });
+    namings.set(session, known);
+    return String(known.findLast((event) => event.seq <= seq)?.data.name ?? session);
+  };
+  return events.map((event) => {
+    const { seq, at, actor, type, session } = event;
+    return { seq, at, actor, type, session, what: inWords(event, session === null ? "" : nameOf(session, seq)) };
+  });
+}
+
+/** A type that has no words yet, of a newer Holdfast perhaps, is told by its name. */
+function inWords({ type, data }: AnyEvent, name: string): string {
+  const words = WORDS[type as EventType] as ((data: unknown, name: string) => string) | undefined;
+  return words ? words(data, name) : `${type}${name === "" ? "" : ` ${name}`}`;
+}
+
+function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

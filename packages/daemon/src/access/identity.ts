@@ -1,0 +1,35 @@
+import { type Endpoint, type EndpointName, grants, HoldfastError, type Principal, type Scope, type SessionId } from "@holdfast/contract";
+
+/** Who asks. */
+export interface Identity {
+  actor: Principal;
+  scope: Scope;
+  /** The session that acts: it reaches itself and what descends from it. Undefined: everything. */
+  reach: SessionId | undefined;
+  /** False once the token was revoked, has expired, or its run has ended; then a stream that was opened with it ends. */
+  isValid(): boolean;
+}
+
+/** An error, and the few words of it that the audit keeps. */
+export interface Refusal {
+  error: HoldfastError;
+  why: string;
+}
+
+/** Why this endpoint is closed to whoever asks; undefined when it is open. Whether a session is its own is another question. */
+export function refusal(identity: Identity, name: EndpointName, endpoint: Endpoint): Refusal | undefined {
+  if (identity.reach !== undefined && (endpoint.reach === undefined || !grants(identity.scope, endpoint.scope))) {
+    return {
+      error: new HoldfastError("forbidden", `a session may not do this (${name})`, { hint: SESSION_HINT }),
+      why: "not for sessions",
+    };
+  }
+  if (grants(identity.scope, endpoint.scope)) return undefined;
+  const error = new HoldfastError("forbidden", `${identity.actor} has the scope ${identity.scope}; ${name} needs ${endpoint.scope}`, {
+    hint: `use a token of that scope: holdfast token create --scope ${endpoint.scope}`,
+  });
+  return { error, why: `needs ${endpoint.scope}, has ${identity.scope}` };
+}
+
+export const SESSION_HINT =
+  "inside a run holdfast acts as its session, which reaches itself and its children; do this from a terminal of your own";

@@ -1,0 +1,30 @@
+/**
+ * The text of tokens: whose it is, then 256 random bits. Only a hash of it is kept. A plain SHA-256 will do: nobody can guess 256 bits,
+ * so there is nothing for a slow hash to slow down. What is presented is compared in constant time with the one hash its first part names.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { SessionId } from "@holdfast/contract";
+
+export type Holder = { token: string } | { session: SessionId; run: number };
+
+export function newSecret(holder: Holder): string {
+  const secret = randomBytes(32).toString("base64url");
+  return "token" in holder ? `hft_${holder.token}_${secret}` : `hfs_${holder.session}-${holder.run}_${secret}`;
+}
+
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Whose token this claims to be; undefined when it is none of ours. */
+export function holderOf(text: string): Holder | undefined {
+  const match = /^(?:hft_([a-z][a-z2-7]{9})|hfs_([a-z][a-z2-7]{9})-(\d{1,9}))_[A-Za-z0-9_-]{43}$/.exec(text);
+  if (!match) return undefined;
+  return match[1] !== undefined ? { token: match[1] } : { session: match[2] as SessionId, run: Number(match[3]) };
+}
+
+export function isTextOf(hash: string, text: string): boolean {
+  const kept = Buffer.from(hash, "hex");
+  const given = Buffer.from(hashOf(text), "hex");
+  return kept.length === given.length && timingSafeEqual(kept, given);
+}

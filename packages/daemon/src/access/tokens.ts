@@ -1,0 +1,65 @@
+import { checkName, HoldfastError, type NewToken, newSessionId, type Principal, type Scope, type Token } from "@holdfast/contract";
+import type { Home } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import type { TokenQueries } from "../projection/tokens.ts";
+import { DAEMON } from "./principal.ts";
+import { RevokedList } from "./revoked-list.ts";
+import { hashOf, newSecret } from "./secret.ts";
+
+/** Making and revoking named tokens. The fact is in the journal before the text is told: a crash in between leaves a token nobody has. */
+export class Tokens {
+  readonly #journal: Journal;
+  readonly #queries: TokenQueries;
+  readonly #list: RevokedList;
+  readonly #clock: () => number;
+
+  constructor(options: { home: Home; journal: Journal; queries: TokenQueries; clock?: () => number }) {
+    this.#list = new RevokedList(options.home);
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#clock = options.clock ?? Date.now;
+  }
+
+  /** A restored backup may be older than a revocation; what was revoked stays so. */
+  begin(): void {
+    const revoked = this.#list.read();
+    for (const { id, name, revokedAt } of this.#queries.list()) {
+      if (revokedAt !== null || !revoked.includes(id)) continue;
+      this.#journal.append({ type: "token.revoked", actor: DAEMON, session: null, data: { id, name } });
+    }
+  }
+
+  list(): Token[] {
+    return this.#queries.list();
+  }
+
+  create(request: { scope: Scope; name?: string | undefined; expiresInMs?: number | undefined }, actor: Principal): NewToken {
+    const id = newSessionId();
+    const name = request.name === undefined ? id : checkName(request.name);
+    // An id is taken too: a token called like another's id would be revoked in its place.
+    if (this.#queries.find(name) || this.#queries.get(name)) {
+      throw new HoldfastError("name_taken", `there is a token named ${JSON.stringify(name)} already`, {
+        hint: `choose another name, or revoke that one: holdfast token revoke ${name}`,
+      });
+    }
+    const token = newSecret({ token: id });
+    const { scope, expiresInMs } = request;
+    const expiresAt = expiresInMs === undefined ? null : new Date(this.#clock() + expiresInMs).toISOString();
+    this.#journal.append({ type: "token.created", actor, session: null, data: { id, name, scope, hash: hashOf(token), expiresAt } });
+    return { id, name, scope, token, expiresAt };
+  }
+
+  revoke(ref: string, actor: Principal): Token {
+    const token = this.#queries.find(ref);
+    if (!token) {
+      const live = this.#queries.list().filter(({ revokedAt }) => revokedAt === null);
+      throw new HoldfastError("token_not_found", `no token that is not revoked has the name or id ${JSON.stringify(ref)}`, {
+        hint: "list them with: holdfast token ls",
+        candidates: live.map(({ name }) => name),
+      });
+    }
+    this.#list.add(token.id);
+    this.#journal.append({ type: "token.revoked", actor, session: null, data: { id: token.id, name: token.name } });
+    return this.#queries.list().find(({ id }) => id === token.id) ?? token;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What every request passes before anything of it is read: the door's own checks, then who asks, then whether they may. The same for a
+ * reply, a stream and a WebSocket.
+ */
+import { ENDPOINTS, type Endpoint, type EndpointName, HoldfastError, type SessionId } from "@holdfast/contract";
+import type { Access } from "../access/access.ts";
+import { type Identity, refusal } from "../access/identity.ts";
+import { sessionPrincipal } from "../access/principal.ts";
+import { resolveWithin } from "../access/reach.ts";
+import type { Refusals } from "../access/refusals.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+
+export interface Headers {
+  host: string | undefined;
+  origin: string | undefined;
+  authorization: string | undefined;
+}
+
+/** Where requests come in. `open`: one without a token is the OS user's. */
+export interface Door {
+  open: boolean;
+  /** Refuses a request that a web page of somebody else made. */
+  check(headers: Headers): void;
+}
+
+/** Only its user can open it, and no web page can. */
+export const UNIX_DOOR: Door = { open: true, check() {} };
+
+export class Gate {
+  readonly #access: Access;
+  readonly #refusals: Refusals;
+  readonly #queries: SessionQueries;
+
+  constructor(options: { access: Access; refusals: Refusals; queries: SessionQueries }) {
+    this.#access = options.access;
+    this.#refusals = options.refusals;
+    this.#queries = options.queries;
+  }
+
+  admit(headers: Headers, door: Door): Identity {
+    door.check(headers);
+    return this.#access.identify(headers.authorization, door);
+  }
+
+  /** The path's parameters, those of a session narrowed to what it reaches; throws `forbidden`. */
+  permit(identity: Identity, name: EndpointName, params: Record<string, string>): Record<string, string> {
+    const endpoint: Endpoint = ENDPOINTS[name];
+    const refused = refusal(identity, name, endpoint);
+    if (refused) {
+      this.#refusals.note(identity.actor, { endpoint: name, why: refused.why });
+      throw refused.error;
+    }
+    const { ref } = params;
+    if (identity.reach === undefined || ref === undefined || !endpoint.path.startsWith("/sessions/")) return params;
+    return { ...params, ref: this.resolve(identity.reach, name, ref) };
+  }
+
+  /** The id of what a session means by `ref`; throws `forbidden` for another's. */
+  resolve(reach: SessionId, name: EndpointName, ref: string): SessionId {
+    try {
+      return resolveWithin(this.#queries, reach, ref).id;
+    } catch (error) {
+      const isForbidden = error instanceof HoldfastError && error.code === "forbidden";
+      if (isForbidden) this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why: "neither itself nor a child" });
+      throw error;
+    }
+  }
+}
+
+/** Ends when the one who reads it may no longer: nothing that comes after a token's end is told to it. */
+export async function* whileValid<T>(identity: Identity, source: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const each of source) {
+    if (!identity.isValid()) return;
+    yield each;
+  }
+}

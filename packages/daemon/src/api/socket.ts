@@ -1,0 +1,110 @@
+/**
+ * Journal events over WebSocket, for readers that cannot read SSE with a header (a browser's EventSource cannot). The same events from the
+ * same cursor. A browser cannot give a header with its upgrade either: it names the token as a protocol, `token.TOKEN`, which no log
+ * keeps; the protocol that is agreed on is `holdfast`.
+ *
+ * A frame is sent when the one before has left, so a slow reader costs the daemon one event. One that takes nothing for STALLED_MS, or
+ * does not answer a ping, is dropped; it comes back with its cursor.
+ */
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { type AnyEvent, ENDPOINTS, HoldfastError } from "@holdfast/contract";
+import { type WebSocket, WebSocketServer } from "ws";
+import { type Handlers, parse, toError, versionConflict } from "./bind.ts";
+import { type Door, type Gate, whileValid } from "./gate.ts";
+import type { Upgrade } from "./serve.ts";
+
+const STALLED_MS = 60_000;
+const PROTOCOL = "holdfast";
+const TOKEN = "token.";
+
+export function eventSockets(handlers: Handlers, { gate, door }: { gate: Gate; door: Door }): Upgrade {
+  const server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    // Nothing is expected from there.
+    maxPayload: 64 * 1024,
+    handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
+  });
+
+  const open = (request: IncomingMessage): { events: AsyncIterable<AnyEvent | undefined>; gone: AbortController } => {
+    const { host, origin, authorization } = request.headers;
+    const identity = gate.admit({ host, origin, authorization: authorization ?? bearerOf(request) }, door);
+    const url = new URL(request.url ?? "/", "http://holdfast");
+    if (url.pathname !== ENDPOINTS.socketEvents.path) throw new HoldfastError("usage", `there is no WebSocket at ${url.pathname}`);
+    gate.permit(identity, "socketEvents", {});
+    const conflict = versionConflict(request.headers["holdfast-version"]?.toString());
+    if (conflict) throw conflict;
+    const query = parse(ENDPOINTS.socketEvents.query, Object.fromEntries(url.searchParams), "query");
+    const gone = new AbortController();
+    const { actor, scope, reach } = identity;
+    const caller = { actor, scope, reach, version: undefined, signal: gone.signal };
+    const events = handlers.socketEvents({ params: {}, query: query as never, body: undefined }, caller);
+    return { events: whileValid(identity, events), gone };
+  };
+
+  return (request, socket, head) => {
+    socket.on("error", () => socket.destroy());
+    let opened: ReturnType<typeof open>;
+    try {
+      opened = open(request);
+    } catch (error) {
+      refuse(socket, toError(error));
+      return;
+    }
+    server.handleUpgrade(request, socket, head, (client) => void pump(client, opened));
+  };
+}
+
+async function pump(
+  client: WebSocket,
+  { events, gone }: { events: AsyncIterable<AnyEvent | undefined>; gone: AbortController },
+): Promise<void> {
+  let answered = true;
+  client
+    .on("close", () => gone.abort())
+    .on("error", () => client.terminate())
+    .on("pong", () => {
+      answered = true;
+    });
+  try {
+    for await (const event of events) {
+      if (client.readyState !== client.OPEN) return;
+      if (event) await sent(client, JSON.stringify(event));
+      else if (!answered) return client.terminate();
+      else {
+        answered = false;
+        client.ping();
+      }
+    }
+    client.close(1001, "no more events for this token");
+  } catch (error) {
+    client.close(1011, toError(error).code);
+  } finally {
+    gone.abort();
+  }
+}
+
+function sent(client: WebSocket, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    const stalled = setTimeout(() => client.terminate(), STALLED_MS);
+    // An error is followed by `close`, which ends the events.
+    client.send(text, () => {
+      clearTimeout(stalled);
+      resolve();
+    });
+  });
+}
+
+function bearerOf(request: IncomingMessage): string | undefined {
+  const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim());
+  const token = offered.find((each) => each.startsWith(TOKEN));
+  return token === undefined ? undefined : `Bearer ${token.slice(TOKEN.length)}`;
+}
+
+function refuse(socket: Duplex, error: HoldfastError): void {
+  const body = JSON.stringify({ error: error.toBody() });
+  socket.end(
+    `HTTP/1.1 ${error.httpStatus} ${STATUS_CODES[error.httpStatus] ?? ""}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

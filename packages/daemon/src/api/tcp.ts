@@ -1,0 +1,151 @@
+/**
+ * The second door, on request: a TCP address, always with a token. It is remembered in `listen.json`, so that the next daemon opens it
+ * again. An address that is taken when a daemon starts is tried again: the one who has it may be its predecessor on its way out.
+ */
+import { readFileSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { HoldfastError, type Listening, type Principal } from "@holdfast/contract";
+import { describe, type Home, isMissing, log, writeFileAtomic } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import { type Address, checkNames, formatAddress, isLoopback, parseAddress } from "./address.ts";
+import type { Door } from "./gate.ts";
+import type { Served } from "./serve.ts";
+
+const RETRY_MS = 2000;
+
+/** More at once are refused by the kernel's hand: each costs memory before it has shown a token. */
+const MOST_CONNECTIONS = 1000;
+
+interface Wanted {
+  address: Address;
+  insecurePublic: boolean;
+}
+
+export class TcpDoor implements AsyncDisposable {
+  readonly #file: string;
+  readonly #journal: Journal;
+  readonly #serve: (door: Door) => Served;
+  #wanted: Wanted | undefined;
+  #served: Served | undefined;
+  #error: string | null = null;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(options: { home: Home; journal: Journal; serve(door: Door): Served }) {
+    this.#file = join(options.home.path, "listen.json");
+    this.#journal = options.journal;
+    this.#serve = options.serve;
+  }
+
+  get listening(): Listening | null {
+    if (!this.#wanted) return null;
+    const address = formatAddress(this.#wanted.address);
+    return { address, url: `http://${address}`, public: !isLoopback(this.#wanted.address), error: this.#error };
+  }
+
+  /** Opens what the last daemon had open; that it cannot is told in `status`, and no reason not to start. */
+  async begin(): Promise<void> {
+    this.#wanted = this.#remembered();
+    await this.#tryToOpen();
+  }
+
+  /** Where to listen from now on, or null. What was open before closes once its requests are answered: this may be one of them. */
+  async set(request: { address: string | null; insecurePublic: boolean }, actor: Principal): Promise<Listening | null> {
+    const address = request.address === null ? null : parseAddress(request.address);
+    if (address === null) {
+      if (!this.#wanted) return null;
+      rmSync(this.#file, { force: true });
+      this.#journal.append({ type: "daemon.listening", actor, session: null, data: { address: null, public: false } });
+      this.#replace(undefined, undefined);
+      return null;
+    }
+    if (!isLoopback(address) && !request.insecurePublic) throw tooPublic(address);
+    const now = this.#wanted;
+    if (this.#served && now && now.address.host === address.host && [0, now.address.port].includes(address.port)) return this.listening;
+    const { served, port } = await this.#open(address);
+    const wanted = { address: { host: address.host, port }, insecurePublic: request.insecurePublic };
+    try {
+      writeFileAtomic(
+        this.#file,
+        `${JSON.stringify({ v: 1, address: formatAddress(wanted.address), insecurePublic: wanted.insecurePublic })}\n`,
+      );
+      const data = { address: formatAddress(wanted.address), public: !isLoopback(address) };
+      this.#journal.append({ type: "daemon.listening", actor, session: null, data });
+    } catch (error) {
+      void served.end();
+      throw error;
+    }
+    this.#replace(wanted, served);
+    return this.listening;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#retry);
+    await this.#served?.end();
+  }
+
+  #replace(wanted: Wanted | undefined, served: Served | undefined): void {
+    clearTimeout(this.#retry);
+    void this.#served?.end();
+    this.#wanted = wanted;
+    this.#served = served;
+    this.#error = null;
+  }
+
+  async #tryToOpen(): Promise<void> {
+    const wanted = this.#wanted;
+    if (!wanted) return;
+    try {
+      const { served } = await this.#open(wanted.address);
+      // Somebody may have said another meanwhile.
+      if (this.#wanted === wanted) this.#replace(wanted, served);
+      else void served.end();
+    } catch (error) {
+      if (this.#error === null) log(`not reachable over TCP: ${describe(error)}`);
+      this.#error = (error as Error).message;
+      this.#retry = setTimeout(() => void this.#tryToOpen(), RETRY_MS).unref();
+    }
+  }
+
+  async #open(address: Address): Promise<{ served: Served; port: number }> {
+    const bound = { ...address };
+    const served = this.#serve({ open: false, check: (headers) => checkNames(bound, headers) });
+    served.server.maxConnections = MOST_CONNECTIONS;
+    await new Promise<void>((resolve, reject) => {
+      served.server.once("error", (cause) => reject(unusable(address, cause))).listen({ ...address, exclusive: true }, () => resolve());
+    });
+    bound.port = (served.server.address() as AddressInfo).port;
+    return { served, port: bound.port };
+  }
+
+  #remembered(): Wanted | undefined {
+    try {
+      const file = JSON.parse(readFileSync(this.#file, "utf8")) as { v?: unknown; address?: unknown; insecurePublic?: unknown };
+      const wanted = { address: parseAddress(String(file.address)), insecurePublic: file.insecurePublic === true };
+      if (!isLoopback(wanted.address) && !wanted.insecurePublic) throw tooPublic(wanted.address);
+      return wanted;
+    } catch (error) {
+      if (!isMissing(error)) log(`${this.#file} is not used: ${describe(error)}`);
+      return undefined;
+    }
+  }
+}
+
+function tooPublic(address: Address): HoldfastError {
+  return new HoldfastError("address_public", `other machines reach ${formatAddress(address)}, and what goes over it is not encrypted`, {
+    hint: "listen on 127.0.0.1 and come through ssh -L; or, if everybody on that network may read along: --insecure-public",
+  });
+}
+
+function unusable(address: Address, cause: NodeJS.ErrnoException): HoldfastError {
+  const why =
+    {
+      EADDRINUSE: "something else listens there",
+      EACCES: "that port is not for ordinary users",
+      EADDRNOTAVAIL: "this machine has no such address",
+    }[cause.code ?? ""] ?? cause.message;
+  return new HoldfastError("address_unusable", `cannot listen on ${formatAddress(address)}: ${why}`, {
+    hint: "choose another; port 0 picks a free one",
+    cause,
+  });
+}

@@ -1,0 +1,53 @@
+/** Named tokens, derived from `token.*` events. A revoked one keeps its row: whoever still uses it is told so, and the audit names it. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Principal, Scope, Token } from "@holdfast/contract";
+import type { Projection } from "../journal/journal.ts";
+
+export const tokensProjection: Projection = {
+  tables: ["tokens"],
+  apply(db, { type, data, at, actor, seq }) {
+    if (type === "token.created") {
+      db.prepare(
+        "INSERT INTO tokens (id, name, scope, hash, created_at, created_by, created_seq, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      ).run(data.id, data.name, data.scope, data.hash, at, actor, seq, data.expiresAt);
+    } else if (type === "token.revoked") {
+      db.prepare("UPDATE tokens SET revoked_at = ? WHERE id = ?").run(at, data.id);
+    }
+  },
+};
+
+export class TokenQueries {
+  readonly #db: DatabaseSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** Oldest first. */
+  list(): Token[] {
+    return this.#db.prepare("SELECT * FROM tokens ORDER BY created_seq").all().map(toToken);
+  }
+
+  get(id: string): (Token & { hash: string }) | undefined {
+    const row = this.#db.prepare("SELECT * FROM tokens WHERE id = ?").get(id);
+    return row && { ...toToken(row), hash: row.hash as string };
+  }
+
+  /** The one of that name that is not revoked, else of that id. */
+  find(ref: string): Token | undefined {
+    const live = this.list().filter((token) => token.revokedAt === null);
+    return live.find(({ name }) => name === ref.normalize("NFC")) ?? live.find(({ id }) => id === ref);
+  }
+}
+
+function toToken(row: Record<string, unknown>): Token {
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    scope: row.scope as Scope,
+    createdAt: row.created_at as string,
+    createdBy: row.created_by as Principal,
+    expiresAt: row.expires_at as string | null,
+    revokedAt: row.revoked_at as string | null,
+  };
+}

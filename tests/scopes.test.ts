@@ -1,0 +1,128 @@
+/** Every endpoint, asked by everybody who can ask: generated from the contract, so that a new endpoint is tried the day it is added. */
+import type { NewToken, Session } from "@holdfast/contract";
+import { ENDPOINTS, type Endpoint, type EndpointName, grants, SCOPES, type Scope } from "@holdfast/contract";
+import { openHome } from "@holdfast/platform";
+import { httpTransport, type Transport, unixTransport } from "@holdfast/sdk";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+const endpoints = Object.entries(ENDPOINTS) as [EndpointName, Endpoint][];
+
+/** What is asked changes nothing: a body that no endpoint takes, and names that nobody has. Who may not ask is told so before that. */
+async function ask(
+  transport: Transport,
+  { method, path, body }: Endpoint,
+  ref = "nobody",
+): Promise<{ status: number; code: string | undefined }> {
+  const request = { method, path: path.replace(/:\w+/g, ref), body: body && "[]" };
+  const stop = new AbortController();
+  const { status, chunks } = await transport.stream({ ...request, signal: stop.signal });
+  let text = "";
+  if (status >= 400) for await (const chunk of chunks) text += Buffer.from(chunk).toString();
+  stop.abort();
+  return { status, code: text === "" ? undefined : (JSON.parse(text) as { error: { code: string } }).error.code };
+}
+
+class Doors {
+  readonly home: TestHome;
+  readonly #url: string;
+
+  constructor(home: TestHome, url: string) {
+    this.home = home;
+    this.#url = url;
+  }
+
+  /** Both doors, as whoever has this token. */
+  as(token: string | undefined): [string, Transport][] {
+    return [
+      ["unix", unixTransport(openHome(this.home.env).daemonSocket, { token })],
+      ["tcp", httpTransport(this.#url, { token })],
+    ];
+  }
+
+  async token(scope: Scope, ...flags: string[]): Promise<string> {
+    return (await this.home.json<NewToken>(["token", "create", "--scope", scope, ...flags])).token;
+  }
+
+  /** What every endpoint answers, by door. */
+  async answers(
+    token: string | undefined,
+    ref?: string,
+  ): Promise<Map<string, Record<string, { status: number; code: string | undefined }>>> {
+    const all = new Map<string, Record<string, { status: number; code: string | undefined }>>();
+    for (const [door, transport] of this.as(token)) {
+      const answers: Record<string, { status: number; code: string | undefined }> = {};
+      for (const [name, endpoint] of endpoints) answers[name] = await ask(transport, endpoint, ref);
+      transport.close();
+      all.set(door, answers);
+    }
+    return all;
+  }
+}
+
+async function open(home: TestHome): Promise<Doors> {
+  const { listen } = await home.json<{ listen: { url: string } }>(["up", "--listen", "127.0.0.1:0"]);
+  return new Doors(home, listen.url);
+}
+
+function allowed(answers: Record<string, { code: string | undefined }>): string[] {
+  return Object.keys(answers).filter((name) => !["forbidden", "unauthenticated"].includes(answers[name]?.code ?? ""));
+}
+
+test("each scope may use the endpoints that the contract gives it, and no other, on either door", async () => {
+  await using home = new TestHome();
+  const doors = await open(home);
+  for (const scope of SCOPES) {
+    const expected = endpoints.filter(([, endpoint]) => grants(scope, endpoint.scope)).map(([name]) => name);
+    for (const [door, answers] of await doors.answers(await doors.token(scope))) {
+      expect(allowed(answers), `${scope} on ${door}`).toEqual(expected);
+      const others = Object.values(answers).filter(({ code }) => code === "forbidden");
+      expect(others.length + expected.length).toBe(endpoints.length);
+      expect(others.every(({ status }) => status === 403)).toBe(true);
+    }
+  }
+  expect(await home.daemonPid()).toBeGreaterThan(0);
+});
+
+test("without a token the Unix socket is its user's and the TCP address nobody's", async () => {
+  await using home = new TestHome();
+  const doors = await open(home);
+  const answers = await doors.answers(undefined);
+  expect(allowed(answers.get("unix") ?? {})).toEqual(endpoints.map(([name]) => name));
+  expect(Object.values(answers.get("tcp") ?? {})).toEqual(endpoints.map(() => ({ status: 401, code: "unauthenticated" })));
+});
+
+test("a wrong, an expired and a revoked token open nothing on either door", async () => {
+  await using home = new TestHome();
+  const doors = await open(home);
+  const good = await doors.token("owner", "--name", "good");
+  const revoked = await doors.token("owner", "--name", "revoked");
+  const expired = await doors.token("owner", "--expires", "1ms");
+  await home.ok(["token", "revoke", "revoked"]);
+  const changed = good.slice(0, -1) + (good.endsWith("A") ? "B" : "A");
+  const ofNobody = good.replace(/^hft_../, "hft_zz");
+  await eventually(async () => (await home.cli(["ls"], { env: { HOLDFAST_TOKEN: expired } })).code === 19);
+  for (const token of [revoked, expired, changed, ofNobody, "nonsense", `${good}x`, good.toUpperCase()]) {
+    for (const [door, answers] of await doors.answers(token)) {
+      expect(Object.values(answers), `${token} on ${door}`).toEqual(endpoints.map(() => ({ status: 401, code: "unauthenticated" })));
+    }
+  }
+});
+
+test("a session's token opens what the contract gives to sessions, on itself alone", async () => {
+  await using home = new TestHome();
+  const doors = await open(home);
+  const own = await home.run('echo "$HOLDFAST_TOKEN"; exec sleep 1000', "--name", "own");
+  const other = await home.run("exec sleep 1000", "--name", "other");
+  const token = await eventually(async () => /hfs_\S+/.exec(await home.ok(["logs", "own", "--raw"]))?.[0]);
+  const forSessions = endpoints.filter(([, { reach }]) => reach !== undefined).map(([name]) => name);
+  const named = endpoints.filter(([, { path }]) => path.includes(":ref")).map(([name]) => name);
+  for (const [, answers] of await doors.answers(token, own.id)) expect(allowed(answers)).toEqual(forSessions);
+  for (const [, answers] of await doors.answers(token, other.id)) {
+    expect(allowed(answers)).toEqual(forSessions.filter((name) => !named.includes(name)));
+  }
+  expect(forSessions).not.toContain("removeSession");
+  expect((await home.json<Session[]>(["ls"])).length).toBe(2);
+  await home.ok(["stop", "own"]);
+  for (const [, answers] of await doors.answers(token, own.id)) expect(allowed(answers)).toEqual([]);
+});
