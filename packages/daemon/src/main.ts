@@ -211,7 +211,7 @@ async function serve(home: Home): Promise<void> {
       if (!(await backups.isUsable(backup))) throw unusable(backup);
       const before = await backups.create("restore");
       orderRestore(home, { why: "asked", what: `${actor} asked for the backup ${backup.name}`, backup: backup.name });
-      setTimeout(() => void end("restore"), 20);
+      setTimeout(() => void end("restore", actor), 20);
       return { backup, before, pid: process.pid };
     },
   };

@@ -6,7 +6,7 @@ import type { Journal } from "../journal/journal.ts";
 type Words = { [T in EventType]?: (data: EventData<T>, name: string) => string };
 
 const WORDS: Words = {
-  "daemon.stopped": () => "ended the daemon",
+  "daemon.stopped": ({ why }) => (why === "restore" ? "restored a backup" : "ended the daemon"),
   "daemon.listening": ({ address, public: isPublic }) =>
     address === null ? "closed the TCP address" : `opened the TCP address ${address}${isPublic ? ", to other machines too" : ""}`,
   "token.created": ({ name, scope, expiresAt }) => `made the token ${name} (${scope}${expiresAt === null ? "" : `, until ${expiresAt}`})`,
@@ -21,6 +21,7 @@ const WORDS: Words = {
   "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
   "session.stop_requested": (_, name) => `stopped ${name}`,
   "session.restart_abandoned": (_, name) => `stopped ${name} before its next run`,
+  "session.viewed": (_, name) => `looked at ${name}`,
   "session.renamed": ({ from, name }) => `renamed ${from} to ${name}`,
   "session.removed": ({ name }) => `removed ${name}`,
   "orphan.stop_requested": ({ id, command }) => `stopped the orphan ${id} (${command})`,
