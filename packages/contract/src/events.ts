@@ -105,6 +105,8 @@ export const EVENTS = {
     bytes: z.optional(z.int()),
     parent: z.optional(z.nullable(SessionId)),
   }),
+  /** Its parent was removed: it is the child of that one's parent now, or of nobody. */
+  "session.reparented": z.object({ from: SessionId, parent: z.nullable(SessionId) }),
   /** The session as it was when older events of it were deleted: rows of the tables, whole. */
   "session.snapshot": z.object({ session: Row, runs: z.array(Row) }),
   /** Old events were deleted: those up to `upTo` have gaps. */

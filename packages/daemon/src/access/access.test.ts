@@ -6,6 +6,7 @@ import { openHome, runDirectory } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { openDatabase } from "../journal/database.ts";
 import { type Draft, Journal } from "../journal/journal.ts";
+import { removal } from "../projection/removal.ts";
 import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection } from "../projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "../projection/tokens.ts";
@@ -234,7 +235,8 @@ test("the children of a removed session are its parent's, and the parent hears o
   rooms.start(CHILD, "child", ROOT);
   rooms.start(GRANDCHILD, "grandchild", CHILD);
   rooms.start(OTHER, "other");
-  rooms.journal.append(ended(CHILD), { type: "session.removed", actor: OWNER, session: CHILD, data: { name: "child", parent: ROOT } });
+  const remove = (id: SessionId) => removal(rooms.queries, rooms.queries.resolve(id), { actor: OWNER });
+  rooms.journal.append(ended(CHILD), ...remove(CHILD));
   expect(rooms.queries.descendants(ROOT)).toEqual([ROOT, GRANDCHILD]);
   const seen = rooms.journal.readAfter(0, 100, { within: () => rooms.queries.descendants(ROOT) });
   expect(seen.map(({ type, session }) => `${session} ${type}`)).toEqual([
@@ -242,9 +244,10 @@ test("the children of a removed session are its parent's, and the parent hears o
     `${ROOT} session.started`,
     `${GRANDCHILD} session.created`,
     `${GRANDCHILD} session.started`,
+    `${GRANDCHILD} session.reparented`,
     `${CHILD} session.removed`,
   ]);
-  rooms.journal.append(ended(ROOT), { type: "session.removed", actor: OWNER, session: ROOT, data: { name: "root", parent: null } });
+  rooms.journal.append(ended(ROOT), ...remove(ROOT));
   expect(rooms.queries.get(GRANDCHILD)?.parent).toBeNull();
 });
 

@@ -23,6 +23,7 @@ const WORDS: Words = {
   "session.restart_abandoned": (_, name) => `stopped ${name} before its next run`,
   "session.viewed": (_, name) => `looked at ${name}`,
   "session.renamed": ({ from, name }) => `renamed ${from} to ${name}`,
+  "session.reparented": (_, name) => `left ${name} without the session that started it`,
   "session.removed": ({ name }) => `removed ${name}`,
   "orphan.stop_requested": ({ id, command }) => `stopped the orphan ${id} (${command})`,
 };

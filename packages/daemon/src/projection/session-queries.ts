@@ -150,6 +150,10 @@ export class SessionQueries {
     return this.#tree.all(root).map((row) => row.id as SessionId);
   }
 
+  children(parent: SessionId): SessionRecord[] {
+    return this.#read("WHERE s.parent = ?", parent);
+  }
+
   /** The exact name, else the exact id, else the only id that begins so. */
   resolve(ref: string): SessionRecord {
     const exact = this.byName(ref.normalize("NFC")) ?? this.get(ref as SessionId);

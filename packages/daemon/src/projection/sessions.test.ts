@@ -6,6 +6,7 @@ import { migrate, openDatabase } from "../journal/database.ts";
 import { type Draft, Journal } from "../journal/journal.ts";
 import { MIGRATIONS } from "../journal/migrations.ts";
 import { pruneEvents } from "../journal/prune.ts";
+import { removal } from "./removal.ts";
 import { SessionQueries } from "./session-queries.ts";
 import { sessionsProjection, snapshotOf } from "./sessions.ts";
 
@@ -18,7 +19,7 @@ function open() {
   return { db, journal: new Journal({ db, projections: [sessionsProjection], machineName: "box" }), queries: new SessionQueries(db) };
 }
 
-function created(session: SessionId, name: string, kind: "shell" | "terminal" = "shell"): Draft {
+function created(session: SessionId, name: string, kind: "shell" | "terminal" = "shell", parent: SessionId | null = null): Draft {
   const data = {
     name,
     kind,
@@ -28,6 +29,7 @@ function created(session: SessionId, name: string, kind: "shell" | "terminal" = 
     host: "tmux",
     cwd: "/",
     command: ["sh"],
+    parent,
   } as const;
   return { type: "session.created", actor: ACTOR, session, data: { ...data, command: [...data.command] } };
 }
@@ -129,13 +131,15 @@ class Played {
   run = 1;
   state: "starting" | "running" | "ended" = "starting";
   readonly #journal: Journal;
+  readonly #queries: SessionQueries;
   readonly #id: SessionId;
 
-  constructor(journal: Journal, options: { id: SessionId; name: string; pick: number }) {
+  constructor(journal: Journal, options: { id: SessionId; name: string; pick: number; parent: SessionId | null; queries: SessionQueries }) {
+    this.#queries = options.queries;
     this.#journal = journal;
     this.#id = options.id;
     this.name = options.name;
-    journal.append(created(options.id, options.name, options.pick % 2 ? "shell" : "terminal"));
+    journal.append(created(options.id, options.name, options.pick % 2 ? "shell" : "terminal", options.parent));
   }
 
   /** False when the session is gone. */
@@ -169,7 +173,7 @@ class Played {
       const data = { run: this.run, offset: pick << 20, bytes: 1 << 20, limit: 2 << 20, outputPath: `/out.${pick}` };
       this.#journal.append({ ...about, type: "recording.cut", data });
     } else if (verb === "remove" && isEnded) {
-      this.#journal.append({ ...about, type: "session.removed", data: { name: this.name } });
+      this.#journal.append(...removal(this.#queries, this.#queries.resolve(this.#id), { actor: ACTOR }));
       return false;
     }
     return true;
@@ -178,6 +182,7 @@ class Played {
 
 function play({ db, journal }: { db: DatabaseSync; journal: Journal }, list: readonly Step[]): void {
   const live = new Map<number, Played>();
+  const queries = new SessionQueries(db);
   for (const [index, step] of list.entries()) {
     const known = live.get(step.session);
     if (step.verb === "prune") {
@@ -189,7 +194,9 @@ function play({ db, journal }: { db: DatabaseSync; journal: Journal }, list: rea
     } else if (step.verb === "create") {
       const id =
         `aaaaaaa${[step.session, Math.floor(index / 26), index % 26].map((n) => "abcdefghijklmnopqrstuvwxyz"[n]).join("")}` as SessionId;
-      live.set(step.session, new Played(journal, { id, name: `s${index}`, pick: step.pick }));
+      // Of one that lives, or of nobody: trees of any shape.
+      const parent = queries.select({ all: true })[step.pick - 1]?.id ?? null;
+      live.set(step.session, new Played(journal, { id, name: `s${index}`, pick: step.pick, parent, queries }));
     }
   }
 }

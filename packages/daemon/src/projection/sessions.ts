@@ -119,8 +119,10 @@ const APPLY: Apply = {
   "session.renamed"(s, { session, data }) {
     s.rename.run(data.name, session);
   },
+  "session.reparented"(s, { session, data }) {
+    s.reparent.run(data.parent, session);
+  },
   "session.removed"(s, { session }) {
-    s.raise.run(session, session);
     s.removeRuns.run(session);
     s.remove.run(session);
   },
@@ -180,8 +182,7 @@ const SQL = {
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",
-  // Children of a removed session become its parent's.
-  raise: "UPDATE sessions SET parent = (SELECT parent FROM sessions WHERE id = ?) WHERE parent = ?",
+  reparent: "UPDATE sessions SET parent = ? WHERE id = ?",
   removeRuns: "DELETE FROM runs WHERE session = ?",
   remove: "DELETE FROM sessions WHERE id = ?",
 } as const;

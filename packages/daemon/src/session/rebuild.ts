@@ -10,6 +10,7 @@ import { type Home, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { PendingReport } from "../journal/restore.ts";
+import { removal } from "../projection/removal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
@@ -42,8 +43,9 @@ export function rebuildSessions(
     }
     known.delete(id);
   }
-  for (const { id, name, parent } of known.values()) {
-    drafts.push({ type: "session.removed", actor: DAEMON, session: id, data: { name, parent } });
+  for (const record of known.values()) {
+    const { id, name } = record;
+    drafts.push(...removal(queries, record, { actor: DAEMON }));
     sessions.removed.push({ id, name });
   }
   const report = { ...pending, sessions };

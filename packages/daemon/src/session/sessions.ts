@@ -29,6 +29,7 @@ import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.t
 import { type DetachKey, parseKey } from "../host/keys.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { Reserve } from "../journal/reserve.ts";
+import { removal } from "../projection/removal.ts";
 import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { checkKept, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
@@ -271,15 +272,14 @@ export class Sessions {
 
   /** The one way in which a session goes, whoever wants it. */
   discard(record: SessionRecord, { actor, why, bytes }: { actor: Principal; why: "asked" | "age" | "size"; bytes: number }): void {
-    const data = { name: record.name, why, bytes, parent: record.parent };
-    const removed = { type: "session.removed", actor, session: record.id, data } as const;
+    const removed = removal(this.#queries, record, { actor, why, bytes });
     try {
-      this.#reserve.spend(() => this.#journal.append(removed));
+      this.#reserve.spend(() => this.#journal.append(...removed));
     } catch (error) {
       if (unwritable(error)?.code !== "disk_full") throw error;
       // What is to be forgotten is what takes the room.
       for (let run = 1; run <= record.run; run++) new Recording(runDirectory(this.#home, record.id, run)).remove();
-      this.#journal.append(removed);
+      this.#journal.append(...removed);
     }
     rmSync(join(this.#home.sessions, record.id), { recursive: true, force: true });
   }
