@@ -18,8 +18,12 @@ export function resolveWithin(queries: SessionQueries, root: SessionId, ref: str
   const byPrefix = ref === "" ? [] : own.filter((record) => record.id.startsWith(ref));
   if (byPrefix.length === 1 && byPrefix[0]) return byPrefix[0];
   const code = byPrefix.length > 1 ? "session_ambiguous" : "session_not_found";
-  throw new HoldfastError(code, `${byPrefix.length || "no"} sessions of this one have the name, id or id prefix ${JSON.stringify(ref)}`, {
-    hint: "list them with: holdfast ls --all",
-    candidates: (byPrefix.length > 1 ? byPrefix : own).map((record) => record.name),
-  });
+  throw new HoldfastError(
+    code,
+    `${byPrefix.length > 1 ? "several" : "none"} of this session and its children have the name, id or id prefix ${JSON.stringify(ref)}`,
+    {
+      hint: "list them with: holdfast ls --all",
+      candidates: (byPrefix.length > 1 ? byPrefix : own).map((record) => record.name),
+    },
+  );
 }

@@ -14,11 +14,15 @@ import { type Handlers, parse, toError, versionConflict } from "./bind.ts";
 import { type Door, type Gate, whileValid } from "./gate.ts";
 import type { Upgrade } from "./serve.ts";
 
+/** A reader on a train may be without a network for a while; one that is gone for longer had better come back anew. */
 const STALLED_MS = 60_000;
 const PROTOCOL = "holdfast";
 const TOKEN = "token.";
 
-export function eventSockets(handlers: Handlers, { gate, door }: { gate: Gate; door: Door }): Upgrade {
+export function eventSockets(
+  handlers: Pick<Handlers, "socketEvents">,
+  { gate, door, stalledMs = STALLED_MS }: { gate: Gate; door: Door; stalledMs?: number },
+): Upgrade {
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -52,13 +56,13 @@ export function eventSockets(handlers: Handlers, { gate, door }: { gate: Gate; d
       refuse(socket, toError(error));
       return;
     }
-    server.handleUpgrade(request, socket, head, (client) => void pump(client, opened));
+    server.handleUpgrade(request, socket, head, (client) => void pump(client, { ...opened, stalledMs }));
   };
 }
 
 async function pump(
   client: WebSocket,
-  { events, gone }: { events: AsyncIterable<AnyEvent | undefined>; gone: AbortController },
+  { events, gone, stalledMs }: { events: AsyncIterable<AnyEvent | undefined>; gone: AbortController; stalledMs: number },
 ): Promise<void> {
   let answered = true;
   client
@@ -70,7 +74,7 @@ async function pump(
   try {
     for await (const event of events) {
       if (client.readyState !== client.OPEN) return;
-      if (event) await sent(client, JSON.stringify(event));
+      if (event) await sent(client, { text: JSON.stringify(event), stalledMs });
       else if (!answered) return client.terminate();
       else {
         answered = false;
@@ -85,9 +89,9 @@ async function pump(
   }
 }
 
-function sent(client: WebSocket, text: string): Promise<void> {
+function sent(client: WebSocket, { text, stalledMs }: { text: string; stalledMs: number }): Promise<void> {
   return new Promise((resolve) => {
-    const stalled = setTimeout(() => client.terminate(), STALLED_MS);
+    const stalled = setTimeout(() => client.terminate(), stalledMs);
     // An error is followed by `close`, which ends the events.
     client.send(text, () => {
       clearTimeout(stalled);
