@@ -3,6 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { SessionId } from "@holdfast/contract";
+import { RevokedList } from "@holdfast/daemon/access/revoked-list";
+import { isRunToken } from "@holdfast/daemon/access/run-token";
+import { TcpDoor } from "@holdfast/daemon/api/tcp";
 import { readConfiguration } from "@holdfast/daemon/configuration";
 import { takeLock } from "@holdfast/daemon/lock";
 import { Recording, SEGMENT_BYTES } from "@holdfast/daemon/record/recording";
@@ -196,10 +199,71 @@ cells(
     const home = withSession();
     const files = readSessionFiles(home, ID);
     const launch = path.join(writeLaunch(home, { session: ID, run: 2 }, files), "launch");
-    const whole = readFileSync(launch, "utf8");
+    // But for the token, which is another each time.
+    const read = () => readFileSync(launch, "utf8").replace(/hfs_[\w-]+/, "");
+    const whole = read();
     hurt(launch);
     writeLaunch(home, { session: ID, run: 2 }, files);
-    expect(readFileSync(launch, "utf8")).toBe(whole);
+    expect(read()).toBe(whole);
+  },
+);
+
+cells(
+  "token",
+  {
+    missing: "the run's token opens nothing; its program goes on, and the next run has another",
+    empty: "the run's token opens nothing; its program goes on, and the next run has another",
+    torn: "the run's token opens nothing; its program goes on, and the next run has another",
+    garbage: "the run's token opens nothing; its program goes on, and the next run has another",
+  },
+  (_how, hurt) => {
+    const home = withSession();
+    const run = { session: ID, run: 2 };
+    const directory = writeLaunch(home, run, readSessionFiles(home, ID));
+    const [token = ""] = /hfs_[\w-]+/.exec(readFileSync(path.join(directory, "launch"), "utf8")) ?? [];
+    expect(isRunToken(home, run, token)).toBe(true);
+    hurt(path.join(directory, "token"));
+    expect(isRunToken(home, run, token)).toBe(false);
+  },
+);
+
+cells(
+  "revoked-tokens",
+  {
+    missing: "the journal says what is revoked; only a backup of before a revocation would bring that token back",
+    empty: "the journal says what is revoked; only a backup of before a revocation would bring that token back",
+    torn: "the journal says what is revoked; what can be read of the list is revoked also in a restored backup",
+    garbage: "the journal says what is revoked; only a backup of before a revocation would bring that token back",
+  },
+  (how, hurt) => {
+    const home = withSession();
+    const list = new RevokedList(home);
+    for (const id of ["aaaaaaaaaa", "bbbbbbbbbb"]) list.add(id);
+    hurt(path.join(home.path, "revoked-tokens"));
+    expect(list.read().includes("aaaaaaaaaa")).toBe(how === "torn");
+    list.add("cccccccccc");
+    expect(list.read()).toContain("cccccccccc");
+  },
+);
+
+cells(
+  "listen.json",
+  {
+    missing: "the daemon is reached on its Unix socket only, until somebody says an address again",
+    empty: "the daemon is reached on its Unix socket only, and its log says why",
+    torn: "the daemon is reached on its Unix socket only, and its log says why",
+    garbage: "the daemon is reached on its Unix socket only, and its log says why",
+  },
+  async (_how, hurt) => {
+    const home = withSession();
+    writeFileSync(path.join(home.path, "listen.json"), '{"v":1,"address":"127.0.0.1:1","insecurePublic":false}\n');
+    hurt(path.join(home.path, "listen.json"));
+    const serve = () => {
+      throw new Error("it opened an address that nobody said");
+    };
+    await using door = new TcpDoor({ home, journal: undefined as never, serve });
+    await door.begin();
+    expect(door.listening).toBeNull();
   },
 );
 

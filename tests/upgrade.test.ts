@@ -56,6 +56,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
       "session.started",
       "daemon.stopped",
       "daemon.started",
+      "session.input_requested",
       "session.ended",
       "session.viewed",
     ]);

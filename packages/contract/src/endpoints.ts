@@ -421,7 +421,9 @@ export const ENDPOINTS = {
   listAgents: {
     ...ROUTES.listAgents,
     summary: "The agents that can be started, looked for on the caller's PATH; with `versions` each is asked for its own.",
-    scope: "observer",
+    // Asking one for its version runs it, and the caller says where it is looked for: whoever may do that may as well start it.
+    scope: "driver",
+    reach: "any",
     query: z.object({ path: z.optional(z.string()), home: z.optional(z.string()), versions: flag }),
     reply: z.object({ agents: z.array(AgentInfo) }),
     errors: [],

@@ -71,7 +71,7 @@ export class Access {
     };
     if (!isLive() || !isRunToken(this.#home, run, text)) {
       throw refuse(
-        `the token is not of a run that lives (run ${run.run} of ${run.session})`,
+        `the token is of run ${run.run} of ${run.session}, which does not live in this home`,
         "each run has a token of its own, in HOLDFAST_TOKEN",
       );
     }

@@ -125,7 +125,7 @@ export class TcpDoor implements AsyncDisposable {
       if (!isLoopback(wanted.address) && !wanted.insecurePublic) throw tooPublic(wanted.address);
       return wanted;
     } catch (error) {
-      if (!isMissing(error)) log(`${this.#file} is not used: ${describe(error)}`);
+      if (!isMissing(error)) log(`${this.#file} is not used: ${(error as Error).message}`);
       return undefined;
     }
   }
