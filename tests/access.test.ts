@@ -144,7 +144,7 @@ test("a session reads the events of itself and its children, past and to come, a
     for await (const event of client.events({ query: {} }, stop.signal)) seen.push(event);
   })();
   await home.ok(["send", "parent", "child"]);
-  await home.until("child", ({ status }) => status === "working");
+  await eventually(() => seen.filter(({ type }) => type === "session.started").length === 2);
   await home.ok(["rename", "other", "another"]);
   await home.ok(["stop", "child"]);
   await home.ok(["rm", "child"]);

@@ -19,7 +19,7 @@ export class Access {
   readonly #tokens: TokenQueries;
   readonly #refusals: Refusals;
   readonly #clock: () => number;
-  readonly #user: Identity = { actor: osUser(), scope: "owner", reach: undefined, isValid: () => true };
+  readonly #user: Identity = { actor: osUser(), scope: "owner", reach: undefined, lasts: true, isValid: () => true };
 
   constructor(options: { home: Home; queries: SessionQueries; tokens: TokenQueries; refusals: Refusals; clock?: () => number }) {
     this.#home = options.home;
@@ -61,7 +61,7 @@ export class Access {
         "make a new one: holdfast token create",
       );
     }
-    return { actor, scope: token.scope, reach: undefined, isValid: () => why() === undefined };
+    return { actor, scope: token.scope, reach: undefined, lasts: false, isValid: () => why() === undefined };
   }
 
   #session(run: Extract<Holder, { run: number }>, text: string): Identity {
@@ -75,7 +75,7 @@ export class Access {
         "each run has a token of its own, in HOLDFAST_TOKEN",
       );
     }
-    return { actor: sessionPrincipal(run.session), scope: "driver", reach: run.session, isValid: isLive };
+    return { actor: sessionPrincipal(run.session), scope: "driver", reach: run.session, lasts: false, isValid: isLive };
   }
 }
 

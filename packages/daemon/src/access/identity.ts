@@ -6,6 +6,8 @@ export interface Identity {
   scope: Scope;
   /** The session that acts: it reaches itself and what descends from it. Undefined: everything. */
   reach: SessionId | undefined;
+  /** Is valid as long as the daemon lives. */
+  lasts: boolean;
   /** False once the token was revoked, has expired, or its run has ended; then a stream that was opened with it ends. */
   isValid(): boolean;
 }

@@ -83,11 +83,13 @@ async function answer(
     body: endpoint.body ? parse(endpoint.body, await jsonBody(c), "body") : undefined,
   };
   const { actor, scope, reach } = identity;
-  const reply = handler(request, { actor, scope, reach, version: c.req.header("holdfast-version"), signal: c.req.raw.signal });
+  const end = new AbortController();
+  c.req.raw.signal.addEventListener("abort", () => end.abort());
+  const reply = handler(request, { actor, scope, reach, version: c.req.header("holdfast-version"), signal: end.signal });
   if (endpoint.reply === "events")
-    return stream(sse(whileValid(identity, reply as AsyncIterable<AnyEvent | undefined>)), "text/event-stream");
+    return stream(sse(whileValid(identity, reply as AsyncIterable<AnyEvent | undefined>, end)), "text/event-stream");
   if (endpoint.reply === "bytes")
-    return stream(brokenOff(c, whileValid(identity, reply as AsyncIterable<Uint8Array>)), "application/octet-stream");
+    return stream(brokenOff(c, whileValid(identity, reply as AsyncIterable<Uint8Array>, end)), "application/octet-stream");
   return json(200, await reply);
 }
 

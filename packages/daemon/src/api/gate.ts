@@ -67,10 +67,23 @@ export class Gate {
   }
 }
 
-/** Ends when the one who reads it may no longer: nothing that comes after a token's end is told to it. */
-export async function* whileValid<T>(identity: Identity, source: AsyncIterable<T>): AsyncGenerator<T> {
-  for await (const each of source) {
-    if (!identity.isValid()) return;
-    yield each;
+/** A stream that is silent notices by this that its token has ended; one that is not, at once. */
+const LOOK_MS = 5000;
+
+/**
+ * Ends when the one who reads it may no longer: nothing that comes after a token's end is told to it. `end` is what `source` stops by.
+ */
+export async function* whileValid<T>(identity: Identity, source: AsyncIterable<T>, end: AbortController): AsyncGenerator<T> {
+  const look = () => {
+    if (!identity.isValid()) end.abort();
+  };
+  const timer = identity.lasts ? undefined : setInterval(look, LOOK_MS).unref();
+  try {
+    for await (const each of source) {
+      if (!identity.isValid()) return;
+      yield each;
+    }
+  } finally {
+    clearInterval(timer);
   }
 }

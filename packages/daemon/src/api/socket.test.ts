@@ -15,7 +15,7 @@ class Events implements AsyncDisposable {
   readonly #served;
 
   constructor(source: (events: Events) => AsyncGenerator<AnyEvent | undefined>, stalledMs?: number) {
-    const identity = { actor: "user:tester", scope: "owner", reach: undefined, isValid: () => true };
+    const identity = { actor: "user:tester", scope: "owner", reach: undefined, lasts: true, isValid: () => true };
     const gate = new Gate({ access: { identify: () => identity } as never, refusals: {} as never, queries: {} as never });
     const socketEvents = () => source(this);
     const how = { gate, door: UNIX_DOOR as Door, ...(stalledMs === undefined ? {} : { stalledMs }) };

@@ -44,7 +44,7 @@ export function eventSockets(
     const { actor, scope, reach } = identity;
     const caller = { actor, scope, reach, version: undefined, signal: gone.signal };
     const events = handlers.socketEvents({ params: {}, query: query as never, body: undefined }, caller);
-    return { events: whileValid(identity, events), gone };
+    return { events: whileValid(identity, events, gone), gone };
   };
 
   return (request, socket, head) => {
