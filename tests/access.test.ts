@@ -90,8 +90,16 @@ test("tokens outlive a daemon that is killed, and a stream ends when its token i
     for await (const { type } of client.events({ query: {} })) seen.push(type);
   })();
   await eventually(() => seen.includes("daemon.started"));
+  // One that nothing comes by any more ends too.
+  const { id } = await home.run("echo said; exec sleep 1000");
+  let output = "";
+  const following = (async () => {
+    for await (const chunk of await client.bytes({ params: { ref: id }, query: { follow: true } })) output += String(Buffer.from(chunk));
+  })();
+  await eventually(() => output === "said\r\n");
   await home.ok(["token", "revoke", "reader"]);
   await reading;
+  await following;
   expect(seen).not.toContain("token.revoked");
   await expect(client.call("status", {})).rejects.toMatchObject({ code: "unauthenticated" });
 });

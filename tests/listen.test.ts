@@ -95,6 +95,7 @@ test("an address that is taken, public or none is refused with what to do", asyn
   const open = await home.json<DaemonStatus>(["up", "--listen", "0.0.0.0:0", "--insecure-public"]);
   expect(open.listen).toMatchObject({ public: true, error: null });
   expect(await home.ok(["status"])).toContain("other machines reach it, and nothing is encrypted");
+  expect(await home.ok(["doctor"])).toContain("tokens and output go there unencrypted");
 
   // Taken by another while no daemon ran: it starts all the same, says so, and has it as soon as it is free.
   await listen(home);
@@ -105,6 +106,7 @@ test("an address that is taken, public or none is refused with what to do", asyn
   const thief = createServer().listen(port, "127.0.0.1");
   await once(thief, "listening");
   expect((await home.json<DaemonStatus>(["status"])).listen?.error).toContain("something else listens there");
+  expect((await home.cli(["doctor"])).code).toBe(1);
   thief.close();
   await eventually(() => answers(url));
   expect((await home.json<DaemonStatus>(["status"])).listen?.error).toBeNull();

@@ -132,7 +132,7 @@ async function serve(home: Home): Promise<void> {
 
   const orphans = new Orphans({ home, hosts, queries, journal, lifecycle });
   const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
-  const doctor = new Doctor({ home, orphans, backups, tmux: { hint: TMUX_HINT, program } });
+  const doctor = new Doctor({ home, orphans, backups, tmux: { hint: TMUX_HINT, program }, listening: () => tcp.listening });
 
   const pending = pendingReport(db);
   if (pending) {

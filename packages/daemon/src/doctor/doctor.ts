@@ -2,10 +2,11 @@
  * Looks for what is wrong, or will be: each finding says what and how to get out of it. Only what cannot lose anything is mended by
  * itself, and only when asked.
  */
-import type { Finding } from "@holdfast/contract";
+import type { Finding, Listening } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { Backups } from "../journal/backups.ts";
 import type { Orphans } from "../session/orphans.ts";
+import { address } from "./address.ts";
 import { backupState, setAside } from "./backups.ts";
 import { disk, homePermissions, keeperFiles, watches } from "./files.ts";
 import { loginEnd } from "./login.ts";
@@ -19,18 +20,21 @@ export class Doctor {
   readonly #orphans: Orphans;
   readonly #backups: Backups;
   readonly #tmux: TmuxFacts;
+  readonly #listening: () => Listening | null;
 
-  constructor(options: { home: Home; orphans: Orphans; backups: Backups; tmux: TmuxFacts }) {
+  constructor(options: { home: Home; orphans: Orphans; backups: Backups; tmux: TmuxFacts; listening(): Listening | null }) {
     this.#home = options.home;
     this.#orphans = options.orphans;
     this.#backups = options.backups;
     this.#tmux = options.tmux;
+    this.#listening = options.listening;
   }
 
   async examine(options: { fix: boolean }): Promise<Finding[]> {
     const checks = [
       ...programs(this.#tmux),
       homePermissions(this.#home),
+      address(this.#listening()),
       disk(this.#home),
       watches(),
       await loginEnd(),
