@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import type { AnyEvent } from "@holdfast/contract";
+import { type AnyEvent, HoldfastError } from "@holdfast/contract";
 import { expect, test, vi } from "vitest";
 import { type Door, Gate, UNIX_DOOR } from "./gate.ts";
 import { serve } from "./serve.ts";
@@ -13,6 +13,7 @@ class Events implements AsyncDisposable {
   asked = 0;
   gone = false;
   readonly #served;
+  readonly #open = new Set<Socket>();
 
   constructor(source: (events: Events) => AsyncGenerator<AnyEvent | undefined>, stalledMs?: number) {
     const identity = { actor: "user:tester", scope: "owner", reach: undefined, lasts: true, isValid: () => true };
@@ -20,6 +21,10 @@ class Events implements AsyncDisposable {
     const socketEvents = () => source(this);
     const how = { gate, door: UNIX_DOOR as Door, ...(stalledMs === undefined ? {} : { stalledMs }) };
     this.#served = serve({ fetch: () => new Response() }, eventSockets({ socketEvents }, how));
+    this.#served.server.on("connection", (socket) => {
+      this.#open.add(socket);
+      socket.on("close", () => this.#open.delete(socket));
+    });
   }
 
   /** Speaks the protocol by hand, and reads only when it is told to. */
@@ -32,6 +37,10 @@ class Events implements AsyncDisposable {
       `GET /events/socket HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: ${key}\r\n\r\n`,
     );
     return socket;
+  }
+
+  get connections(): number {
+    return this.#open.size;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,6 +91,23 @@ test("a reader that takes nothing for too long is dropped, and what was read for
   socket.on("error", () => {});
   await vi.waitFor(() => expect(events.gone).toBe(true), { timeout: 10_000 });
   expect(events.asked).toBeLessThan(1000);
+  socket.destroy();
+});
+
+test("one that is refused is gone soon, whether it closes its end or not", async () => {
+  await using events = new Events(() => {
+    throw new HoldfastError("cursor_gone", "it is gone");
+  });
+  const socket = await events.client();
+  socket.allowHalfOpen = true;
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  await vi.waitFor(() => expect(events.connections).toBe(1));
+  await once(socket.resume(), "end");
+  expect(text).toMatch(/^HTTP\/1\.1 410 Gone\r\n.*"code":"cursor_gone"/s);
+  await vi.waitFor(() => expect(events.connections).toBe(0), { timeout: 3000 });
   socket.destroy();
 });
 

@@ -16,6 +16,7 @@ import type { Upgrade } from "./serve.ts";
 
 /** A reader on a train may be without a network for a while; one that is gone for longer had better come back anew. */
 const STALLED_MS = 60_000;
+const FLUSH_MS = 1000;
 const PROTOCOL = "holdfast";
 const TOKEN = "token.";
 
@@ -107,6 +108,8 @@ function bearerOf(request: IncomingMessage): string | undefined {
 }
 
 function refuse(socket: Duplex, error: HoldfastError): void {
+  // A client that does not close its end would keep ours.
+  setTimeout(() => socket.destroy(), FLUSH_MS).unref();
   const body = JSON.stringify({ error: error.toBody() });
   socket.end(
     `HTTP/1.1 ${error.httpStatus} ${STATUS_CODES[error.httpStatus] ?? ""}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

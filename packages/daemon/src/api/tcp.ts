@@ -14,8 +14,9 @@ import type { Served } from "./serve.ts";
 
 const RETRY_MS = 2000;
 
-/** More at once are refused by the kernel's hand: each costs memory before it has shown a token. */
+/** More at once are closed unheard: each costs memory before it has shown a token. Who keeps one must use it. */
 const MOST_CONNECTIONS = 1000;
+const IDLE_MS = 60_000;
 
 interface Wanted {
   address: Address;
@@ -111,9 +112,12 @@ export class TcpDoor implements AsyncDisposable {
     const bound = { ...address };
     const served = this.#serve({ open: false, check: (headers) => checkNames(bound, headers) });
     served.server.maxConnections = MOST_CONNECTIONS;
+    served.server.keepAliveTimeout = IDLE_MS;
     await new Promise<void>((resolve, reject) => {
       served.server.once("error", (cause) => reject(unusable(address, cause))).listen({ ...address, exclusive: true }, () => resolve());
     });
+    // Later ones are about one connection that could not be taken: no descriptors are left, perhaps.
+    served.server.on("error", (error) => log(`over TCP: ${error.message}`));
     bound.port = (served.server.address() as AddressInfo).port;
     return { served, port: bound.port };
   }
