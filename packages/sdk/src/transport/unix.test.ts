@@ -305,3 +305,25 @@ test("close lets a program end, though the daemon goes on", async () => {
   daemon.transport.close();
   await vi.waitFor(() => expect(daemon.sockets.size).toBe(0));
 });
+
+test("a request says whose it is: the token given, else the one of HOLDFAST_TOKEN, else nobody's", async () => {
+  await using daemon = await Daemon.http((request, response) => json(response, request.headers.authorization ?? null));
+  const said = async (transport: Transport) => {
+    const { body } = await transport.request(GET);
+    const chunks = await Array.fromAsync((await transport.stream(GET)).chunks);
+    expect(Buffer.concat(chunks).toString()).toBe(body);
+    transport.close();
+    return JSON.parse(body) as string | null;
+  };
+  expect(await said(unixTransport(daemon.path, { token: "given" }))).toBe("Bearer given");
+  vi.stubEnv("HOLDFAST_TOKEN", "of-the-run");
+  expect(await said(unixTransport(daemon.path))).toBe("Bearer of-the-run");
+  expect(await said(unixTransport(daemon.path, { token: "given" }))).toBe("Bearer given");
+  expect(await said(unixTransport(daemon.path, {}))).toBeNull();
+  vi.stubEnv("HOLDFAST_TOKEN", "");
+  expect(await said(unixTransport(daemon.path))).toBeNull();
+  vi.unstubAllEnvs();
+  for (const token of ["a b", "a\r\nx: y", "ä"]) {
+    expect(() => unixTransport(daemon.path, { token })).toThrow(expect.objectContaining({ code: "unauthenticated" }));
+  }
+});
