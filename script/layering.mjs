@@ -54,7 +54,7 @@ function verdict({ rule, file }, violations) {
 
 function plant(copy, planted) {
   const installed = path.join(root, "node_modules");
-  for (const name of ["hono", "@hono", "zod", "vitest"]) link(path.join(installed, name), path.join(copy, "node_modules", name));
+  for (const name of ["hono", "@hono", "ws", "zod", "vitest"]) link(path.join(installed, name), path.join(copy, "node_modules", name));
   for (const folder of fs.readdirSync(path.join(root, "packages"))) {
     const manifest = path.join(root, "packages", folder, "package.json");
     if (fs.existsSync(manifest)) write(path.join(copy, "packages", folder, "package.json"), fs.readFileSync(manifest));

@@ -61,7 +61,13 @@ export const rules = [
     { path: `^${DAEMON}/host/(tmux|native)/`, pathNot: `^${DAEMON}/host/$1/` },
   ),
 
-  forbid("http-library", { path: "^(packages|agents)/", pathNot: `^${DAEMON}/api/` }, { path: "(^|/)node_modules/(hono|@hono)/" }),
+  forbid("http-library", { path: "^(packages|agents)/", pathNot: `^${DAEMON}/api/` }, { path: "(^|/)node_modules/(hono|@hono|ws)/" }),
+  // A browser has no Unix sockets, and needs nothing but these.
+  forbid(
+    "sdk-browser-safe",
+    { path: "^packages/sdk/src/", pathNot: `${TEST}|^packages/sdk/src/(index|transport/unix)\\.ts$` },
+    { dependencyTypes: ["core"] },
+  ),
   forbid("contract-browser-safe", { path: "^packages/contract/", pathNot: TEST }, { dependencyTypes: ["core"] }),
   forbid("undeclared", { path: "^(packages|agents)/", pathNot: TEST }, { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"] }),
   forbid("unresolved", {}, { couldNotResolve: true }),
