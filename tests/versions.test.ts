@@ -34,6 +34,27 @@ test("a newer CLI replaces an older daemon, and sessions do not notice", async (
   ]);
 });
 
+test("a newer CLI inside a run does not replace the daemon, and says who can", async () => {
+  await using home = new TestHome();
+  using newer = new Release("99.0.0");
+  const path = `PATH='${process.execPath.replace(/\/node$/, "")}':$PATH`;
+  await home.run(
+    `${path}; '${newer.program}' ls; echo code=$?; '${newer.program}' down; echo code=$?; exec sleep 1000`,
+    "--name",
+    "inside",
+  );
+  const daemon = await home.daemonPid();
+  const said = await eventually(async () => {
+    const text = await home.ok(["logs", "inside"]);
+    return (text.match(/code=/g)?.length ?? 0) === 2 && text;
+  });
+  expect(said).toContain("the daemon is older than this holdfast, and may not be replaced from here");
+  expect(said).toContain("replace it from a terminal of your own: holdfast up\ncode=11\n");
+  expect(said).toContain("a session may not do this (shutdown)");
+  expect(said).toMatch(/code=20\n$/);
+  expect(await home.daemonPid()).toBe(daemon);
+});
+
 test("ten commands of a newer CLI at once replace the daemon once, and all of them succeed", async () => {
   await using home = new TestHome();
   using newer = new Release("99.0.0");
