@@ -177,6 +177,17 @@ test("a session reads the events of itself and its children, past and to come, a
   );
 });
 
+test("a session cannot have the terminals of another moved over to itself", async () => {
+  await using home = new TestHome();
+  const other = await home.run("exec sleep 1000", "--name", "other");
+  const own = await home.run("exec sleep 1000", "--name", "own");
+  using client = clientOf(home, await tokenOf(home, "own"));
+  const attach = (from: string) => client.call("attachSession", { params: { ref: "own" }, body: { from } });
+  await expect(attach(`${other.id}-1`)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(attach(`${own.id}-1`)).rejects.toMatchObject({ code: "usage", message: "own cannot be attached inside itself" });
+  expect((await client.call("attachSession", { params: { ref: "own" }, body: { from: null } })).command?.length).toBeGreaterThan(0);
+});
+
 test("each run has a token of its own, nowhere but in its environment, and good for nothing when it has ended", async () => {
   await using home = new TestHome();
   await home.run(`${HOLDFAST} status | grep '^you'; read -r x; exit 1`, "--name", "again", "--restart", "always");

@@ -2,6 +2,7 @@ import { type EndpointName, formatCursor, type SessionId } from "@holdfast/contr
 import { auditEntries } from "../access/audit.ts";
 import type { Tokens } from "../access/tokens.ts";
 import type { Doctor } from "../doctor/doctor.ts";
+import { parseRunMarker } from "../host/host.ts";
 import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
@@ -65,7 +66,12 @@ export function handlers(rooms: {
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
     removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),
     stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
-    attachSession: ({ params, body }, { actor }) => sessions.attach(params.ref, { ...body, actor }),
+    attachSession: ({ params, body }, { actor, reach }) => {
+      // The terminals of `from` are moved: it must be its own too.
+      const from = body.from === null ? undefined : parseRunMarker(body.from);
+      if (reach !== undefined && from) gate.resolve(reach, "attachSession", from.session);
+      return sessions.attach(params.ref, { ...body, actor });
+    },
     detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
     sendText: ({ params, body }, { actor }) => sessions.send(params.ref, { ...body, actor }),
     pressKeys: ({ params, body }, { actor }) => sessions.press(params.ref, { ...body, actor }),
