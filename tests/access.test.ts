@@ -67,7 +67,7 @@ test("token create tells the text once, ls tells who has one, and revoke ends it
 
   expect(await home.ok(["token", "revoke", "ci"])).toBe("ci is revoked\n");
   expect(await home.cli(["ls"], { env })).toEqual({
-    code: 19,
+    code: 22,
     stdout: "",
     stderr: "holdfast: the token ci was revoked\n  make a new one: holdfast token create\n",
   });
@@ -75,7 +75,7 @@ test("token create tells the text once, ls tells who has one, and revoke ends it
   expect((await home.cli(["token", "create"])).stderr).toContain("say what it may do");
   expect((await home.cli(["token", "create", "--scope", "king"])).code).toBe(2);
   expect((await home.cli(["token", "ls", "--scope", "owner"])).code).toBe(2);
-  expect((await home.cli(["ls"], { env: { HOLDFAST_TOKEN: "two words" } })).code).toBe(19);
+  expect((await home.cli(["ls"], { env: { HOLDFAST_TOKEN: "two words" } })).code).toBe(22);
   expect((await home.cli(["ls"], { env: { HOLDFAST_TOKEN: "" } })).code).toBe(0);
 });
 

@@ -179,7 +179,7 @@ test("the CLI works through HOLDFAST_URL, without a home of its own; attach says
   const attach = await elsewhere.cli(["attach", "--json", "there"], { env });
   expect(attach.code).toBe(2);
   expect(attach.stderr).toContain(`attach needs the session's own machine, and this is ${env.HOLDFAST_URL}`);
-  expect((await elsewhere.cli(["ls"], { env: { HOLDFAST_URL: env.HOLDFAST_URL } })).code).toBe(19);
+  expect((await elsewhere.cli(["ls"], { env: { HOLDFAST_URL: env.HOLDFAST_URL } })).code).toBe(22);
   expect((await elsewhere.cli(["ls"], { env: { ...env, HOLDFAST_URL: "http://127.0.0.1:1" } })).code).toBe(10);
   expect((await elsewhere.cli(["ls"], { env: { ...env, HOLDFAST_URL: "nonsense" } })).code).toBe(2);
   expect(elsewhere.processes()).toEqual([]);

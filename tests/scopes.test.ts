@@ -101,7 +101,7 @@ test("a wrong, an expired and a revoked token open nothing on either door", asyn
   await home.ok(["token", "revoke", "revoked"]);
   const changed = good.slice(0, -1) + (good.endsWith("A") ? "B" : "A");
   const ofNobody = good.replace(/^hft_../, "hft_zz");
-  await eventually(async () => (await home.cli(["ls"], { env: { HOLDFAST_TOKEN: expired } })).code === 19);
+  await eventually(async () => (await home.cli(["ls"], { env: { HOLDFAST_TOKEN: expired } })).code === 22);
   for (const token of [revoked, expired, changed, ofNobody, "nonsense", `${good}x`, good.toUpperCase()]) {
     for (const [door, answers] of await doors.answers(token)) {
       expect(Object.values(answers), `${token} on ${door}`).toEqual(endpoints.map(() => ({ status: 401, code: "unauthenticated" })));
