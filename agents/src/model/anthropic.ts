@@ -1,0 +1,147 @@
+/** Anthropic messages: claude. */
+import {
+  list,
+  type Message,
+  type Part,
+  type Question,
+  record,
+  type Schema,
+  string,
+  tokens,
+  tokensAsked,
+  withoutReminders,
+} from "./conversation.ts";
+import { callsOf, type Dialect, sse, textOf, wordsFor } from "./dialect.ts";
+
+const TYPES: Record<number, string> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  429: "rate_limit_error",
+  529: "overloaded_error",
+};
+
+export const anthropic: Dialect = {
+  name: "anthropic",
+  asks: (path) => path.endsWith("/messages"),
+  read(body) {
+    const messages = list(body.messages);
+    const format = record(record(body.output_config).format);
+    return {
+      model: string(body.model),
+      system: [body, ...messages.filter(isSystem)].map((each) => textIn(each.system ?? each.content)).join("\n"),
+      messages: messages.filter((each) => !isSystem(each)).flatMap((each) => readMessage(each, messages)),
+      tools: list(body.tools).map((tool) => ({ name: string(tool.name), schema: record(tool.input_schema) as Schema })),
+      stream: body.stream === true,
+      ...(format.type === "json_schema" ? { schema: record(format.schema) as Schema } : {}),
+    };
+  },
+  stream(question) {
+    let block = 0;
+    let inText = false;
+    const close = () => {
+      if (!inText) return "";
+      inText = false;
+      return event("content_block_stop", { index: block++ });
+    };
+    return {
+      start: () =>
+        event("message_start", {
+          message: { ...head(question), content: [], stop_reason: null, stop_sequence: null, usage: usage(question, []) },
+        }) + event("ping", {}),
+      part(part) {
+        if ("text" in part) {
+          const open = inText ? "" : event("content_block_start", { index: block, content_block: { type: "text", text: "" } });
+          inText = true;
+          return open + event("content_block_delta", { index: block, delta: { type: "text_delta", text: part.text } });
+        }
+        const { id, name, arguments: values } = part.call;
+        return (
+          close() +
+          event("content_block_start", { index: block, content_block: { type: "tool_use", id: toolUse(id), name, input: {} } }) +
+          event("content_block_delta", { index: block, delta: { type: "input_json_delta", partial_json: JSON.stringify(values) } }) +
+          event("content_block_stop", { index: block++ })
+        );
+      },
+      end: (parts) =>
+        close() +
+        event("message_delta", { delta: { stop_reason: stop(parts), stop_sequence: null }, usage: usage(question, parts) }) +
+        event("message_stop", {}),
+    };
+  },
+  whole(question, parts) {
+    const said = textOf(parts);
+    const content = [
+      ...(said === "" ? [] : [{ type: "text", text: said }]),
+      ...callsOf(parts).map(({ id, name, arguments: input }) => ({ type: "tool_use", id: toolUse(id), name, input })),
+    ];
+    return { ...head(question), content, stop_reason: stop(parts), stop_sequence: null, usage: usage(question, parts) };
+  },
+  failure({ status, overflow }) {
+    const message = overflow ? "prompt is too long: 250000 tokens > 200000 maximum" : wordsFor(status);
+    return { type: "error", error: { type: TYPES[status] ?? "api_error", message } };
+  },
+};
+
+/** Claude tells its model about the machine in the middle of the conversation. */
+function isSystem({ role }: Record<string, unknown>): boolean {
+  return role === "system";
+}
+
+/** One message of a user may carry results of tools and what the user said since. */
+function readMessage(message: Record<string, unknown>, all: readonly Record<string, unknown>[]): Message[] {
+  const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : list(message.content);
+  if (message.role === "assistant") {
+    const calls = blocks
+      .filter(({ type }) => type === "tool_use")
+      .map(({ id, name, input }) => ({ id: string(id), name: string(name), arguments: record(input) }));
+    return [{ from: "model", text: textIn(blocks), calls }];
+  }
+  const results = blocks
+    .filter(({ type }) => type === "tool_result")
+    .map((block): Message => {
+      const call = string(block.tool_use_id);
+      return { from: "tool", call, name: nameOf(call, all), text: withoutReminders(textIn(block.content)) };
+    });
+  const texts = blocks.filter(({ type }) => type === "text").map(({ text }) => withoutReminders(string(text)));
+  const said = texts.findLast((text) => text !== "");
+  return said === undefined ? results : [...results, { from: "user", text: said }];
+}
+
+function nameOf(id: string, all: readonly Record<string, unknown>[]): string {
+  return string(all.flatMap(({ content }) => list(content)).find((block) => block.id === id)?.name);
+}
+
+function textIn(content: unknown): string {
+  return typeof content === "string"
+    ? content
+    : list(content)
+        .map(({ text }) => string(text))
+        .join("\n");
+}
+
+function event(type: string, data: Record<string, unknown>): string {
+  return sse({ type, ...data }, type);
+}
+
+function head({ model }: Question) {
+  return { id: "msg_scripted", type: "message", role: "assistant", model };
+}
+
+function toolUse(id: string): string {
+  return `toolu_${id}`;
+}
+
+function stop(parts: readonly Part[]): string {
+  return callsOf(parts).length > 0 ? "tool_use" : "end_turn";
+}
+
+function usage(question: Question, parts: readonly Part[]) {
+  return {
+    input_tokens: tokensAsked(question),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: tokens(textOf(parts)) + 1,
+  };
+}

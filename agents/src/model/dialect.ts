@@ -1,0 +1,42 @@
+/** One API that clients speak to models. All functions are pure: bytes come and go in server.ts. */
+import type { Part, Question } from "./conversation.ts";
+import type { Failure } from "./reply.ts";
+
+export interface Dialect {
+  name: string;
+  /** Whether a POST to this path asks the model. */
+  asks(path: string): boolean;
+  read(body: Record<string, unknown>, path: string): Question;
+  /** A streamed answer, piece by piece, as it goes over the wire. */
+  stream(question: Question): { start(): string; part(part: Part): string; end(parts: readonly Part[]): string };
+  /** An answer in one piece. */
+  whole(question: Question, parts: readonly Part[]): unknown;
+  failure(failure: Failure): unknown;
+}
+
+export function sse(data: unknown, event?: string): string {
+  return `${event === undefined ? "" : `event: ${event}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+}
+
+export function textOf(parts: readonly Part[]): string {
+  return parts.map((part) => ("text" in part ? part.text : "")).join("");
+}
+
+export function callsOf(parts: readonly Part[]) {
+  return parts.flatMap((part) => ("call" in part ? [part.call] : []));
+}
+
+const WORDS: Record<number, string> = {
+  400: "Bad request",
+  401: "The key is not valid",
+  403: "Forbidden",
+  404: "Not found",
+  429: "Rate limit reached, try again later",
+  500: "Internal server error",
+  503: "Overloaded",
+  529: "Overloaded",
+};
+
+export function wordsFor(status: number): string {
+  return `${WORDS[status] ?? "Error"} (scripted)`;
+}

@@ -1,0 +1,110 @@
+/** OpenAI chat completions: qwen, opencode, aider and most others. */
+import { list, type Message, type Part, parsed, type Question, record, type Schema, string, tokens, tokensAsked } from "./conversation.ts";
+import { callsOf, type Dialect, sse, textOf, wordsFor } from "./dialect.ts";
+
+export const openaiChat: Dialect = {
+  name: "openai-chat",
+  asks: (path) => path.endsWith("/chat/completions"),
+  read(body) {
+    const messages = list(body.messages);
+    const format = record(record(body.response_format).json_schema).schema;
+    return {
+      model: string(body.model),
+      system: messages.flatMap((each) => (isSystem(each) ? [textIn(each.content)] : [])).join("\n"),
+      messages: messages.filter((each) => !isSystem(each)).map((each) => message(each, messages)),
+      tools: list(body.tools).map((tool) => {
+        const { name, parameters } = record(tool.function);
+        return { name: string(name), schema: record(parameters) as Schema };
+      }),
+      stream: body.stream === true,
+      ...(format === undefined ? {} : { schema: format as Schema }),
+    };
+  },
+  stream(question) {
+    let calls = 0;
+    return {
+      start: () => chunk(question, { role: "assistant", content: "" }),
+      part: (part) =>
+        chunk(question, "text" in part ? { content: part.text } : { tool_calls: [{ index: calls++, ...toolCall(part.call) }] }),
+      end: (parts) =>
+        chunk(question, {}, finish(parts)) +
+        sse({ ...head(question), object: "chat.completion.chunk", choices: [], usage: usage(question, parts) }) +
+        sse("[DONE]"),
+    };
+  },
+  whole(question, parts) {
+    const calls = callsOf(parts).map(toolCall);
+    const answer = { role: "assistant", content: textOf(parts), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+    return {
+      ...head(question),
+      object: "chat.completion",
+      choices: [{ index: 0, message: answer, finish_reason: finish(parts) }],
+      usage: usage(question, parts),
+    };
+  },
+  failure({ status, overflow }) {
+    if (!overflow) return { error: { message: wordsFor(status), type: "error", code: String(status) } };
+    const message = "This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.";
+    return { error: { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" } };
+  },
+};
+
+function message(each: Record<string, unknown>, all: readonly Record<string, unknown>[]): Message {
+  if (each.role === "tool") {
+    const call = string(each.tool_call_id);
+    return { from: "tool", call, name: nameOf(call, all), text: textIn(each.content) };
+  }
+  if (each.role === "user") return { from: "user", text: lastTextIn(each.content) };
+  const calls = list(each.tool_calls).map((call) => {
+    const { name, arguments: json } = record(call.function);
+    return { id: string(call.id), name: string(name), arguments: parsed(json) };
+  });
+  return { from: "model", text: textIn(each.content), calls };
+}
+
+function nameOf(id: string, all: readonly Record<string, unknown>[]): string {
+  const call = all.flatMap((each) => list(each.tool_calls)).find((each) => each.id === id);
+  return string(record(call?.function).name);
+}
+
+function isSystem({ role }: Record<string, unknown>): boolean {
+  return role === "system" || role === "developer";
+}
+
+function textIn(content: unknown): string {
+  return typeof content === "string"
+    ? content
+    : list(content)
+        .map(({ text }) => string(text))
+        .join("\n");
+}
+
+/** What the client adds for its model comes first; what the user wrote is last. */
+function lastTextIn(content: unknown): string {
+  return typeof content === "string"
+    ? content
+    : (list(content)
+        .map(({ text }) => string(text))
+        .findLast((text) => text !== "") ?? "");
+}
+
+function chunk(question: Question, delta: unknown, reason: string | null = null): string {
+  return sse({ ...head(question), object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: reason }] });
+}
+
+function toolCall({ id, name, arguments: values }: { id: string; name: string; arguments: unknown }) {
+  return { id, type: "function", function: { name, arguments: JSON.stringify(values) } };
+}
+
+function finish(parts: readonly Part[]): string {
+  return callsOf(parts).length > 0 ? "tool_calls" : "stop";
+}
+
+function head({ model }: Question) {
+  return { id: "chatcmpl-scripted", created: 1_700_000_000, model };
+}
+
+function usage(question: Question, parts: readonly Part[]) {
+  const [prompt, completion] = [tokensAsked(question), tokens(textOf(parts)) + 1];
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}

@@ -1,0 +1,89 @@
+/**
+ * The language in which a prompt says what the model is to do. One step a line, or several in a line with `;` between them; lines that
+ * are no step are ignored, and a prompt without any step is answered with a sentence that quotes it. agents/README.md lists the steps.
+ */
+
+export type Step =
+  | { do: "say"; text: string }
+  | { do: "talk"; ms: number }
+  | { do: "wait"; ms: number }
+  | { do: "shell"; command: string; background: boolean }
+  | { do: "ask"; question: string; choices: string[] }
+  | { do: "tool"; name: string; arguments: Record<string, unknown> }
+  | { do: "error"; status: number; times: number; retryAfter?: number }
+  | { do: "overflow" }
+  | { do: "garbage" }
+  | { do: "cut" };
+
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000 };
+const TIME = "(\\d+(?:\\.\\d+)?)(ms|s|m)";
+
+type Match = RegExpExecArray & { groups?: Record<string, string> };
+
+const STEPS: [pattern: RegExp, read: (match: Match) => Step | undefined][] = [
+  [/^say (.+)$/, ([, text = ""]) => ({ do: "say", text })],
+  [new RegExp(`^talk ${TIME}$`), ([, amount, unit]) => ({ do: "talk", ms: milliseconds(amount, unit) })],
+  [new RegExp(`^wait ${TIME}$`), ([, amount, unit]) => ({ do: "wait", ms: milliseconds(amount, unit) })],
+  [/^tool shell (.+)$/, ([, command = ""]) => ({ do: "shell", command, background: false })],
+  [/^tool background (.+)$/, ([, command = ""]) => ({ do: "shell", command, background: true })],
+  [/^tool (\S+)(?: (\{.*\}))?$/, ([, name = "", json = "{}"]) => readTool(name, json)],
+  [/^ask ([^|]+)((?:\|[^|]+){2,})$/, ([, question = "", choices = ""]) => readQuestion(question, choices)],
+  [
+    /^error ([45]\d\d)(?: x(\d+))?(?: retry-after (\d+))?$/,
+    ([, status, times, after]) => ({
+      do: "error",
+      status: Number(status),
+      times: times === undefined ? Number.POSITIVE_INFINITY : Number(times),
+      ...(after === undefined ? {} : { retryAfter: Number(after) }),
+    }),
+  ],
+  [/^(overflow|garbage|cut)$/, ([, word]) => ({ do: word as "overflow" | "garbage" | "cut" })],
+];
+
+/** The steps of a prompt; none when it is not a script. */
+export function parseScript(prompt: string): Step[] {
+  return prompt.split(/\n|;/).flatMap((line) => readStep(line.trim()) ?? []);
+}
+
+/**
+ * The steps for one request: a request ends with a call of a tool, and the next one, with the tool's result, goes on behind it. What the
+ * model does is a function of the conversation alone, so retries and resumed conversations get the same answer.
+ */
+export function stepsOf(steps: readonly Step[], callsBefore: number): Step[] {
+  const segments: Step[][] = [[]];
+  for (const step of steps) {
+    segments.at(-1)?.push(step);
+    if (isCall(step)) segments.push([]);
+  }
+  return segments[callsBefore] ?? [];
+}
+
+export function isCall(step: Step): step is Extract<Step, { do: "shell" | "ask" | "tool" }> {
+  return step.do === "shell" || step.do === "ask" || step.do === "tool";
+}
+
+function readStep(line: string): Step | undefined {
+  for (const [pattern, read] of STEPS) {
+    const match = pattern.exec(line);
+    const step = match === null ? undefined : read(match);
+    if (step !== undefined) return step;
+  }
+  return undefined;
+}
+
+function readTool(name: string, json: string): Step | undefined {
+  try {
+    return { do: "tool", name, arguments: JSON.parse(json) as Record<string, unknown> };
+  } catch {
+    return undefined;
+  }
+}
+
+function readQuestion(question: string, choices: string): Step {
+  const texts = choices.split("|").map((choice) => choice.trim());
+  return { do: "ask", question: question.trim(), choices: texts.filter((choice) => choice !== "") };
+}
+
+function milliseconds(amount = "0", unit = "s"): number {
+  return Number(amount) * (UNITS[unit] ?? 1000);
+}

@@ -1,0 +1,166 @@
+/**
+ * A model on 127.0.0.1 that does what the prompt says, for every API our agents speak. It keeps what it was asked, and how each request
+ * ended, so that a test can see what reached the model. Nothing of the conversation is kept between requests: clients send all of it.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, ListenOptions } from "node:net";
+import { anthropic } from "./anthropic.ts";
+import { type Part, type Question, record, sinceLastPrompt, tokensAsked } from "./conversation.ts";
+import type { Dialect } from "./dialect.ts";
+import { gemini } from "./gemini.ts";
+import { openaiChat } from "./openai-chat.ts";
+import { openaiResponses } from "./openai-responses.ts";
+import { Player } from "./reply.ts";
+
+const DIALECTS: readonly Dialect[] = [openaiChat, openaiResponses, anthropic, gemini];
+
+export interface Asked {
+  dialect: string;
+  path: string;
+  model: string;
+  /** What the user said last. */
+  prompt: string;
+  /** Results of tools since then. */
+  results: string[];
+  /** Names of the tools on offer. */
+  tools: string[];
+  status: number;
+  /** `open` while it is answered; `aborted` when the client went away. */
+  state: "open" | "ended" | "aborted";
+  answer: Part[];
+}
+
+export interface Model extends AsyncDisposable {
+  url: string;
+  port: number;
+  asked: Asked[];
+  /** The bodies, for those who want to know what a client sends. */
+  bodies: Record<string, unknown>[];
+}
+
+/** `socket` is a second way in, for tests outside of the network in which the model and the agents are alone. */
+export async function startModel({ port = 0, socket }: { port?: number; socket?: string } = {}): Promise<Model> {
+  const asked: Asked[] = [];
+  const bodies: Record<string, unknown>[] = [];
+  const player = new Player();
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    handle(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  };
+  const server = createServer(onRequest);
+  const control = socket === undefined ? undefined : createServer(onRequest);
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = decodeURIComponent(new URL(request.url ?? "/", "http://model").pathname);
+    const text = await bodyOf(request);
+    const dialect = request.method === "POST" ? DIALECTS.find((each) => each.asks(path)) : undefined;
+    if (dialect === undefined) return json(response, ...other(path, text, asked, bodies));
+    const body = parse(text);
+    if (body === undefined) return json(response, 400, { error: { message: "the body is not JSON" } });
+    bodies.push(body);
+    await answer({ dialect, question: dialect.read(body, path), path, response });
+  }
+
+  async function answer({ dialect, question, path, response }: Answer): Promise<void> {
+    const { prompt, results } = sinceLastPrompt(question);
+    const tools = question.tools.map(({ name }) => name);
+    const entry: Asked = {
+      dialect: dialect.name,
+      path,
+      model: question.model,
+      prompt,
+      results,
+      tools,
+      status: 200,
+      state: "open",
+      answer: [],
+    };
+    asked.push(entry);
+    const gone = new AbortController();
+    response.once("close", () => {
+      if (entry.state === "open") entry.state = "aborted";
+      gone.abort();
+    });
+    const reply = player.reply(question);
+    if (reply.kind === "failure") {
+      entry.status = reply.failure.status;
+      if (reply.failure.retryAfter !== undefined) response.setHeader("retry-after", reply.failure.retryAfter);
+      json(response, reply.failure.status, dialect.failure(reply.failure));
+      entry.state = "ended";
+      return;
+    }
+    const stream = question.stream ? dialect.stream(question) : undefined;
+    if (stream !== undefined) response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    const start = stream?.start() ?? "";
+    if (start !== "") response.write(start);
+    try {
+      for await (const part of reply.parts(gone.signal)) {
+        entry.answer.push(part);
+        if (stream !== undefined) response.write(stream.part(part));
+      }
+    } catch (error) {
+      if (!gone.signal.aborted) throw error;
+      return;
+    }
+    entry.state = "ended";
+    if (reply.end === "cut") return void response.destroy();
+    if (reply.end === "garbage") response.end('data: {"this is": not JSON\n\n\u0000\u0001 garbage\n\n');
+    else if (stream !== undefined) response.end(stream.end(entry.answer));
+    else json(response, 200, dialect.whole(question, entry.answer));
+  }
+
+  await listening(server, { port, host: "127.0.0.1" });
+  if (control !== undefined) await listening(control, { path: socket });
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: `http://127.0.0.1:${bound}`,
+    port: bound,
+    asked,
+    bodies,
+    async [Symbol.asyncDispose]() {
+      for (const each of [server, control]) {
+        each?.closeAllConnections();
+        await new Promise<void>((resolve) => (each === undefined ? resolve() : each.close(() => resolve())));
+      }
+    },
+  };
+}
+
+function listening(server: Server, where: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(where, resolve);
+  });
+}
+
+type Answer = { dialect: Dialect; question: Question; path: string; response: ServerResponse };
+
+/** What clients want besides answers, and what tests want to know. */
+function other(path: string, text: string, asked: Asked[], bodies: unknown[]): [status: number, body: unknown] {
+  if (path === "/requests") return [200, { open: asked.filter(({ state }) => state === "open").length, requests: asked }];
+  if (path === "/bodies") return [200, bodies];
+  if (path === "/") return [200, { name: "scripted model" }];
+  if (path.endsWith("/models"))
+    return [200, { object: "list", data: [{ id: "scripted", object: "model", owned_by: "holdfast" }], models: [] }];
+  if (path.endsWith("/count_tokens")) return [200, { input_tokens: tokensAsked(anthropic.read(record(parse(text)), path)) }];
+  if (path.endsWith(":countTokens")) return [200, { totalTokens: tokensAsked(gemini.read(record(parse(text)), path)) }];
+  return [404, { error: { message: `the scripted model has no ${path}` } }];
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    return record(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  if (!response.headersSent) response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}

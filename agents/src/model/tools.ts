@@ -1,0 +1,103 @@
+/** Calls in the dialect of whoever asks: which of the offered tools runs a command or asks a person, and how its arguments look. */
+import { type Call, callId, type Question, type Schema, type Tool } from "./conversation.ts";
+import type { Step } from "./script.ts";
+
+/** Names of the tools that do it, in the agents we know. */
+const SHELL = ["run_shell_command", "Bash", "exec_command", "shell", "shell_command", "bash"];
+const ASK = ["AskUserQuestion", "ask_user_question", "ask_user", "question", "request_user_input"];
+/** Agents with many tools offer most of them only after a search. */
+const SEARCH = ["tool_search", "ToolSearch"];
+
+/** The call a step wants; undefined when nobody offers such a tool. */
+export function callFor(
+  step: Extract<Step, { do: "shell" | "ask" | "tool" }>,
+  question: Question,
+  calls: readonly Call[],
+): Call | undefined {
+  if (step.do === "tool") return named(step.name, step.arguments, question, calls);
+  const tool = offered(question, step.do === "shell" ? SHELL : ASK);
+  if (tool !== undefined) return call(tool.name, fill(tool.schema, step.do === "shell" ? shellArguments(step) : askArguments(step)));
+  const deferred = step.do === "ask" ? ASK.find((name) => question.system.includes(name) || saysReminder(question, name)) : undefined;
+  return deferred === undefined ? undefined : named(deferred, askArguments(step as Extract<Step, { do: "ask" }>), question, calls);
+}
+
+/** Calls of the script's own: a search on the way to a tool is not one. */
+export function withoutSearches(calls: readonly Call[]): Call[] {
+  return calls.filter(({ name }) => !SEARCH.includes(name));
+}
+
+function named(name: string, values: Record<string, unknown>, question: Question, calls: readonly Call[]): Call | undefined {
+  const tool = question.tools.find((each) => each.name === name);
+  if (tool !== undefined) return call(name, values);
+  const search = offered(question, SEARCH);
+  if (search === undefined) return undefined;
+  const searched = calls.at(-1) !== undefined && SEARCH.includes(calls.at(-1)?.name ?? "");
+  if (!searched) return call(search.name, fill(search.schema, { query: `select:${name}` }));
+  const through = question.tools.find((each) => each.name === "tool_call");
+  return through === undefined ? call(name, values) : call(through.name, { name, arguments: values });
+}
+
+function call(name: string, values: Record<string, unknown>): Call {
+  return { id: callId(), name, arguments: values };
+}
+
+function offered({ tools }: Question, names: readonly string[]): Tool | undefined {
+  return names.flatMap((name) => tools.find((tool) => tool.name === name) ?? [])[0];
+}
+
+function saysReminder({ messages }: Question, name: string): boolean {
+  return messages.some((message) => message.from === "user" && message.text.includes(name));
+}
+
+/** One command under every name that agents have for it; what a tool does not know is left out. */
+function shellArguments({ command, background }: Extract<Step, { do: "shell" }>): Record<string, unknown> {
+  return {
+    command,
+    cmd: command,
+    description: `Run ${command}`,
+    ...(background ? { run_in_background: true, is_background: true } : { is_background: false }),
+    // Codex asks a person only about a command that wants out of the sandbox.
+    sandbox_permissions: "require_escalated",
+    justification: `May I run ${command}?`,
+  };
+}
+
+function askArguments({ question, choices }: Extract<Step, { do: "ask" }>): Record<string, unknown> {
+  const options = choices.map((label) => ({ label, description: `Choose ${label}` }));
+  return { questions: [{ id: "choice", question, header: "Choice", type: "choice", options, multiSelect: false, multiple: false }] };
+}
+
+/** Of the values, those the schema has, in its types; what it requires beyond them gets a plain value. */
+export function fill(schema: Schema, values: Record<string, unknown>): Record<string, unknown> {
+  const filled: Record<string, unknown> = {};
+  for (const [name, wanted] of Object.entries(schema.properties ?? {})) {
+    const isRequired = schema.required?.includes(name) ?? false;
+    if (name in values) filled[name] = fit(wanted, values[name]);
+    else if (isRequired) filled[name] = plainValue(wanted);
+  }
+  return filled;
+}
+
+function fit(schema: Schema, value: unknown): unknown {
+  const type = typeOf(schema);
+  if (type === "array" && typeof value === "string") return ["bash", "-lc", value];
+  if (type === "array" && Array.isArray(value) && schema.items !== undefined) return value.map((each) => fit(schema.items ?? {}, each));
+  if (schema.properties !== undefined && typeof value === "object" && value !== null) return fill(schema, value as Record<string, unknown>);
+  return value;
+}
+
+/** The least that satisfies a schema. */
+export function plainValue(schema: Schema): unknown {
+  if (schema.enum !== undefined) return schema.enum[0];
+  const type = typeOf(schema);
+  if (type === "string") return "scripted";
+  if (type === "integer" || type === "number") return 0;
+  if (type === "boolean") return false;
+  if (type === "array") return [];
+  return fill(schema, {});
+}
+
+/** Gemini writes types in capitals. */
+function typeOf({ type }: Schema): string {
+  return (Array.isArray(type) ? (type[0] ?? "") : (type ?? "object")).toLowerCase();
+}
