@@ -8,10 +8,13 @@ const LONGEST_MS = 15 * 60_000;
 const QUIET_MS = 2000;
 const held = new Set();
 
-/** Runs `work` while no other set-up or build of this checkout does; a lock whose owner died is taken over. */
-export async function exclusively(name, work) {
+/**
+ * Runs `work` while no other set-up or build of this checkout does; a lock whose owner died is taken over. What several checkouts
+ * share has its lock in a `folder` of its own.
+ */
+export async function exclusively(name, work, folder = path.join(root, ".node")) {
   if (held.has(name)) return work();
-  const file = path.join(root, ".node", `${name}.lock`);
+  const file = path.join(folder, `${name}.lock`);
   fs.mkdirSync(path.dirname(file), { recursive: true });
   await take(file, name);
   held.add(name);

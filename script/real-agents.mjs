@@ -1,0 +1,76 @@
+/**
+ * The real agents that tests drive, from npm, in the user's cache directory: all clones of Holdfast share one copy of each version.
+ * `tests/real/versions.json` pins them. A copy is made in a folder of its own and renamed when it is whole, so a half one is never used;
+ * when it is there, only its existence is looked at.
+ *
+ *   node script/real-agents.mjs [AGENT …]    installs these, or all, and prints where their programs are
+ */
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { exclusively } from "./lock.mjs";
+import { isMain, root, say } from "./root.mjs";
+
+const run = promisify(execFile);
+
+export const AGENTS = JSON.parse(fs.readFileSync(path.join(root, "tests/real/versions.json"), "utf8"));
+
+/** The program of an agent that was installed. */
+export function programOf(agent) {
+  return path.join(folderOf(agent), "node_modules/.bin", AGENTS[agent].bin);
+}
+
+export async function installAgent(agent) {
+  if (!(agent in AGENTS)) throw new Error(`there is no agent ${agent} in tests/real/versions.json`);
+  const folder = folderOf(agent);
+  if (!fs.existsSync(folder)) await exclusively(agent, () => fs.existsSync(folder) || install(agent, folder), cache());
+  return programOf(agent);
+}
+
+async function install(agent, folder) {
+  const { package: name, version, after } = AGENTS[agent];
+  say(`installing ${name}@${version} into ${cache()}`);
+  fs.mkdirSync(path.dirname(folder), { recursive: true });
+  const temporary = path.join(cache(), `${agent}.incomplete`);
+  // Of an install that was killed; nobody else is at it while we have the lock.
+  fs.rmSync(temporary, { recursive: true, force: true });
+  fs.mkdirSync(temporary);
+  try {
+    const quiet = ["--loglevel=error", "--no-audit", "--no-fund", "--no-progress", "--no-save", "--no-package-lock"];
+    await program("npm", ["install", "--prefix", temporary, "--ignore-scripts", "--include=optional", ...quiet, `${name}@${version}`]);
+    if (after !== undefined) await program(process.execPath, [after], path.join(temporary, "node_modules", name));
+    fs.renameSync(temporary, folder);
+  } finally {
+    fs.rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+async function program(file, args, cwd = cache()) {
+  try {
+    await run(file, args, { cwd });
+  } catch (error) {
+    throw new Error(`${path.basename(file)} ${args.join(" ")} failed: ${error.stderr || error.message}`);
+  }
+}
+
+function folderOf(agent) {
+  const { package: name, version } = AGENTS[agent];
+  return path.join(cache(), `${name}@${version}`);
+}
+
+function cache() {
+  const folder = process.env.XDG_CACHE_HOME;
+  return path.join(folder !== undefined && path.isAbsolute(folder) ? folder : path.join(os.homedir(), ".cache"), "holdfast/agents");
+}
+
+if (isMain(import.meta.url)) {
+  try {
+    const wanted = process.argv.slice(2);
+    for (const agent of wanted.length > 0 ? wanted : Object.keys(AGENTS)) console.log(await installAgent(agent));
+  } catch (error) {
+    say(error.message);
+    process.exitCode = 1;
+  }
+}
