@@ -1,5 +1,17 @@
 import { defineConfig } from "vitest/config";
 
+const agents = {
+  test: {
+    name: "agents",
+    include: ["tests/real/**/*.agents.ts"],
+    pool: "forks" as const,
+    // Each takes half a gigabyte and, at its start, a core.
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+};
+
 export default defineConfig({
   test: {
     reporters: ["./tests/reporter.ts"],
@@ -26,6 +38,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // All real agents take minutes: `npm run test:agents`, and not `npm test`.
+      ...(process.env.TEST_AGENTS === "all" ? [agents] : []),
     ],
   },
 });

@@ -2,6 +2,7 @@
  * npm test: everything. With arguments (file filters, vitest options) a part, without the check of the requirements.
  */
 import path from "node:path";
+import { installAgent } from "./real-agents.mjs";
 import { root, say } from "./root.mjs";
 import { cleanEnvironment, run } from "./run.mjs";
 import { ensureBuilt, node } from "./setup.mjs";
@@ -17,6 +18,8 @@ try {
   ensureProgram("ssh", "openssh-client");
   ensureProgram("faketime");
   ensureProgram("systemd-run", "systemd");
+  // The two smallest of the real agents; the others are in `npm run test:agents`.
+  for (const agent of ["qwen", "gemini"]) await installAgent(agent);
   process.exitCode = await run(node, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...filters], { env });
 } catch (error) {
   say(error.message);

@@ -1,0 +1,17 @@
+/** npm run test:agents: the five real agents on the scripted model. Arguments (file filters, vitest options) make it a part. */
+import path from "node:path";
+import { AGENTS, installAgent } from "./real-agents.mjs";
+import { root, say } from "./root.mjs";
+import { cleanEnvironment, run } from "./run.mjs";
+import { ensureBuilt, node } from "./setup.mjs";
+
+try {
+  await ensureBuilt();
+  for (const agent of Object.keys(AGENTS)) await installAgent(agent);
+  const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
+  const env = { ...cleanEnvironment(), TEST_AGENTS: "all" };
+  process.exitCode = await run(node, [vitest, "run", "--project", "agents", ...process.argv.slice(2)], { env });
+} catch (error) {
+  say(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,162 @@
+/**
+ * How each real agent is set up to know nothing but a directory and the scripted model: a home of its own, no onboarding, no updates, no
+ * telemetry. What differs between agents is here and nowhere else in the tests.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { type AgentName, programOf } from "../../script/real-agents.mjs";
+
+export type { AgentName };
+
+export interface Place {
+  /** The agent's home directory; empty, and its own. */
+  home: string;
+  /** The project it works in. */
+  project: string;
+  /** The scripted model. */
+  url: string;
+}
+
+export interface Started {
+  command: string[];
+  env: Record<string, string>;
+}
+
+const KEY = "no-key-is-needed";
+/** Nothing listens there: a client that leaves loopback is told so at once, also where there is no network namespace. */
+const NOWHERE = "http://127.0.0.1:9";
+
+const SET_UP: Record<AgentName, (place: Place) => Omit<Started, "command"> & { args?: string[] }> = {
+  claude,
+  codex,
+  gemini,
+  opencode,
+  qwen,
+};
+
+/** Writes the agent's configuration; answers how to start it there. */
+export function setUp(agent: AgentName, place: Place): Started {
+  mkdirSync(place.home, { recursive: true });
+  mkdirSync(place.project, { recursive: true });
+  const { env, args = [] } = SET_UP[agent](place);
+  const proxies = { HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, NO_PROXY: "127.0.0.1,localhost", no_proxy: "127.0.0.1,localhost" };
+  const program = programOf(agent);
+  const folders = [path.dirname(process.execPath), path.dirname(program), process.env.PATH ?? "/usr/bin:/bin"];
+  return {
+    command: [program, ...args],
+    env: { HOME: place.home, PATH: folders.join(path.delimiter), ...proxies, DO_NOT_TRACK: "1", ...env },
+  };
+}
+
+function qwen({ home, url }: Place) {
+  json(path.join(home, ".qwen/settings.json"), {
+    security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } },
+    general: { enableAutoUpdate: false },
+    tools: { approvalMode: "default" },
+    telemetry: { enabled: false },
+    privacy: { usageStatisticsEnabled: false },
+  });
+  return { env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "scripted" } };
+}
+
+function gemini({ home, url }: Place) {
+  json(path.join(home, ".gemini/settings.json"), {
+    security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    telemetry: { enabled: false },
+    privacy: { usageStatisticsEnabled: false },
+    hooksConfig: { enabled: true },
+  });
+  return {
+    env: { GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: "gemini-2.5-pro", GEMINI_CLI_NO_RELAUNCH: "true" },
+  };
+}
+
+function claude({ home, project, url }: Place) {
+  const configuration = path.join(home, ".claude");
+  json(path.join(configuration, ".claude.json"), {
+    hasCompletedOnboarding: true,
+    theme: "dark",
+    projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+  });
+  // The mode of a new installation lets a model decide about tools, and another one makes it offer that at its start.
+  json(path.join(configuration, "settings.json"), { permissions: { defaultMode: "default", disableAutoMode: "disable" } });
+  return {
+    env: {
+      CLAUDE_CONFIG_DIR: configuration,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_AUTH_TOKEN: KEY,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      DISABLE_TELEMETRY: "1",
+      DISABLE_ERROR_REPORTING: "1",
+      IS_SANDBOX: "1",
+    },
+  };
+}
+
+function codex({ home, project, url }: Place) {
+  const configuration = path.join(home, ".codex");
+  text(
+    path.join(configuration, "config.toml"),
+    `model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "${url}/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+requires_openai_auth = false
+supports_websockets = false
+[features]
+plugins = false
+daemon_auto_start = false
+[analytics]
+enabled = false
+[projects.${JSON.stringify(project)}]
+trust_level = "trusted"
+`,
+  );
+  return { env: { CODEX_HOME: configuration, OPENAI_API_KEY: KEY } };
+}
+
+function opencode({ home, url }: Place) {
+  const file = path.join(home, "opencode.json");
+  json(file, {
+    $schema: "https://opencode.ai/config.json",
+    provider: {
+      scripted: {
+        npm: "@ai-sdk/openai-compatible",
+        name: "Scripted",
+        options: { baseURL: `${url}/v1`, apiKey: KEY },
+        models: { scripted: { name: "Scripted", limit: { context: 128_000, output: 8_000 } } },
+      },
+    },
+    enabled_providers: ["scripted"],
+    model: "scripted/scripted",
+    autoupdate: false,
+    share: "disabled",
+    permission: { bash: "ask", edit: "ask" },
+  });
+  return {
+    env: {
+      OPENCODE_CONFIG: file,
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+      npm_config_registry: NOWHERE,
+      npm_config_fetch_retries: "0",
+    },
+  };
+}
+
+function json(file: string, value: unknown): void {
+  text(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+function text(file: string, content: string): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}

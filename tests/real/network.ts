@@ -1,0 +1,63 @@
+/**
+ * The scripted model, and around it a network in which there is nothing else: a namespace with a loopback of its own, where we may make
+ * one (root, or a kernel that lets users); elsewhere the machine's loopback. Holdfast started with `prefix` is in it, and so is
+ * everything that it starts. Tests stay outside and reach the model by its second way in, a Unix socket.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { request } from "node:http";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { Asked } from "../../agents/src/model/server.ts";
+import { ROOT } from "../home.ts";
+
+export class ModelNetwork implements AsyncDisposable {
+  readonly #process: ChildProcess;
+  readonly #socket: string;
+  readonly url: string;
+  /** What comes before a command to run it in the network. */
+  readonly prefix: readonly string[];
+
+  private constructor(options: { process: ChildProcess; socket: string; url: string; isAlone: boolean }) {
+    this.#process = options.process;
+    this.#socket = options.socket;
+    this.url = options.url;
+    this.prefix = options.isAlone ? ["nsenter", "-t", String(options.process.pid), "-n"] : [];
+  }
+
+  static async open(directory: string): Promise<ModelNetwork> {
+    const isAlone = spawnSync("unshare", ["-n", "ip", "link", "set", "lo", "up"]).status === 0;
+    const socket = path.join(directory, "model.sock");
+    const model = [process.execPath, path.join(ROOT, "agents/src/model.ts"), "--attended", "--socket", socket];
+    const [program = "", ...args] = isAlone ? ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", ...model] : model;
+    const child = spawn(program, args, { env: { PATH: process.env.PATH ?? "" }, stdio: ["pipe", "pipe", "ignore"] });
+    const [url] = (await once(createInterface(child.stdout), "line")) as [string];
+    return new ModelNetwork({ process: child, socket, url, isAlone });
+  }
+
+  /** What the model was asked so far. */
+  async asked(): Promise<Asked[]> {
+    return ((await this.#get("/requests")) as { requests: Asked[] }).requests;
+  }
+
+  async bodies(): Promise<Record<string, unknown>[]> {
+    return (await this.#get("/bodies")) as Record<string, unknown>[];
+  }
+
+  #get(where: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const asking = request({ socketPath: this.#socket, path: where }, async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+        resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+      });
+      asking.once("error", reject);
+      asking.end();
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill("SIGKILL");
+    if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, "exit");
+  }
+}
