@@ -30,7 +30,7 @@ export async function installAgent(agent) {
 }
 
 async function install(agent, folder) {
-  const { package: name, version, after } = AGENTS[agent];
+  const { package: name, version, after, executables = [] } = AGENTS[agent];
   say(`installing ${name}@${version} into ${cache()}`);
   fs.mkdirSync(path.dirname(folder), { recursive: true });
   const temporary = path.join(cache(), `${agent}.incomplete`);
@@ -40,7 +40,10 @@ async function install(agent, folder) {
   try {
     const quiet = ["--loglevel=error", "--no-audit", "--no-fund", "--no-progress", "--no-save", "--no-package-lock"];
     await program("npm", ["install", "--prefix", temporary, "--ignore-scripts", "--include=optional", ...quiet, `${name}@${version}`]);
-    if (after !== undefined) await program(process.execPath, [after], path.join(temporary, "node_modules", name));
+    const inside = path.join(temporary, "node_modules", name);
+    if (after !== undefined) await program(process.execPath, [after], inside);
+    // Packed without the right to run: the agent starts with a warning about it.
+    for (const file of executables) if (fs.existsSync(path.join(inside, file))) fs.chmodSync(path.join(inside, file), 0o755);
     fs.renameSync(temporary, folder);
   } finally {
     fs.rmSync(temporary, { recursive: true, force: true });

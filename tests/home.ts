@@ -152,12 +152,13 @@ export class TestHome implements AsyncDisposable {
 export async function eventually<T>(
   question: () => T | undefined | false | Promise<T | undefined | false>,
   patienceMs = 20_000,
+  everyMs = 15,
 ): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const answer = await question();
     if (answer !== undefined && answer !== false) return answer;
     if (performance.now() > deadline) throw new Error(`it did not happen within ${patienceMs} ms: ${question}`);
-    await new Promise((resolve) => setTimeout(resolve, 15));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

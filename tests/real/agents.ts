@@ -26,58 +26,70 @@ const KEY = "no-key-is-needed";
 /** Nothing listens there: a client that leaves loopback is told so at once, also where there is no network namespace. */
 const NOWHERE = "http://127.0.0.1:9";
 
-const SET_UP: Record<AgentName, (place: Place) => Omit<Started, "command"> & { args?: string[] }> = {
-  claude,
-  codex,
-  gemini,
-  opencode,
-  qwen,
+/** What an agent shows when it waits for its first prompt. */
+export const IDLE: Record<AgentName, RegExp> = {
+  claude: /^❯/m,
+  codex: /Ask Codex to do anything/,
+  gemini: /Type your message/,
+  opencode: /Ask anything/,
+  qwen: /Type your message/,
 };
 
+/** An agent that nobody told yet to trust the directory, or that nobody has logged in. */
+export type Lacking = "untrusted" | "logged-out";
+
+type SetUp = (place: Place, lacking?: Lacking) => Pick<Started, "env">;
+
+const SET_UP: Record<AgentName, SetUp> = { claude, codex, gemini, opencode, qwen };
+
 /** Writes the agent's configuration; answers how to start it there. */
-export function setUp(agent: AgentName, place: Place): Started {
+export function setUp(agent: AgentName, place: Place, lacking?: Lacking): Started {
   mkdirSync(place.home, { recursive: true });
   mkdirSync(place.project, { recursive: true });
-  const { env, args = [] } = SET_UP[agent](place);
+  const temporary = path.join(place.home, "tmp");
+  mkdirSync(temporary, { recursive: true });
+  const { env } = SET_UP[agent](place, lacking);
   const proxies = { HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, NO_PROXY: "127.0.0.1,localhost", no_proxy: "127.0.0.1,localhost" };
   const program = programOf(agent);
   const folders = [path.dirname(process.execPath), path.dirname(program), process.env.PATH ?? "/usr/bin:/bin"];
   return {
-    command: [program, ...args],
-    env: { HOME: place.home, PATH: folders.join(path.delimiter), ...proxies, DO_NOT_TRACK: "1", ...env },
+    command: [program],
+    env: { HOME: place.home, TMPDIR: temporary, PATH: folders.join(path.delimiter), ...proxies, DO_NOT_TRACK: "1", ...env },
   };
 }
 
-function qwen({ home, url }: Place) {
+function qwen({ home, url }: Place, lacking?: Lacking): ReturnType<SetUp> {
   json(path.join(home, ".qwen/settings.json"), {
-    security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } },
+    security: { ...auth(lacking, "openai"), folderTrust: { enabled: lacking === "untrusted" } },
     general: { enableAutoUpdate: false },
     tools: { approvalMode: "default" },
     telemetry: { enabled: false },
     privacy: { usageStatisticsEnabled: false },
   });
+  if (lacking === "logged-out") return { env: {} };
   return { env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "scripted" } };
 }
 
-function gemini({ home, url }: Place) {
+function gemini({ home, url }: Place, lacking?: Lacking): ReturnType<SetUp> {
   json(path.join(home, ".gemini/settings.json"), {
-    security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+    security: { ...auth(lacking, "gemini-api-key"), folderTrust: { enabled: lacking === "untrusted" } },
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     telemetry: { enabled: false },
     privacy: { usageStatisticsEnabled: false },
     hooksConfig: { enabled: true },
   });
+  if (lacking === "logged-out") return { env: { GEMINI_CLI_NO_RELAUNCH: "true" } };
   return {
     env: { GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: "gemini-2.5-pro", GEMINI_CLI_NO_RELAUNCH: "true" },
   };
 }
 
-function claude({ home, project, url }: Place) {
+function claude({ home, project, url }: Place, lacking?: Lacking): ReturnType<SetUp> {
   const configuration = path.join(home, ".claude");
   json(path.join(configuration, ".claude.json"), {
     hasCompletedOnboarding: true,
     theme: "dark",
-    projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    projects: { [project]: { hasTrustDialogAccepted: lacking !== "untrusted", hasCompletedProjectOnboarding: true } },
   });
   // The mode of a new installation lets a model decide about tools, and another one makes it offer that at its start.
   json(path.join(configuration, "settings.json"), { permissions: { defaultMode: "default", disableAutoMode: "disable" } });
@@ -85,7 +97,7 @@ function claude({ home, project, url }: Place) {
     env: {
       CLAUDE_CONFIG_DIR: configuration,
       ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_AUTH_TOKEN: KEY,
+      ...(lacking === "logged-out" ? {} : { ANTHROPIC_AUTH_TOKEN: KEY }),
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       DISABLE_AUTOUPDATER: "1",
       DISABLE_TELEMETRY: "1",
@@ -95,7 +107,7 @@ function claude({ home, project, url }: Place) {
   };
 }
 
-function codex({ home, project, url }: Place) {
+function codex({ home, project, url }: Place, lacking?: Lacking): ReturnType<SetUp> {
   const configuration = path.join(home, ".codex");
   text(
     path.join(configuration, "config.toml"),
@@ -106,19 +118,16 @@ check_for_update_on_startup = false
 name = "scripted"
 base_url = "${url}/v1"
 wire_api = "responses"
-env_key = "OPENAI_API_KEY"
-requires_openai_auth = false
+${lacking === "logged-out" ? "requires_openai_auth = true" : 'env_key = "OPENAI_API_KEY"\nrequires_openai_auth = false'}
 supports_websockets = false
 [features]
 plugins = false
 daemon_auto_start = false
 [analytics]
 enabled = false
-[projects.${JSON.stringify(project)}]
-trust_level = "trusted"
-`,
+${lacking === "untrusted" ? "" : `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n`}`,
   );
-  return { env: { CODEX_HOME: configuration, OPENAI_API_KEY: KEY } };
+  return { env: { CODEX_HOME: configuration, ...(lacking === "logged-out" ? {} : { OPENAI_API_KEY: KEY }) } };
 }
 
 function opencode({ home, url }: Place) {
@@ -146,10 +155,15 @@ function opencode({ home, url }: Place) {
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
       OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
-      npm_config_registry: NOWHERE,
+      // It looks for packages there, and takes a "not found" at once and a refused connection after a minute.
+      npm_config_registry: url,
       npm_config_fetch_retries: "0",
     },
   };
+}
+
+function auth(lacking: Lacking | undefined, selectedType: string) {
+  return lacking === "logged-out" ? {} : { auth: { selectedType } };
 }
 
 function json(file: string, value: unknown): void {

@@ -1,16 +1,7 @@
 import { allProcesses, withEnvironmentEntry } from "@holdfast/platform";
 import { expect } from "vitest";
-import type { AgentName } from "./agents.ts";
+import { type AgentName, IDLE } from "./agents.ts";
 import { RealWorld } from "./world.ts";
-
-/** What an agent shows when it waits for its first prompt. */
-const IDLE: Record<AgentName, RegExp> = {
-  claude: /^❯/m,
-  codex: /Ask Codex to do anything/,
-  gemini: /Type your message/,
-  opencode: /Ask anything/,
-  qwen: /Type your message/,
-};
 
 /** The least that must hold for a real agent: it starts under Holdfast, takes a prompt, answers, and is gone after a stop. */
 export async function answersOnItsScreen(agent: AgentName): Promise<void> {

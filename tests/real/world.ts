@@ -10,6 +10,8 @@ import { ModelNetwork } from "./network.ts";
 
 /** Agents of 100 MB and more, on a machine that runs other tests too. */
 const PATIENCE_MS = 60_000;
+/** Asking more often would take from the agent what it needs to answer. */
+const EVERY_MS = 100;
 
 export class RealWorld implements AsyncDisposable {
   readonly home: TestHome;
@@ -43,18 +45,22 @@ export class RealWorld implements AsyncDisposable {
   }
 
   screen(name: string): Promise<Screen> {
-    return this.home.json<Screen>(["screen", name]);
+    return this.home.client().call("getScreen", { params: { ref: name } });
   }
 
   /** Waits until the screen shows it; the screen then. */
   async shows(name: string, what: string | RegExp): Promise<Screen> {
     let last: Screen | undefined;
     try {
-      return await eventually(async () => {
-        last = await this.screen(name);
-        const text = last.lines.join("\n");
-        return (typeof what === "string" ? text.includes(what) : what.test(text)) && last;
-      }, PATIENCE_MS);
+      return await eventually(
+        async () => {
+          last = await this.screen(name);
+          const text = last.lines.join("\n");
+          return (typeof what === "string" ? text.includes(what) : what.test(text)) && last;
+        },
+        PATIENCE_MS,
+        EVERY_MS,
+      );
     } catch {
       throw new Error(`${name} never showed ${what}; it shows:\n${last?.lines.join("\n")}`);
     }

@@ -54,7 +54,10 @@ async function* play({ question, steps, signal }: Play): AsyncGenerator<Part> {
   const { calls, results } = sinceLastPrompt(question);
   const result = results.at(-1);
   if (result !== undefined && withoutSearches(calls.slice(-1)).length > 0) yield* say(`The tool answered: ${short(result)}\n`, signal);
+  let spoke = false;
   for (const step of steps) {
+    if (spoke && (step.do === "say" || step.do === "talk")) yield { text: " " };
+    spoke ||= step.do === "say" || step.do === "talk";
     if (step.do === "say") yield* say(step.text, signal);
     if (step.do === "talk") yield* talk(step.ms, signal);
     if (step.do === "wait") await sleep(step.ms, undefined, { signal });

@@ -1,0 +1,13 @@
+/** npm run record:agents -- AGENT …: fixtures for the status rules; arguments go to tests/real/record/main.ts. */
+import path from "node:path";
+import { root, say } from "./root.mjs";
+import { cleanEnvironment, run } from "./run.mjs";
+import { ensureBuilt, node } from "./setup.mjs";
+
+try {
+  await ensureBuilt();
+  process.exitCode = await run(node, [path.join(root, "tests/real/record/main.ts"), ...process.argv.slice(2)], { env: cleanEnvironment() });
+} catch (error) {
+  say(error.message);
+  process.exitCode = 1;
+}

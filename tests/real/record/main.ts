@@ -1,0 +1,122 @@
+/**
+ * Records real agents in known states, as fixtures for the status rules:
+ *
+ *   npm run record:agents -- qwen                  recordings 1 and 2 of every state
+ *   npm run record:agents -- qwen --recording 3 --state approval --state idle
+ *
+ *   npm run record:agents -- --relabel             what `states.ts` expects now, and what is scrubbed now, in all that was recorded
+ *
+ * Each recording is a new start of the agent in a terminal of its size, on the scripted model. The format is in
+ * packages/daemon/src/agent/fixtures/README.md. What is written must be looked at by a person: `expected` says what is meant, not what is.
+ */
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { AGENTS, installAgent } from "../../../script/real-agents.mjs";
+import { ROOT } from "../../home.ts";
+import { Terminal } from "../../terminal.ts";
+import { type AgentName, setUp } from "../agents.ts";
+import { RealWorld } from "../world.ts";
+import { Driver } from "./driver.ts";
+import { withHooks } from "./hooks.ts";
+import { Scrubber } from "./scrub.ts";
+import { STATES, type State } from "./states.ts";
+import { VARIANTS } from "./variant.ts";
+
+const FIXTURES = path.join(ROOT, "packages/daemon/src/agent/fixtures");
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    state: { type: "string", multiple: true },
+    recording: { type: "string", multiple: true },
+    relabel: { type: "boolean", default: false },
+  },
+});
+
+if (values.relabel) relabel();
+
+let stopped = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    console.log("stops after this recording");
+    stopped = true;
+  });
+}
+
+const agents = positionals as AgentName[];
+const recordings = (values.recording ?? ["1", "2"]).map(Number);
+for (const agent of agents) {
+  await installAgent(agent);
+  for (const recording of recordings) {
+    for (const state of STATES) {
+      if (stopped || (state.agents !== undefined && !state.agents.includes(agent))) continue;
+      if (values.state !== undefined && !values.state.includes(state.name)) continue;
+      await record(agent, state, recording).catch((error: unknown) => {
+        console.log(`✗ ${agent} ${state.name}.${recording}: ${error instanceof Error ? error.message : error}`);
+        process.exitCode = 1;
+      });
+    }
+  }
+}
+
+async function record(agent: AgentName, state: State, recording: number): Promise<void> {
+  const variant = VARIANTS[recording - 1];
+  if (variant === undefined) throw new Error(`there are ${VARIANTS.length} variants`);
+  await using world = await RealWorld.open();
+  const place = { home: path.join(world.home.root, "u"), project: path.join(world.home.root, "project"), url: world.model.url };
+  const started = setUp(agent, place, state.setUp);
+  // What lets hooks in may be what makes an agent trust the directory.
+  const hooked = state.setUp === undefined ? withHooks(agent, started, place) : { ...started, told: () => [], files: () => ({}) };
+
+  // The bottom row is Holdfast's own.
+  using terminal = new Terminal({ env: world.home.env, columns: variant.columns, rows: variant.rows + 1 });
+  // The agent begins when its terminal has the size, so that nothing on the screen is from another.
+  const wait = `until [ "$(stty size)" = "${variant.rows} ${variant.columns}" ]; do sleep 0.05; done; exec "$@"`;
+  await world.home.ok(["run", "--name", agent, "--", "sh", "-c", wait, "sh", ...hooked.command], { cwd: place.project, env: hooked.env });
+  terminal.line(`exec ${path.join(ROOT, "bin/holdfast")} attach ${agent}`);
+
+  const driver = new Driver(world, agent, variant.words);
+  for (const prompt of state.setUp === undefined ? variant.before : []) {
+    await driver.prompt(prompt);
+    await driver.settles(prompt.slice("say ".length), (asked) => asked.state === "ended");
+  }
+  await state.reach(driver);
+
+  const scrubber = new Scrubber([
+    [place.home, "/home/dev/home-u".slice(0, place.home.length)],
+    [world.home.root, "/home/dev/work"],
+    [path.basename(world.home.root), "workspace"],
+    [path.dirname(path.dirname(hooked.command[0] ?? "")), "/usr/lib/node_modules"],
+  ]);
+  const seen = { screen: await world.screen(agent), hooks: hooked.told(), files: hooked.files() };
+  write({
+    agent,
+    version: AGENTS[agent].version,
+    state: state.name,
+    recording,
+    ...labels(agent, state),
+    ...(scrubber.value(seen) as object),
+  });
+  console.log(`✓ ${agent} ${state.name}.${recording}`);
+}
+
+function labels(agent: AgentName, { about, expected, differently }: State) {
+  return { about, expected: { process: "running", ...expected, ...differently?.[agent] } };
+}
+
+type Fixture = { agent: AgentName; state: string; recording: number } & Record<string, unknown>;
+
+function write(fixture: Fixture): void {
+  const folder = path.join(FIXTURES, fixture.agent);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, `${fixture.state}.${fixture.recording}.json`), `${JSON.stringify(fixture, null, 2)}\n`);
+}
+
+function relabel(): void {
+  for (const file of globSync("*/*.json", { cwd: FIXTURES })) {
+    const fixture = new Scrubber([]).value(JSON.parse(readFileSync(path.join(FIXTURES, file), "utf8"))) as Fixture;
+    const state = STATES.find(({ name }) => name === fixture.state);
+    if (state !== undefined) write({ ...fixture, ...labels(fixture.agent, state) });
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * The states that are recorded: how an agent is brought into each, and what a person who looks at it would say. When it is there is told by
+ * the model and by the words of the prompt, never by what our rules look for: those are what the recordings are to test.
+ */
+import type { AgentName } from "../agents.ts";
+import type { Driver } from "./driver.ts";
+
+/** `turn: null`: it has not come to that yet. */
+export interface Expected {
+  turn: "idle" | "working" | null;
+  attention: { for: "approval" | "question" | "trust" | "login" | "rate_limit" } | null;
+  background: boolean;
+}
+
+export interface State {
+  name: string;
+  about: string;
+  /** Without: all of them. */
+  agents?: readonly AgentName[];
+  /** Changes to the set-up that is else used. */
+  setUp?: "untrusted" | "logged-out";
+  expected: Expected;
+  /** Where an agent does not show what the state is about. */
+  differently?: Partial<Record<AgentName, Partial<Expected>>>;
+  reach(driver: Driver): Promise<void>;
+}
+
+const idle: Expected = { turn: "idle", attention: null, background: false };
+const working: Expected = { turn: "working", attention: null, background: false };
+
+export const STATES: State[] = [
+  {
+    name: "trust",
+    about: "asks whether the directory may be trusted",
+    agents: ["claude", "gemini", "qwen"],
+    setUp: "untrusted",
+    expected: { turn: null, attention: { for: "trust" }, background: false },
+    reach: (driver) => driver.settles(/trust/i),
+  },
+  {
+    name: "login",
+    about: "wants to be logged in",
+    agents: ["claude", "codex", "gemini", "qwen"],
+    setUp: "logged-out",
+    expected: { turn: null, attention: { for: "login" }, background: false },
+    reach: (driver) => driver.settles(/log ?in|sign in|auth|theme|connect a provider/i),
+  },
+  { name: "idle", about: "waits for a prompt", expected: idle, reach: (driver) => driver.ready() },
+  {
+    name: "working",
+    about: "streams an answer",
+    expected: working,
+    async reach(driver) {
+      await driver.prompt(`say ${driver.words.answer}; talk 60s`);
+      await driver.model((asked) => asked.state === "open" && asked.answer.length > 25);
+      await driver.shows(driver.words.answer);
+    },
+  },
+  {
+    name: "thinking",
+    about: "waits for the model's first word",
+    expected: working,
+    async reach(driver) {
+      await driver.prompt("wait 60s; say late");
+      await driver.model((asked) => asked.state === "open");
+      await driver.time(3000);
+    },
+  },
+  {
+    name: "tool",
+    about: "runs a command that was allowed",
+    expected: working,
+    async reach(driver) {
+      await driver.prompt("tool shell touch begun && tail -f /dev/null; say over");
+      await driver.settles("tail -f", (asked) => asked.answer.some((part) => "call" in part));
+      await driver.keys("Enter");
+      await driver.runs("tail -f /dev/null");
+      await driver.time(3000);
+    },
+  },
+  {
+    name: "approval",
+    about: "asks whether it may run a command",
+    expected: { turn: "working", attention: { for: "approval" }, background: false },
+    async reach(driver) {
+      await driver.prompt(`say ${driver.words.answer}; tool shell touch ${driver.words.file}`);
+      await driver.settles(driver.words.file, (asked) => asked.answer.some((part) => "call" in part));
+    },
+  },
+  {
+    name: "question",
+    about: "asks a person to choose",
+    agents: ["claude", "gemini", "opencode", "qwen"],
+    expected: { turn: "working", attention: { for: "question" }, background: false },
+    async reach(driver) {
+      await driver.prompt(`ask ${driver.words.question} | Red | Blue`);
+      await driver.settles("Choose Blue", (asked) => asked.answer.some((part) => "call" in part));
+    },
+  },
+  {
+    name: "answered",
+    about: "has answered and waits for the next prompt",
+    expected: idle,
+    async reach(driver) {
+      await driver.prompt(`say ${driver.words.answer}`);
+      await driver.settles(driver.words.answer, (asked) => asked.state === "ended");
+    },
+  },
+  {
+    name: "quoting",
+    about: "is idle, and its answer contains what agents say when they are not",
+    expected: idle,
+    async reach(driver) {
+      await driver.prompt(driver.words.quote);
+      await driver.settles(driver.words.quoteEnd, (asked) => asked.state === "ended");
+    },
+  },
+  {
+    name: "denied",
+    about: "was denied a command by Esc and waits for the next prompt",
+    expected: idle,
+    async reach(driver) {
+      await driver.prompt(`tool shell touch ${driver.words.file}`);
+      await driver.settles(driver.words.file, (asked) => asked.answer.some((part) => "call" in part));
+      await driver.keys("Escape");
+      await driver.time(1500);
+      await driver.settles(/./);
+    },
+  },
+  {
+    name: "interrupted",
+    about: "was interrupted by Esc in mid-turn",
+    expected: idle,
+    async reach(driver) {
+      await driver.prompt(`say ${driver.words.answer}; talk 60s`);
+      await driver.model((asked) => asked.state === "open" && asked.answer.length > 25);
+      await driver.interrupt();
+      await driver.settles(/./, (asked) => asked.state === "aborted");
+    },
+  },
+  {
+    name: "draft",
+    about: "is idle, and somebody has half typed a prompt",
+    expected: idle,
+    async reach(driver) {
+      await driver.ready();
+      await driver.type(driver.words.draft);
+      await driver.settles(driver.words.draft);
+    },
+  },
+  {
+    name: "rate-limit",
+    about: "was refused with 429 and a retry-after of 30 s, and tries again by itself",
+    expected: { turn: "working", attention: { for: "rate_limit" }, background: false },
+    // Their screens say that they work or try again, and nothing of a limit.
+    differently: { claude: { attention: null }, codex: { attention: null }, gemini: { attention: null }, qwen: { attention: null } },
+    async reach(driver) {
+      await driver.prompt("error 429 retry-after 30");
+      await driver.model((asked) => asked.status === 429);
+      await driver.time(8000);
+    },
+  },
+  {
+    name: "server-error",
+    about: "got 500 from the model, and tries again by itself",
+    expected: working,
+    async reach(driver) {
+      await driver.prompt("error 500");
+      await driver.model((asked) => asked.status === 500);
+      await driver.time(5000);
+    },
+  },
+  {
+    name: "refused",
+    about: "got 401 from the model",
+    expected: idle,
+    // It tries again.
+    differently: { claude: { turn: "working" } },
+    async reach(driver) {
+      await driver.prompt("error 401");
+      await driver.settles(/./, (asked) => asked.status === 401);
+      await driver.time(2000);
+    },
+  },
+  {
+    name: "background",
+    about: "is idle while a command it started runs in the background",
+    agents: ["claude", "codex", "gemini", "qwen"],
+    expected: { turn: "idle", attention: null, background: true },
+    async reach(driver) {
+      await driver.prompt("tool background touch begun && tail -f /dev/null; say it runs now");
+      await driver.settles("tail -f", (asked) => asked.answer.some((part) => "call" in part));
+      await driver.keys("Enter");
+      await driver.settles(/it runs now/, (asked) => asked.results.length > 0 && asked.state === "ended");
+    },
+  },
+];
