@@ -1,7 +1,7 @@
 /** Takes out of a recording what belongs to the machine and the moment; lengths on a screen stay as they are. */
 
 const MOMENT = "2026-01-01T00:00:00.000Z";
-const ISO = /\d{4}-\d\d-\d\dT\d\d([-:])\d\d[-:]\d\d(\.\d+)?Z?/g;
+const ISO = /\d{4}-\d\d-\d\dT\d\d([-:])\d\d([-:]\d\d)?(\.\d+)?Z?/g;
 /** An id of the machine, as systemd has it. */
 const MACHINE = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/g;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -27,7 +27,7 @@ export class Scrubber {
     const placed = this.#places.reduce((scrubbed, [from, to]) => scrubbed.replaceAll(from, to), text);
     return placed
       .replace(UUID, (id) => this.#id(id))
-      .replace(ISO, (_, separator) => (separator === ":" ? MOMENT : "2026-01-01T00-00-00"))
+      .replace(ISO, (_, separator) => (separator === ":" ? MOMENT : "2026-01-01T00-00"))
       .replace(/sessions\/\d{4}\/\d\d\/\d\d/g, "sessions/2026/01/01")
       .replace(/127\.0\.0\.1:\d+/g, (address) => address.replace(/\d(?=\d*$)/g, "4"))
       .replace(MACHINE, "0".repeat(32))

@@ -28,6 +28,13 @@ export interface State {
 const idle: Expected = { turn: "idle", attention: null, background: false };
 const working: Expected = { turn: "working", attention: null, background: false };
 
+const SUBAGENT = JSON.stringify({
+  description: "Look around",
+  prompt: "tool shell ls",
+  subagent_type: "general-purpose",
+  run_in_background: false,
+});
+
 export const STATES: State[] = [
   {
     name: "trust",
@@ -153,11 +160,12 @@ export const STATES: State[] = [
     about: "was refused with 429 and a retry-after of 30 s, and tries again by itself",
     expected: { turn: "working", attention: { for: "rate_limit" }, background: false },
     // Their screens say that they work or try again, and nothing of a limit.
-    differently: { claude: { attention: null }, codex: { attention: null }, gemini: { attention: null }, qwen: { attention: null } },
+    differently: { claude: { attention: null }, gemini: { attention: null }, qwen: { attention: null } },
     async reach(driver) {
       await driver.prompt("error 429 retry-after 30");
       await driver.model((asked) => asked.status === 429);
-      await driver.time(8000);
+      if (driver.agent === "codex") await driver.shows(/status: 429/);
+      else await driver.time(8000);
     },
   },
   {
@@ -192,6 +200,16 @@ export const STATES: State[] = [
       await driver.settles("tail -f", (asked) => asked.answer.some((part) => "call" in part));
       await driver.keys("Enter");
       await driver.settles(/it runs now/, (asked) => asked.results.length > 0 && asked.state === "ended");
+    },
+  },
+  {
+    name: "subagent",
+    about: "works on after a subagent, whose hooks came too, has stopped",
+    agents: ["claude"],
+    expected: working,
+    async reach(driver) {
+      await driver.prompt(`tool Agent ${SUBAGENT}; talk 60s`);
+      await driver.model((asked) => asked.results.length > 0 && asked.state === "open" && asked.answer.length > 40);
     },
   },
 ];
