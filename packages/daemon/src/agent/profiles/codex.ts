@@ -8,6 +8,21 @@ export const codex: Profile = {
   version: ["--version"],
   prompt: ["{prompt}"],
   conversation: { resume: ["resume", "{id}"] },
+  screen: [
+    { name: "sign in", foot: /Press enter to continue/, line: /Sign in with ChatGPT/, waits: "login" },
+    { name: "trust dialog", foot: /Press enter to continue/, line: /Do you trust the contents of this directory\?/, waits: "trust" },
+    {
+      name: "permission prompt",
+      foot: /Press enter to confirm or esc to cancel/,
+      line: /Would you like to .+\?/,
+      waits: "approval",
+      turn: "working",
+    },
+    { name: "action required", title: /Action Required/, waits: "approval", turn: "working" },
+    { name: "rate limit", title: /^[⠀-⣿] /, line: /429 Too Many Requests/, within: 8, waits: "rate_limit", turn: "working" },
+    { name: "spinner in the title", title: /^[⠀-⣿] /, turn: "working", calm: true },
+    { name: "composer", line: /^› /, within: 4, turn: "idle", calm: true },
+  ],
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

@@ -8,6 +8,23 @@ export const qwen: Profile = {
   version: ["--version"],
   prompt: ["-i", "{prompt}"],
   conversation: { begin: ["--session-id", "{id}"], resume: ["--resume", "{id}"] },
+  screen: [
+    { name: "trust dialog", foot: /^\s*╰─/, line: /Do you trust this folder\?/, within: 12, waits: "trust" },
+    { name: "authentication dialog", foot: /^\s*└─/, line: /Terms of Services and Privacy Notice/, within: 8, waits: "login" },
+    {
+      name: "question",
+      foot: /Waiting for user confirmation/,
+      line: /Navigate \| Enter: Select/,
+      within: 4,
+      waits: "question",
+      turn: "working",
+    },
+    { name: "permission prompt", foot: /Waiting for user confirmation/, line: /\?$/, within: 12, waits: "approval", turn: "working" },
+    { name: "spinner", line: /^\s*[⠀-⣿] .*esc to cancel\)/, within: 8, turn: "working", calm: true },
+    { name: "spinner in the title", title: /^[◐◓◑◒]/, turn: "working", calm: true },
+    { name: "composer, and a shell runs", foot: /· \d+ shells?\b/, line: /^> /, within: 6, turn: "idle", calm: true, background: true },
+    { name: "composer", line: /^> /, within: 6, turn: "idle", calm: true },
+  ],
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

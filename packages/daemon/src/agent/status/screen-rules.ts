@@ -9,6 +9,8 @@ export interface ScreenRule {
   /** For `explain`. */
   name: string;
   title?: RegExp;
+  /** The last line that is not empty: what a dialog or a composer has at its foot, where no transcript comes. */
+  foot?: RegExp;
   /** One of the last `within` lines that are not empty. */
   line?: RegExp;
   /** None of them. */
@@ -34,14 +36,16 @@ export function readScreen(
     const bottom = lines.slice(-(rule.within ?? WITHIN));
     const title = rule.title?.exec(screen.title);
     if (rule.title && !title) continue;
+    const foot = rule.foot?.exec(lines.at(-1) ?? "");
+    if (rule.foot && !foot) continue;
     const line = rule.line && last(bottom, rule.line);
     if (rule.line && !line) continue;
     if (rule.without && bottom.some((text) => rule.without?.test(text))) continue;
-    const seen = line?.[0] ?? title?.[0] ?? "";
+    const seen = line?.[0] ?? foot?.[0] ?? title?.[0] ?? "";
     return {
       claim: claimOf(rule, (line ?? title)?.[1] ?? line?.input ?? ""),
       what: `${rule.name}${seen ? `: ${JSON.stringify(seen.trim())}` : ""}`,
-      source: rule.line || rule.without ? "screen" : "title",
+      source: rule.line || rule.foot || rule.without ? "screen" : "title",
     };
   }
   return undefined;
