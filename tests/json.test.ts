@@ -175,10 +175,10 @@ test("down prints the daemon's pid and what it stopped", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "one");
   const { pid } = await home.json<DaemonStatus>(["status"]);
-  expect(await home.json(["down"])).toEqual({ pid, stopped: [] });
-  expect(await home.json(["down"])).toEqual({ pid: null, stopped: [] });
+  expect(await home.json(["down"])).toEqual({ pid, stopped: [], orphans: [] });
+  expect(await home.json(["down"])).toEqual({ pid: null, stopped: [], orphans: [] });
   const all = await home.json<{ pid: number; stopped: Session[] }>(["down", "--all"]);
-  expect(keys(all)).toEqual(["pid", "stopped"]);
+  expect(keys(all)).toEqual(["orphans", "pid", "stopped"]);
   expect(keys(all.stopped[0])).toEqual(SESSION_KEYS);
   expect(all.stopped.map(({ name, status }) => `${name} ${status}`)).toEqual(["one stopped"]);
 });

@@ -16,6 +16,20 @@ function pidsIn(file: string, count: number): Promise<number[]> {
   });
 }
 
+test.each(["tmux", "native"])("a stop that the daemon's death cuts short is finished by the next one, on %s", async (host) => {
+  await using home = new TestHome();
+  const script = "trap '' TERM; sleep 1000 & sleep 1000 & echo ready; while :; do sleep 0.05; done";
+  await home.run(script, "--name", "stubborn", "--host", host);
+  await home.ok(["wait", "stubborn", "--for", "output=ready", "--timeout", "20s"]);
+  const stopping = home.cli(["stop", "stubborn", "--grace", "1h"]);
+  await eventually(async () => (await home.ok(["events", "--type", "session.stop_requested"])) !== "");
+  await home.killDaemon();
+  await stopping;
+  expect(await home.ended("stubborn")).toMatchObject({ status: "stopped" });
+  const left = home.processes().filter(({ name }) => name === "sleep");
+  expect(left).toEqual([]);
+});
+
 test("stop sends SIGTERM, gives time to clean up, and says how it ended", async () => {
   await using home = new TestHome();
   const script = "trap 'sleep 0.3; echo cleaned up; exit 7' TERM; echo ready; while :; do sleep 0.05; done";

@@ -3,7 +3,7 @@ const HOLDS: [fault: string, holds: string][] = [
   ["kill -9 of the daemon", "programs have the pids they had; the next command lists all of them"],
   ["kill -9 of the daemon in a start", "a start that was acknowledged is there; one that was not is there whole, or not at all"],
   ["kill -9 of the daemon in a send", "a line that was acknowledged arrives once; one that was not, at most once"],
-  ["kill -9 of the daemon in a stop", "the run goes on, or has ended with nothing left of it"],
+  ["kill -9 of the daemon in a stop", "the stop is finished by the next daemon, or was never asked for; nothing stays frozen"],
   ["kill -9 of a program", "its session has failed, by SIGKILL; the others do not notice"],
   ["kill -9 of a holder", "its session is lost, and nothing of it runs on; the others do not notice"],
   ["kill -9 of the tmux server", "all sessions in it are lost, and nothing of them runs on; those with holders do not notice"],

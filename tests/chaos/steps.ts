@@ -251,6 +251,8 @@ async function cutStop(known: Known, model: Model, world: World): Promise<void> 
     const { status, pid } = await world.session(known);
     return status === "working" && !inspect(pid ?? 0) ? undefined : status;
   });
-  if (status === "working") await stop(known, model, world);
-  else model.end(known, "stopped", "failed");
+  // Also where the next daemon is just finishing it.
+  if (status === "working")
+    await answered((await world.client()).call("stopSession", { params: { ref: known.id }, body: { graceMs: 2000 } }));
+  model.end(known, "stopped", "failed");
 }

@@ -232,7 +232,8 @@ export const ENDPOINTS = {
       graceMs: z._default(z.number().check(z.minimum(0)), 5000),
       why: z._default(z.enum(["asked", "replaced"]), "asked"),
     }),
-    reply: z.object({ pid: z.int(), stopped: z.array(Session) }),
+    /** `orphans`: what ran without a record and was ended with the rest. */
+    reply: z.object({ pid: z.int(), stopped: z.array(Session), orphans: z.array(Orphan) }),
     errors: ["stop_incomplete"],
   },
   listSessions: {

@@ -129,6 +129,8 @@ function parseToml(path: string, text: string): Record<string, unknown> {
   try {
     return parse(text);
   } catch (cause) {
-    throw new HoldfastError("usage", `${path} is not valid TOML: ${(cause as Error).message}`, { cause });
+    const { line, message } = cause as Error & { line?: number };
+    const why = message.split("\n")[0]?.replace(/^Invalid TOML document: /, "");
+    throw new HoldfastError("usage", `${path} is not valid TOML${line === undefined ? "" : `, line ${line}`}: ${why}`, { cause });
   }
 }

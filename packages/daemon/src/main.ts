@@ -12,6 +12,7 @@ import {
   HoldfastError,
   type HostName,
   hasEnded,
+  type Orphan,
   type Principal,
   type Session,
   type SessionId,
@@ -150,6 +151,7 @@ async function serve(home: Home): Promise<void> {
   tokens.begin();
   sweepRemoved(home, { journal, queries });
   await lifecycle.begin();
+  sessions.finishStops();
   sessions.restarts.begin();
   sessions.limits.begin();
   pruning.begin();
@@ -201,10 +203,10 @@ async function serve(home: Home): Promise<void> {
       if (body.why === "replaced" && version !== undefined && compareVersions(version, VERSION) <= 0) {
         throw new HoldfastError("usage", `the daemon is not older than ${version}: it is ${VERSION}`);
       }
-      const stopped = body.all ? await stopAll({ sessions, orphans, hosts, graceMs: body.graceMs, actor }) : [];
+      const ended = body.all ? await stopAll({ sessions, orphans, hosts, graceMs: body.graceMs, actor }) : { stopped: [], orphans: [] };
       // The reply must be out before the door closes.
       setTimeout(() => void end(body.why, actor), 20);
-      return { pid: process.pid, stopped };
+      return { pid: process.pid, ...ended };
     },
     async restoreBackup({ params }, { actor }) {
       const backup = backups.find(params.name);
@@ -289,7 +291,7 @@ async function stopAll(options: {
   hosts: ReadonlyMap<HostName, Host>;
   graceMs: number;
   actor: Principal;
-}): Promise<Session[]> {
+}): Promise<{ stopped: Session[]; orphans: Orphan[] }> {
   const running = options.sessions.list({}).sessions;
   const stopped = await Promise.all(
     running.map(async ({ id }) => {
@@ -302,14 +304,17 @@ async function stopAll(options: {
       });
     }),
   );
+  const orphans: Orphan[] = [];
   for (const { id } of await options.orphans.list()) {
-    // It may have ended with the one before.
-    await options.orphans.stop(id, options).catch((error: HoldfastError) => {
-      if (error.code !== "orphan_not_found") throw error;
-    });
+    try {
+      orphans.push((await options.orphans.stop(id, options)).orphan);
+    } catch (error) {
+      // It may have ended with the one before.
+      if ((error as HoldfastError).code !== "orphan_not_found") throw error;
+    }
   }
   for (const host of options.hosts.values()) await host.shutdown();
-  return stopped;
+  return { stopped, orphans };
 }
 
 /** Finishes what a crash cut short: a removal that the journal knows of, and a start that it never heard of and that began nothing. */

@@ -3,7 +3,7 @@
  * (103 on macOS), and a runtime directory goes away at logout, so they live under /tmp in a directory only we can enter.
  * No imports but fs and path: the CLI's hot path loads this file.
  */
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { HoldfastError, unwritable } from "@holdfast/contract/errors";
 
@@ -76,7 +76,7 @@ function homePath(env: Environment): string {
 
 function createHome(wanted: string): string {
   try {
-    mkdirSync(wanted, { recursive: true, mode: 0o700 });
+    makeDirectories(wanted);
     return realpathSync(wanted);
   } catch (cause) {
     throw (
@@ -87,6 +87,18 @@ function createHome(wanted: string): string {
         cause,
       })
     );
+  }
+}
+
+/** Not by Node's own `recursive`, which tries for ever where a file system makes no directories and says that the parent is missing (/proc). */
+function makeDirectories(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) makeDirectories(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Somebody else was faster.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 

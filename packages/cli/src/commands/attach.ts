@@ -48,6 +48,7 @@ export const command: Command = {
 };
 
 async function attachNative(plan: AttachPlan, options: { socket: string; readOnly: boolean }): Promise<number> {
+  process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
   const { attachToHolder } = await import("../holder-attach.ts");
   const end = await attachToHolder({ ...options, detachBytes: plan.detachBytes });
   const how = { detached: "detached; it goes on", ended: "has ended", lost: "has lost its holder" }[end];

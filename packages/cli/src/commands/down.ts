@@ -1,3 +1,4 @@
+import type { Orphan } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";
@@ -21,7 +22,7 @@ export const command: Command = {
     if (remoteUrl() !== undefined) return downThere(context);
     if (context.flags.has("all")) return downAll(context);
     const ended = await endDaemon(context.home, { why: "asked" });
-    if (context.json) process.stdout.write(`${JSON.stringify({ pid: ended?.pid ?? null, stopped: [] })}\n`);
+    if (context.json) process.stdout.write(`${JSON.stringify({ pid: ended?.pid ?? null, stopped: [], orphans: [] })}\n`);
     else process.stdout.write(ended ? "The daemon has ended. Sessions keep running.\n" : "The daemon was not running.\n");
     return 0;
   },
@@ -41,13 +42,15 @@ function grace({ flags }: Context): number {
 async function downAll(context: Context): Promise<number> {
   const graceMs = grace(context);
   await endHungDaemon(context.home);
-  const { pid, stopped } = await context.client.call("shutdown", { body: { all: true, graceMs } });
-  await gone(recordedDaemon(context.home) ?? { pid, start: undefined });
-  return tell(context, { pid, stopped });
+  const reply = await context.client.call("shutdown", { body: { all: true, graceMs } });
+  await gone(recordedDaemon(context.home) ?? { pid: reply.pid, start: undefined });
+  return tell(context, reply);
 }
 
-function tell(context: Context, { pid, stopped }: { pid: number; stopped: Session[] }): number {
-  if (context.json) process.stdout.write(`${JSON.stringify({ pid, stopped })}\n`);
-  else process.stdout.write(`${stopped.length === 1 ? "1 session" : `${stopped.length} sessions`} stopped. The daemon has ended.\n`);
+function tell(context: Context, { pid, stopped, orphans }: { pid: number; stopped: Session[]; orphans: Orphan[] }): number {
+  const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
+  const without = orphans.length > 0 ? `, and ${count(orphans.length, "orphan")} without a session` : "";
+  if (context.json) process.stdout.write(`${JSON.stringify({ pid, stopped, orphans })}\n`);
+  else process.stdout.write(`${count(stopped.length, "session")} stopped${without}. The daemon has ended.\n`);
   return 0;
 }

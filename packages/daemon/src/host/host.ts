@@ -67,7 +67,9 @@ export interface Host extends AsyncDisposable {
 }
 
 export function programEnded(): HoldfastError {
-  return new HoldfastError("session_ended", "the program has ended: nothing was typed");
+  return new HoldfastError("session_ended", "the program has ended, and may not have read what was typed", {
+    hint: "look what it did last: holdfast logs NAME",
+  });
 }
 
 /** How a run is called where only one word fits: a tmux session name, the HOLDFAST_RUN marker. */

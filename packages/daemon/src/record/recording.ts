@@ -57,7 +57,8 @@ export class Recording {
   /** When the last byte came, as far as the file system knows. */
   lastActivity(): number | null {
     const last = this.last();
-    return last ? (statSync(last.path, { throwIfNoEntry: false })?.mtimeMs ?? null) : null;
+    // A segment that is empty says only when it was made.
+    return last && last.offset + last.size > 0 ? (statSync(last.path, { throwIfNoEntry: false })?.mtimeMs ?? null) : null;
   }
 
   /** The prefix a replacement recorder must use. */

@@ -56,6 +56,9 @@ const AGAIN_MS = 1000;
 /** How long after its last process a run may take to be recorded as ended. */
 const END_NOTICE_MS = 10_000;
 
+/** What is left of the grace period of a stop that was cut short: nobody knows, so a usual one. */
+const FINISH_GRACE_MS = 5000;
+
 export class Sessions {
   readonly #home: Home;
   readonly #journal: Journal;
@@ -182,6 +185,16 @@ export class Sessions {
         log(`session ${run.session}: ${describe(unwritten)}`);
       }
       throw error;
+    }
+  }
+
+  /** Stops that a daemon's death cut short: what they froze must not stay so, and what was asked for is done. */
+  finishStops(): void {
+    for (const record of this.#queries.live()) {
+      if (!record.stopRequested) continue;
+      this.stop(record.id, { graceMs: FINISH_GRACE_MS, actor: DAEMON }).catch((error: unknown) => {
+        log(`session ${record.id}: the stop that was under way: ${describe(error)}`);
+      });
     }
   }
 
