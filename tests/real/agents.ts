@@ -2,6 +2,7 @@
  * How each real agent is set up to know nothing but a directory and the scripted model: a home of its own, no onboarding, no updates, no
  * telemetry. What differs between agents is here and nowhere else in the tests.
  */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type AgentName, programOf } from "../../script/real-agents.mjs";
@@ -127,6 +128,8 @@ daemon_auto_start = false
 enabled = false
 ${lacking === "untrusted" ? "" : `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n`}`,
   );
+  // It asks for trust in repositories only.
+  if (lacking === "untrusted") execFileSync("git", ["init", "--quiet", project]);
   return { env: { CODEX_HOME: configuration, ...(lacking === "logged-out" ? {} : { OPENAI_API_KEY: KEY }) } };
 }
 

@@ -39,7 +39,7 @@ export const STATES: State[] = [
   {
     name: "trust",
     about: "asks whether the directory may be trusted",
-    agents: ["claude", "gemini", "qwen"],
+    agents: ["claude", "codex", "gemini", "qwen"],
     setUp: "untrusted",
     expected: { turn: null, attention: { for: "trust" }, background: false },
     reach: (driver) => driver.settles(/trust/i),
@@ -97,9 +97,11 @@ export const STATES: State[] = [
   {
     name: "question",
     about: "asks a person to choose",
-    agents: ["claude", "gemini", "opencode", "qwen"],
     expected: { turn: "working", attention: { for: "question" }, background: false },
     async reach(driver) {
+      await driver.ready();
+      // It asks only in plan mode.
+      if (driver.agent === "codex") await driver.keys("BTab");
       await driver.prompt(`ask ${driver.words.question} | Red | Blue`);
       await driver.settles("Choose Blue", (asked) => asked.answer.some((part) => "call" in part));
     },
@@ -200,6 +202,20 @@ export const STATES: State[] = [
       await driver.settles("tail -f", (asked) => asked.answer.some((part) => "call" in part));
       await driver.keys("Enter");
       await driver.settles(/it runs now/, (asked) => asked.results.length > 0 && asked.state === "ended");
+    },
+  },
+  {
+    name: "queued",
+    about: "streams an answer while another message waits for its end",
+    // Codex takes the message at once.
+    agents: ["claude", "gemini", "opencode", "qwen"],
+    expected: working,
+    async reach(driver) {
+      await driver.prompt(`say ${driver.words.answer}; talk 60s`);
+      await driver.model((asked) => asked.state === "open" && asked.answer.length > 10);
+      await driver.type(driver.words.draft);
+      await driver.keys("Enter");
+      await driver.time(1500);
     },
   },
   {
