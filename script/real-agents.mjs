@@ -33,10 +33,11 @@ async function install(agent, folder) {
   const { package: name, version, after, executables = [] } = AGENTS[agent];
   say(`installing ${name}@${version} into ${cache()}`);
   fs.mkdirSync(path.dirname(folder), { recursive: true });
-  const temporary = path.join(cache(), `${agent}.incomplete`);
-  // Of an install that was killed; nobody else is at it while we have the lock.
-  fs.rmSync(temporary, { recursive: true, force: true });
-  fs.mkdirSync(temporary);
+  // Those of installs that were killed; nobody else is at it while we have the lock. An npm of theirs may still write into its own.
+  for (const left of fs.readdirSync(cache())) {
+    if (left.startsWith(`${agent}.incomplete.`)) fs.rmSync(path.join(cache(), left), { recursive: true, force: true });
+  }
+  const temporary = fs.mkdtempSync(path.join(cache(), `${agent}.incomplete.`));
   try {
     const quiet = ["--loglevel=error", "--no-audit", "--no-fund", "--no-progress", "--no-save", "--no-package-lock"];
     await program("npm", ["install", "--prefix", temporary, "--ignore-scripts", "--include=optional", ...quiet, `${name}@${version}`]);
