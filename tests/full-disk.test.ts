@@ -78,7 +78,7 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     const typed = await home.cli(["keys", "seven", "Enter"]);
     expect({ code: typed.code, says: typed.stderr.split("\n")[0] }).toEqual({
       code: 6,
-      says: "holdfast: the program has ended: nothing was typed",
+      says: "holdfast: the program has ended, and may not have read what was typed",
     });
     await refusal(home, ["rename", "seven", "eight"], FULL);
     home.fill();

@@ -10,7 +10,8 @@ export const codex: Profile = {
   conversation: { resume: ["resume", "{id}"] },
   screen: [
     { name: "sign in", foot: /Press enter to continue/, line: /Sign in with ChatGPT/, waits: "login" },
-    { name: "trust dialog", foot: /Press enter to continue/, line: /Do you trust the contents of this directory\?/, waits: "trust" },
+    { name: "trust dialog", foot: /enter continue · esc quit/, line: /Trust this folder\?/, within: 12, waits: "trust" },
+    { name: "question", foot: /enter to submit answer/, waits: "question", turn: "working" },
     {
       name: "permission prompt",
       foot: /Press enter to confirm or esc to cancel/,

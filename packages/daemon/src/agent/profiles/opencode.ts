@@ -8,6 +8,13 @@ export const opencode: Profile = {
   version: ["--version"],
   prompt: ["--prompt", "{prompt}"],
   conversation: { resume: ["-s", "{id}"] },
+  screen: [
+    { name: "permission prompt", line: /Allow once +Allow always +Reject/, within: 4, waits: "approval", turn: "working" },
+    { name: "question", line: /enter submit +esc dismiss/, within: 4, waits: "question", turn: "working" },
+    { name: "rate limit", line: /^\s*[■⬝]{6,} (Rate limit .*)\[retrying/, within: 4, waits: "rate_limit", turn: "working" },
+    { name: "progress bar", line: /^\s*[■⬝]{6,} /, within: 4, turn: "working", calm: true },
+    { name: "composer", line: /^\s*╹▀▀▀/, within: 4, turn: "idle", calm: true },
+  ],
   // One alone only asks whether it is meant.
   interrupt: ["Escape", "Escape"],
   enterAfterMs: 400,
