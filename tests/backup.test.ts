@@ -277,6 +277,41 @@ test("restore goes back to a backup, after taking one; what came since is rebuil
   expect(await names(home)).toEqual(["later", "other"]);
 });
 
+test("the oldest of many backups can be restored: the one that is taken before does not push it out", async () => {
+  await using home = new TestHome();
+  await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  const oldest = await home.json<Backup>(["backup", "create"]);
+  for (let i = 0; i < 2; i++) await home.ok(["backup", "create"]);
+  await home.ok(["rename", "kept", "other"]);
+  const report = await home.json<Record<string, unknown>>(["backup", "restore", oldest.name, "--yes"]);
+  expect(report).toMatchObject({ why: "asked", backup: { name: oldest.name }, seq: oldest.seq });
+  expect(await names(home)).toEqual(["kept"]);
+});
+
+test("an order to restore a backup that is gone or damaged by then is refused, and the journal stays as it was", async () => {
+  await using home = new TestHome();
+  await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  const backup = await home.json<Backup>(["backup", "create"]);
+  const { epoch } = await status(home);
+  const order = path.join(home.path, "restore.json");
+  const at = "2026-11-15T00:00:00.000Z";
+  const aside = path.join(home.path, "damaged", at.replace(/[-:.]/g, ""));
+  for (const name of ["20261115T000000000Z-1-asked", backup.name]) {
+    for (const cutShort of [false, true]) {
+      await home.ok(["down"]);
+      writeFileSync(path.join(home.path, "backups", `${backup.name}.db`), noise(20_000));
+      writeFileSync(order, JSON.stringify({ id: `${name}-${cutShort}`, at, why: "asked", what: "w", backup: name }));
+      // A daemon that died in the middle had set the database aside already.
+      mkdirSync(aside, { recursive: true });
+      if (cutShort) renameSync(path.join(home.path, "holdfast.db"), path.join(aside, "holdfast.db"));
+      expect((await home.cli(["ls"])).stderr).toContain(`The backup ${name} could not be restored`);
+      expect(await status(home)).toMatchObject({ epoch, restored: null });
+      expect(existsSync(order)).toBe(false);
+      expect(await names(home)).toEqual(["kept"]);
+    }
+  }
+});
+
 test("on a terminal restore asks first, and no is no", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);

@@ -210,6 +210,7 @@ async function serve(home: Home): Promise<void> {
     },
     async restoreBackup({ params }, { actor }) {
       const backup = backups.find(params.name);
+      backups.hold(backup);
       if (!(await backups.isUsable(backup))) throw unusable(backup);
       const before = await backups.create("restore");
       orderRestore(home, { why: "asked", what: `${actor} asked for the backup ${backup.name}`, backup: backup.name });

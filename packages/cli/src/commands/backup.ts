@@ -71,8 +71,14 @@ async function restore(context: Context, name: string): Promise<number> {
   const { backups } = await context.client.call("listBackups", {});
   const backup = backups.find((each) => each.name === name);
   if (backup && !context.flags.has("yes")) await confirm(context, backup);
+  const { epoch } = await context.client.call("status", {});
   const { before, pid } = await context.client.call("restoreBackup", { params: { name }, body: {} });
   const status = await restored(context, pid);
+  if (status.epoch === epoch) {
+    throw new HoldfastError("backup_unusable", `the backup ${name} could not be restored; the journal is as it was`, {
+      hint: "choose another: holdfast backup ls",
+    });
+  }
   if (context.json) process.stdout.write(`${JSON.stringify({ ...status.restored, before: before.name })}\n`);
   else process.stdout.write(`${restoredText(status)}The way back: holdfast backup restore ${before.name}\n`);
   return 0;

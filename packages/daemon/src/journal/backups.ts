@@ -32,6 +32,7 @@ export class Backups implements Disposable {
   #appending: DatabaseSync | undefined;
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #held = new Set<string>();
   /** Why the last one could not be taken. */
   failure: string | undefined;
 
@@ -46,6 +47,11 @@ export class Backups implements Disposable {
   /** The connection that appends: while a copy is made, it leaves to the copier to bring the log into the database, and never waits for the disk. */
   spare(db: DatabaseSync): void {
     this.#appending = db;
+  }
+
+  /** One that is going to be restored: it stays, however many are taken before that. */
+  hold({ name }: Backup): void {
+    this.#held.add(name);
   }
 
   /** Takes one whenever `seq` is beyond that of the newest, not more often than every EVERY_MS. */
@@ -174,7 +180,7 @@ export class Backups implements Disposable {
   }
 
   #thin(): void {
-    for (const backup of surplus(this.list())) rmSync(this.pathOf(backup), { force: true });
+    for (const backup of surplus(this.list())) if (!this.#held.has(backup.name)) rmSync(this.pathOf(backup), { force: true });
   }
 
   #wait(seq: () => number, ms: number): void {

@@ -56,10 +56,15 @@ export function closeOrder(home: Home): undefined {
 
 export function restore(home: Home, order: RestoreOrder, how: { backups: Backups; projections: readonly Projection[] }): void {
   const aside = join(home.setAside, order.at.replace(/[-:.]/g, ""));
-  const moved = setAside(home, aside);
   const old = join(aside, "holdfast.db");
   const fresh = `${home.database}.new`;
-  const base = chooseBase({ order, fresh, old, backups: how.backups });
+  const asked = order.why === "asked" ? askedBase(order, { fresh, backups: how.backups }) : undefined;
+  if (order.why === "asked" && !asked) {
+    refuse(home, { order, aside });
+    return;
+  }
+  const moved = setAside(home, aside);
+  const base = asked ?? chooseBase({ fresh, old, backups: how.backups });
   const db = openDatabase(fresh);
   const recovered = base.backup && order.why !== "asked" ? replayTail({ from: old, to: db, projections: how.projections }) : 0;
   const seq = Number(db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
@@ -101,15 +106,28 @@ function setAside(home: Home, aside: string): boolean {
   return FILES.some((suffix) => existsSync(join(aside, `holdfast.db${suffix}`)));
 }
 
+/** Nothing else was asked for: the database stays, or comes back if a restore was cut short after it had been set aside. */
+function refuse(home: Home, { order, aside }: { order: RestoreOrder; aside: string }): void {
+  for (const suffix of FILES) {
+    const moved = join(aside, `holdfast.db${suffix}`);
+    if (existsSync(moved) && !existsSync(home.database + suffix)) renameSync(moved, home.database + suffix);
+  }
+  const what = `The backup ${order.backup} could not be restored: it is missing, damaged, or of a newer Holdfast. The journal is as it was.`;
+  writeFileAtomic(home.notice, `${what}\n`);
+  closeOrder(home);
+  log(what);
+}
+
 type Base = { backup: Backup | null; salvaged: boolean };
 
-function chooseBase(options: { order: RestoreOrder; fresh: string; old: string; backups: Backups }): Base {
-  const { order, fresh, old, backups } = options;
-  const kept = backups.list();
-  const asked = kept.find(({ name }) => name === order.backup);
-  if (asked && tryBase(backups.pathOf(asked), fresh)) return { backup: asked, salvaged: false };
+function askedBase(order: RestoreOrder, { fresh, backups }: { fresh: string; backups: Backups }): Base | undefined {
+  const backup = backups.list().find(({ name }) => name === order.backup);
+  return backup && tryBase(backups.pathOf(backup), fresh) ? { backup, salvaged: false } : undefined;
+}
+
+function chooseBase({ fresh, old, backups }: { fresh: string; old: string; backups: Backups }): Base {
   if (existsSync(old) && tryBase(old, fresh)) return { backup: null, salvaged: true };
-  for (const backup of kept) if (tryBase(backups.pathOf(backup), fresh)) return { backup, salvaged: false };
+  for (const backup of backups.list()) if (tryBase(backups.pathOf(backup), fresh)) return { backup, salvaged: false };
   clear(fresh);
   return { backup: null, salvaged: false };
 }
