@@ -23,6 +23,7 @@ const FILES = {
   "times.idx": "when which byte came",
   gaps: "where a recording has holes",
   "exit.json": "how a run ended",
+  stop: "that somebody stopped a run",
   recorder: "the pid of a run's recorder on tmux",
   "holders/<run>.json": "a holder that lives",
   "config.toml": "the configuration",
@@ -57,7 +58,8 @@ when it is missing or empty and there are traces of an earlier life. It is never
 Its successor is the best that can be had, in this order: what is left of it, if that is sound and only its end is gone; else the
 newest backup that is good, and from the damaged one the events after the backup as far as they can be read without a hole; else an empty
 one. Then sessions are brought together with what is on disk: those that the journal does not know are written anew from \`spec.json\`
-and the files of their runs, later runs and names are added, those whose files are gone are marked as removed. A new epoch begins. What
+and the files of their runs, later runs and names are added, those whose files are gone are marked as removed. A run whose end is only
+found then is not followed by another, also where the session's policy says so: it may have been stopped. A new epoch begins. What
 happened is said in the event \`journal.restored\`, in \`daemon.log\`, in \`holdfast status\`, and by each command until a person has seen it.
 
 A database of a newer Holdfast is not damaged: it is refused and left as it is.

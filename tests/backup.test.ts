@@ -167,6 +167,37 @@ test("runs that came after the backup are there again, each with its end", async
   expect(ends[1]).toMatchObject({ run: 2, exit: { code: 7 } });
 });
 
+test("no run is started after a restore for a session that was stopped, or whose end is only found then", async () => {
+  await using home = new TestHome();
+  const run = (name: string, ...command: string[]) => home.json<Session>(["run", "--name", name, "--restart", "always", "--", ...command]);
+  await run("stopped", "sleep", "1000");
+  const ended = await run("ended", "sleep", "1000");
+  const kept = await run("kept", "sleep", "1000");
+  await run("due", "false");
+  await home.until("due", ({ runs, restartAt }) => runs === 3 && restartAt !== null);
+  await home.ok(["backup", "create"]);
+  await home.ok(["stop", "due"]);
+  await home.ok(["stop", "stopped"]);
+  await run("rebuilt", "sleep", "1000");
+  await home.ok(["stop", "rebuilt"]);
+  const due = await home.session("due");
+  await home.ok(["down"]);
+  process.kill(ended.pid ?? 0, "SIGKILL");
+  await eventually(() => !lives(ended.pid ?? 0));
+  writeFileSync(path.join(home.path, "holdfast.db"), noise(20_000));
+
+  for (const name of ["stopped", "rebuilt"]) {
+    expect(await home.session(name)).toMatchObject({ status: "stopped", cause: "stopped", restartAt: null, runs: 1 });
+  }
+  expect(await home.session("ended")).toMatchObject({ status: "failed", cause: "exited", restartAt: null, runs: 1 });
+  expect(await home.session("due")).toMatchObject({ restartAt: null, runs: due.runs });
+  const abandoned = (await events(home)).filter(({ type, data }) => type === "session.restart_abandoned" && data.why === "restored");
+  expect(abandoned.map(({ session }) => session)).toEqual(expect.arrayContaining([due.id, ended.id]));
+  // What lived through it is kept alive as ever.
+  process.kill(kept.pid ?? 0, "SIGKILL");
+  await home.until("kept", ({ runs, status }) => runs === 2 && status === "working");
+});
+
 test("damage that is found while the daemon runs is answered as such, and restored by the next daemon", async () => {
   await using home = new TestHome();
   const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);

@@ -160,6 +160,28 @@ cells(
 );
 
 cells(
+  "stop",
+  {
+    missing: "the journal knows that the run was stopped; if the journal is lost too, it ended by itself, and no other follows",
+    empty: "the run was stopped: that the file is there says it",
+    torn: "the run was stopped: that the file is there says it",
+    garbage: "the run was stopped: that the file is there says it",
+  },
+  async (how, hurt) => {
+    await using home = new TestHome();
+    const { id } = await home.json<Session>(["run", "--name", "stopped", "--restart", "always", ...FOREVER]);
+    await home.ok(["stop", "stopped"]);
+    hurt(path.join(home.path, "sessions", id, "runs/1/stop"));
+    await home.ok(["down"]);
+    expect(await home.session("stopped")).toMatchObject({ status: "stopped", runs: 1 });
+    await home.ok(["down"]);
+    writeFileSync(path.join(home.path, "holdfast.db"), "");
+    const found = await home.session("stopped");
+    expect(found).toMatchObject({ status: how === "missing" ? "failed" : "stopped", restartAt: null, runs: 1 });
+  },
+);
+
+cells(
   "daemon.json",
   {
     missing: "the daemon is reached, ended and started all the same",

@@ -60,6 +60,7 @@ export const EVENTS = {
         exit: z.nullable(Exit),
         endedAt: z.nullable(Time),
         bytes: z.nullable(z.int()),
+        stopped: z.optional(z.boolean()),
       }),
     ),
   }),
@@ -68,7 +69,12 @@ export const EVENTS = {
   /** `due` is the same moment on the clock that nobody sets: boot and milliseconds since. */
   "session.restart_scheduled": z.object({ run: RunNumber, at: Time, quickEnds: z.int(), due: z.optional(z.nullable(z.string())) }),
   /** No further run: it ended too often too quickly, somebody stopped it, or its files are damaged. */
-  "session.restart_abandoned": z.object({ why: z.enum(["crash_loop", "stopped", "damaged"]), quickEnds: z.int() }),
+  "session.restart_abandoned": z.object({
+    /** `restored`: the journal lost what came before the end of `run`, and with it perhaps that somebody had stopped it. */
+    why: z.enum(["crash_loop", "stopped", "damaged", "restored"]),
+    quickEnds: z.int(),
+    run: z.optional(RunNumber),
+  }),
   "session.started": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
   /** A run that its keeper still kept, though no record said so, belongs to the session again. */
   "session.adopted": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),

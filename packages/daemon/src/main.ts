@@ -66,7 +66,7 @@ import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
-import { hasBegun, rebuildSessions } from "./session/rebuild.ts";
+import { hasBegun, keptRuns, rebuildSessions } from "./session/rebuild.ts";
 import { writeNotice } from "./session/restore-notice.ts";
 import { Sessions } from "./session/sessions.ts";
 
@@ -137,7 +137,7 @@ async function serve(home: Home): Promise<void> {
 
   const pending = pendingReport(db);
   if (pending) {
-    const { drafts, report } = rebuildSessions(pending, { home, journal, queries });
+    const { drafts, report } = rebuildSessions(pending, { home, journal, queries, kept: await keptRuns(hosts) });
     // Before the fact: one that is shown twice is better than one that never is. Who asked for a restore is told by the reply.
     if (report.why === "damaged") writeNotice(home, report);
     journal.append(...drafts);

@@ -62,7 +62,7 @@ const APPLY: Apply = {
       s.startRun.run(null, null, run.outputPath, run.startedAt, session, run.run);
       if (run.outputPath !== null) s.working.run(session);
       if (run.endedAt === null) continue;
-      const cause = run.exit === null ? "lost" : "exited";
+      const cause = run.stopped ? "stopped" : run.exit === null ? "lost" : "exited";
       const { code = null, signal = null } = run.exit ?? {};
       s.endRun.run(run.endedAt, code, signal, cause, null, run.bytes, 1, null, seq, session, run.run);
     }

@@ -29,6 +29,7 @@ import { type RecordedExit, readExitFile, writeExitFile } from "./exit-file.ts";
 import { kernelMemoryKills } from "./out-of-memory.ts";
 import { RecordingGaps } from "./recording-gaps.ts";
 import { removeLaunch } from "./run-files.ts";
+import { hasStopFile } from "./stop-file.ts";
 
 /** The safety net under the notices of the kernel and of the keepers: also finds a recorder that died. */
 const SWEEP_MS = 5000;
@@ -303,6 +304,8 @@ export class Lifecycle implements Disposable {
   #causeOf(record: SessionRecord, how: { exit: RecordedExit } | { lost: true }): EndCause {
     if (record.limitExceeded === "memory" || this.#journal.owes(record.id, "session.limit_exceeded")) return "out_of_memory";
     if (record.stopRequested || this.#journal.owes(record.id, "session.stop_requested")) return "stopped";
+    // Also when the journal lost that it was asked for.
+    if (hasStopFile(runDirectory(this.#home, record.id, record.run))) return "stopped";
     if (!("exit" in how)) return record.status === "starting" ? "not_started" : "lost";
     const before = this.#memoryKills.get(record.id);
     const killed = how.exit.exit.signal === "SIGKILL" && before !== undefined && (kernelMemoryKills() ?? 0) > before;

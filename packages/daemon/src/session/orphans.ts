@@ -13,6 +13,7 @@ import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { readSessionFiles } from "./run-files.ts";
+import { removeStopFile } from "./stop-file.ts";
 
 export class Orphans {
   readonly #home: Home;
@@ -53,6 +54,7 @@ export class Orphans {
     }
     const outputPath = join(runDirectory(this.#home, run.session, run.run), "output.000000");
     const data = { run: run.run, pid: orphan.pid, pidStart: inspect(orphan.pid)?.start ?? "", outputPath };
+    removeStopFile(runDirectory(this.#home, run.session, run.run));
     const created = this.#queries.get(run.session) ? [] : [this.#creation(run, actor)];
     this.#journal.append(...created, { type: "session.adopted", actor, session: run.session, data });
     await this.#lifecycle.reconcile();

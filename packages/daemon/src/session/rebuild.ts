@@ -2,12 +2,16 @@
  * After the journal was restored: the sessions on disk and the sessions in the journal are brought together again. A session that the
  * journal does not know is written anew from `spec.json` and its runs' files; runs it does not know are added; one whose files are
  * gone was removed after the backup. What a run's keeper keeps, or how its last run ended, is found afterwards as on every start.
+ *
+ * A run whose end is only found now is not followed by another, whatever the session's policy: that somebody had stopped it may be
+ * among what is lost, and one that is missing is started again by a word, while one that comes back by itself costs money.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type EventData, hasEnded, type Principal, type RestoreReport, type SessionId } from "@holdfast/contract";
-import { type Home, runDirectory } from "@holdfast/platform";
+import { type EventData, type HostName, hasEnded, type Principal, type RestoreReport, type SessionId } from "@holdfast/contract";
+import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
+import { type Host, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { PendingReport } from "../journal/restore.ts";
 import { removal } from "../projection/removal.ts";
@@ -16,11 +20,27 @@ import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
 import { readExitFile } from "./exit-file.ts";
 import { readSpec, type Spec } from "./run-files.ts";
+import { hasStopFile } from "./stop-file.ts";
+
+/** The runs that each host keeps and that live; a host that cannot say is not in it. */
+export type KeptRuns = ReadonlyMap<HostName, ReadonlySet<string>>;
+
+export async function keptRuns(hosts: ReadonlyMap<HostName, Host>): Promise<KeptRuns> {
+  const kept = new Map<HostName, ReadonlySet<string>>();
+  for (const host of hosts.values()) {
+    try {
+      kept.set(host.name, new Set((await host.list()).filter(({ dead }) => !dead).map(runMarker)));
+    } catch (error) {
+      log(`cannot ask ${host.name} what runs: ${describe(error)}`);
+    }
+  }
+  return kept;
+}
 
 /** All of it and the report are one transaction: a crash before it repeats it from the start. */
 export function rebuildSessions(
   pending: PendingReport,
-  rooms: { home: Home; journal: Journal; queries: SessionQueries },
+  rooms: { home: Home; journal: Journal; queries: SessionQueries; kept: KeptRuns },
 ): { drafts: Draft[]; report: RestoreReport } {
   const { home, journal, queries } = rooms;
   const known = new Map(queries.select({ all: true }).map((record) => [record.id, record]));
@@ -31,13 +51,22 @@ export function rebuildSessions(
   const created = (id: SessionId) => readSpec(home, id)?.createdAt ?? "";
   for (const id of sessionsOnDisk(home).sort((a, b) => created(a).localeCompare(created(b)))) {
     const record = known.get(id);
-    if (record) drafts.push(...laterRuns(home, record), ...(pending.why === "asked" ? [] : laterName(home, record, names)));
-    else if (hasBegun(home, id, 1) && !wasRemoved(journal, id)) {
+    if (record) {
+      const later = laterRuns(home, record);
+      drafts.push(...later, ...(pending.why === "asked" ? [] : laterName(home, record, names)));
+      const run = Math.max(record.run, ...runNumbers(home, id));
+      const isOpen = later.length > 0 || !hasEnded(record.status);
+      const isOver = isOpen ? hasEndedMeanwhile(rooms, { id, run, host: record.host }) : record.restartAt !== null;
+      if (isOver && record.restart !== "never") drafts.push(noFurther(id, run));
+    } else if (hasBegun(home, id, 1) && !wasRemoved(journal, id)) {
       const spec = readSpec(home, id);
       const name = spec && (names.has(spec.name) ? `${spec.name}-${id}` : spec.name);
       if (spec && name !== undefined) {
         names.add(name);
-        drafts.push({ type: "session.rebuilt", actor: DAEMON, session: id, data: rebuilt(home, { ...spec, name }) });
+        const data = rebuilt(home, { ...spec, name });
+        drafts.push({ type: "session.rebuilt", actor: DAEMON, session: id, data });
+        const run = data.runs.length;
+        if (data.restart !== "never" && hasEndedMeanwhile(rooms, { id, run, host: spec.host })) drafts.push(noFurther(id, run));
         sessions.rebuilt.push({ id, name });
       } else sessions.unreadable.push(id);
     }
@@ -50,6 +79,15 @@ export function rebuildSessions(
   }
   const report = { ...pending, sessions };
   return { drafts: [...drafts, { type: "journal.restored", actor: DAEMON, session: null, data: report }], report };
+}
+
+function hasEndedMeanwhile({ home, kept }: { home: Home; kept: KeptRuns }, last: { id: SessionId; run: number; host: HostName }): boolean {
+  const { id, run, host } = last;
+  return readExitFile(runDirectory(home, id, run)) !== undefined || kept.get(host)?.has(runMarker({ session: id, run })) === false;
+}
+
+function noFurther(session: SessionId, run: number): Draft {
+  return { type: "session.restart_abandoned", actor: DAEMON, session, data: { why: "restored", quickEnds: 0, run } };
 }
 
 function sessionsOnDisk(home: Home): SessionId[] {
@@ -103,8 +141,8 @@ function laterRuns(home: Home, record: SessionRecord): Draft[] {
 }
 
 function ended(home: Home, session: SessionId, run: number): Draft {
-  const { exit, endedAt, bytes } = endOf(home, session, { run, ...runOf(home, session, run) });
-  const cause = exit === null ? "lost" : "exited";
+  const { exit, endedAt, bytes, stopped } = endOf(home, session, { run, ...runOf(home, session, run) });
+  const cause = stopped ? "stopped" : exit === null ? "lost" : "exited";
   return { type: "session.ended", actor: DAEMON, session, data: { run, exit, cause, endedAt, lastActivityAt: null, bytes } };
 }
 
@@ -127,6 +165,7 @@ function runOf(home: Home, session: SessionId, run: number): Omit<RebuiltRun, "r
     exit: exit?.exit ?? null,
     endedAt: exit ? new Date(exit.endedAt).toISOString() : null,
     bytes: recording.size(),
+    stopped: hasStopFile(directory),
   };
 }
 

@@ -16,6 +16,8 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** How long after there is room again a run that is due may wait. */
 const NO_ROOM_MS = 2000;
+/** More than a session ever has: each takes somebody to start it again. */
+const MOST_ABANDONED = 10_000;
 
 export class Restarts implements Disposable {
   readonly #journal: Journal;
@@ -43,6 +45,7 @@ export class Restarts implements Disposable {
   after(record: SessionRecord, end: EventData<"session.ended">): Draft[] {
     const failed = end.cause !== "exited" || end.exit?.code !== 0;
     if (end.cause === "stopped" || record.restart === "never" || (record.restart === "on-failure" && !failed)) return [];
+    if (this.#wasAbandoned(record.id, end.run)) return [];
     const byClock = record.startedAt === null ? 0 : Date.parse(end.endedAt) - Date.parse(record.startedAt);
     const lasted = end.durationMs ?? byClock;
     const quickEnds = lasted < QUICK_MS ? 1 + this.#queries.quickEnds(record.id, { last: end.run - 1, ms: QUICK_MS }) : 0;
@@ -69,6 +72,12 @@ export class Restarts implements Disposable {
     this.#journal.append({ type: "session.restart_abandoned", actor, session: record.id, data: { why: "stopped", quickEnds } });
     clearTimeout(this.#timers.get(record.id));
     this.#timers.delete(record.id);
+  }
+
+  /** Decided before its end was found. */
+  #wasAbandoned(session: SessionId, run: number): boolean {
+    const abandoned = this.#journal.readAfter(0, MOST_ABANDONED, { session, types: ["session.restart_abandoned"] });
+    return abandoned.some(({ data }) => data.run === run);
   }
 
   #wait(session: SessionId, ms: number): void {

@@ -41,6 +41,7 @@ import { Limits } from "./limits.ts";
 import { forget, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { readSessionFiles, removeLaunch, renameInSpec, writeLaunch } from "./run-files.ts";
+import { writeStopFile } from "./stop-file.ts";
 import { sendText, Turns } from "./typing.ts";
 import { usageOf } from "./usage.ts";
 import { viewOf } from "./view.ts";
@@ -214,6 +215,7 @@ export class Sessions {
       session: record.id,
       data: { run: record.run, graceMs: options.graceMs },
     });
+    this.#keepStop(run, options);
     const { ended, left } = await endProcesses({
       root: { pid: record.pid ?? 0, start: record.pidStart ?? "" },
       marker: runMarker(run),
@@ -240,6 +242,16 @@ export class Sessions {
       }
     }
     return { session: this.#view(this.#queries.resolve(record.id)), killed: ended };
+  }
+
+  /** The second trace of it; a run is stopped also where it cannot be written. */
+  #keepStop(run: RunId, by: { actor: Principal; graceMs: number }): void {
+    try {
+      const { actor, graceMs } = by;
+      this.#reserve.spend(() => writeStopFile(runDirectory(this.#home, run.session, run.run), { actor, graceMs }));
+    } catch (error) {
+      log(`session ${run.session}: only the journal knows that run ${run.run} was stopped: ${describe(error)}`);
+    }
   }
 
   /** An end that cannot be written down is no end for anybody who asks: better said now than waited for. */
