@@ -156,6 +156,12 @@ cells(
     expect(lives(hurtOne.pid ?? 0)).toBe(true);
     const orphans = await home.json<Orphan[]>(["orphans"]);
     expect(orphans).toEqual([expect.objectContaining({ session: hurtOne.id, kind: "run", adoptable: false })]);
+    // It is said once, and not at each start.
+    const { epoch } = await status(home);
+    for (let i = 0; i < 2; i++) {
+      await home.ok(["down"]);
+      expect((await status(home)).epoch).toBe(epoch);
+    }
   },
 );
 

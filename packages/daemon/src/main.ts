@@ -66,7 +66,7 @@ import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
-import { hasBegun, keptRuns, rebuildSessions } from "./session/rebuild.ts";
+import { canRebuild, hasBegun, keptRuns, rebuildSessions } from "./session/rebuild.ts";
 import { writeNotice } from "./session/restore-notice.ts";
 import { Sessions } from "./session/sessions.ts";
 
@@ -101,7 +101,7 @@ async function serve(home: Home): Promise<void> {
   const configuration = readConfiguration();
   const projections = [sessionsProjection, tokensProjection, restoresProjection];
   const backups = new Backups({ home, copier: join(import.meta.dirname, "backup-copy.mjs"), onDamage: (what) => foundDamage(what) });
-  const db = await openJournalDatabase(home, { backups, projections });
+  const db = await openJournalDatabase(home, { backups, projections, canRebuild: (id) => canRebuild(home, id) });
   const reserve = new Reserve(join(home.path, "reserve"));
   const journal = new Journal({ db, reserve, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);

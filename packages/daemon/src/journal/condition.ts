@@ -4,7 +4,6 @@
  * looked through with each backup, which is checked page by page.
  */
 import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Home } from "@holdfast/platform";
 import { Damage, isDamage, isWrongSchema, newer, versionOf } from "./database.ts";
@@ -18,7 +17,14 @@ const SMALL_BYTES = 64 << 20;
 /** A version beyond it is no version, but damage. */
 const MOST_VERSIONS = 10_000;
 
-export function conditionOf(home: Home, options: { doubted: boolean; known: number }): Condition {
+/** `known`: the newest schema that can be read. `canRebuild`: whether the session's own files say what it is and that it has run. */
+export interface Looks {
+  doubted: boolean;
+  known: number;
+  canRebuild(session: string): boolean;
+}
+
+export function conditionOf(home: Home, options: Looks): Condition {
   const wal = sizeOf(`${home.database}-wal`);
   const size = sizeOf(home.database);
   if (!size) {
@@ -31,7 +37,7 @@ export function conditionOf(home: Home, options: { doubted: boolean; known: numb
   try {
     db = new DatabaseSync(home.database, { readOnly: true });
     const version = examine(db, { home, size, ...options });
-    const cut = version === 0 ? undefined : cutShort(db, { home, hasLog: Boolean(wal) });
+    const cut = version === 0 ? undefined : cutShort(db, { home, hasLog: Boolean(wal), ...options });
     return cut === undefined ? { state: "good", version } : { state: "damaged", what: cut };
   } catch (error) {
     if (!isDamage(error) && !isWrongSchema(error)) throw error;
@@ -72,7 +78,7 @@ function checkText(db: DatabaseSync, table: string): void {
   }
 }
 
-function examine(db: DatabaseSync, found: { size: number; doubted: boolean; known: number; home: Home }): number {
+function examine(db: DatabaseSync, found: Looks & { size: number; home: Home }): number {
   const version = versionOf(db);
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE name IN ('meta', 'events') AND type = 'table'").all();
   if (version < 0 || version > MOST_VERSIONS || (version > 0 && tables.length < 2)) throw new Damage("its header or schema is damaged");
@@ -84,17 +90,17 @@ function examine(db: DatabaseSync, found: { size: number; doubted: boolean; know
 }
 
 /** Sound, but without its end: the log is gone that the last writer must have left, or sessions are there that it never heard of. */
-function cutShort(db: DatabaseSync, found: { home: Home; hasLog: boolean }): string | undefined {
+function cutShort(db: DatabaseSync, found: Looks & { home: Home; hasLog: boolean }): string | undefined {
   const last = db.prepare("SELECT type FROM events ORDER BY seq DESC LIMIT 1").get();
   const pending = db.prepare("SELECT 1 FROM meta WHERE key = 'restore'").get();
   if (last && last.type !== "daemon.stopped" && !found.hasLog && !pending) return "its write-ahead log is missing";
-  const unknown = unrecordedRuns(db, found.home);
+  const unknown = unrecordedRuns(db, found);
   if (unknown > 0 && !pending) return `its end is missing: ${unknown} sessions have run that it does not know`;
   return undefined;
 }
 
-/** `times.idx` and all that comes after it are written only once `session.created` is in the journal. */
-function unrecordedRuns(db: DatabaseSync, home: Home): number {
+/** Only those that a restore would bring back: for others it would be ordered again at each start. */
+function unrecordedRuns(db: DatabaseSync, { home, canRebuild }: Looks & { home: Home }): number {
   const known = new Set(
     db
       .prepare("SELECT id FROM sessions")
@@ -102,8 +108,7 @@ function unrecordedRuns(db: DatabaseSync, home: Home): number {
       .map(({ id }) => id),
   );
   const event = db.prepare("SELECT 1 FROM events WHERE session = ? LIMIT 1");
-  const hasRun = (id: string) => list(join(home.sessions, id, "runs", "1")).some((name) => /^(times\.idx|exit\.json|output.*)$/.test(name));
-  return list(home.sessions).filter((id) => !known.has(id) && !event.get(id) && hasRun(id)).length;
+  return list(home.sessions).filter((id) => !known.has(id) && !event.get(id) && canRebuild(id)).length;
 }
 
 /** Traces of a life before this start. */

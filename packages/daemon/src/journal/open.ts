@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { describe, type Home, log, readJsonFile } from "@holdfast/platform";
 import type { Backups } from "./backups.ts";
-import { conditionOf } from "./condition.ts";
+import { conditionOf, type Looks } from "./condition.ts";
 import { openDatabase } from "./database.ts";
 import type { Projection } from "./journal.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -14,12 +14,18 @@ import { closeOrder, openOrder, orderRestore, restore } from "./restore.ts";
 
 export async function openJournalDatabase(
   home: Home,
-  how: { backups: Backups; projections: readonly Projection[]; migrations?: readonly string[] },
+  how: {
+    backups: Backups;
+    projections: readonly Projection[];
+    migrations?: readonly string[];
+    canRebuild: Looks["canRebuild"];
+  },
 ): Promise<DatabaseSync> {
-  const { migrations = MIGRATIONS } = how;
+  const { migrations = MIGRATIONS, canRebuild } = how;
   const order = openOrder(home);
   if (order && order.why !== "doubted") restore(home, order, how);
-  const condition = conditionOf(home, { doubted: order !== undefined || machineWentDown(home), known: migrations.length });
+  const doubted = order !== undefined || machineWentDown(home);
+  const condition = conditionOf(home, { doubted, known: migrations.length, canRebuild });
   if (condition.state === "damaged") restore(home, orderRestore(home, { why: "damaged", what: condition.what, backup: null }), how);
   else if (order?.why === "doubted") {
     log(`the database was doubted (${order.what}), and every page of it is good`);

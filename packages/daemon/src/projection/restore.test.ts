@@ -42,7 +42,8 @@ function rooms(): Rooms {
   return {
     home,
     backups,
-    open: (migrations) => openJournalDatabase(home, { backups, projections: PROJECTIONS, ...(migrations ? { migrations } : {}) }),
+    open: (migrations) =>
+      openJournalDatabase(home, { backups, projections: PROJECTIONS, canRebuild: () => false, ...(migrations ? { migrations } : {}) }),
     [Symbol.dispose]: () => directory.remove(),
   };
 }

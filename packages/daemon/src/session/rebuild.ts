@@ -8,7 +8,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type EventData, type HostName, hasEnded, type Principal, type RestoreReport, type SessionId } from "@holdfast/contract";
+import { type EventData, type HostName, hasEnded, type Principal, type RestoreReport, SessionId } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, runMarker } from "../host/host.ts";
@@ -91,7 +91,16 @@ function noFurther(session: SessionId, run: number): Draft {
 }
 
 function sessionsOnDisk(home: Home): SessionId[] {
-  return readdirSync(home.sessions).filter((name) => /^[a-z][a-z2-7]{9}$/.test(name)) as SessionId[];
+  return readdirSync(home.sessions).filter(isSessionId);
+}
+
+/** Whether a journal that knows nothing of it would get it back. A run has more files than its first only once the journal knew of it. */
+export function canRebuild(home: Home, name: string): boolean {
+  return isSessionId(name) && hasBegun(home, name, 1) && readSpec(home, name) !== undefined;
+}
+
+export function isSessionId(name: string): name is SessionId {
+  return SessionId.safeParse(name).success;
 }
 
 function wasRemoved(journal: Journal, id: SessionId): boolean {
