@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AnyEvent, Backup, DaemonStatus, Session } from "@holdfast/contract";
+import { MIGRATIONS } from "@holdfast/daemon/journal/migrations";
 import { expect, test } from "vitest";
 import { noise, overwrite, randomFrom, SEED } from "./damaged.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
@@ -259,6 +260,24 @@ test("a large journal is not read through at each start; damage in its middle is
   expect(now.restored).toMatchObject({ why: "damaged", backup: { name: expect.any(String) }, lost: { until: now.restored?.seq } });
   // Page by page, over the end of the old epoch.
   expect(await home.ok(["events", "--after", "8000", "--type", "journal.restored"])).toContain(now.epoch);
+});
+
+test("damage that only the backup before a migration finds is restored, and the daemon starts", async () => {
+  await using home = new TestHome();
+  mkdirSync(home.path, { recursive: true });
+  const db = new DatabaseSync(path.join(home.path, "holdfast.db"));
+  const version = MIGRATIONS.length - 1;
+  for (const migration of MIGRATIONS.slice(0, version)) db.exec(migration);
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA user_version = ${version}`);
+  const insert = db.prepare("INSERT INTO events VALUES (?, 'e1', ?, ?, 1, '2026-11-15T00:00:00.000Z', 'daemon', NULL, 'box', ?)");
+  for (const seq of [1, 2, 3]) {
+    insert.run(seq, `id-${seq}`, seq === 3 ? "daemon.stopped" : "daemon.started", '{"pid":1,"why":"asked","version":"0.1.0","node":"n"}');
+  }
+  db.exec("UPDATE events SET machine = CAST(x'ff41' AS TEXT) WHERE seq = 2");
+  db.close();
+  const said = await home.cli(["ls"]);
+  expect([said.code, said.stderr]).toEqual([0, expect.stringContaining("a row of events cannot be read")]);
+  expect((await status(home)).restored).toMatchObject({ why: "damaged" });
 });
 
 test("the notice of a restore is shown by each command until a person has seen it on a terminal, and never to a script", async () => {

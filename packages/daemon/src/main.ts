@@ -52,7 +52,7 @@ import { NativeHost } from "./host/native/host.ts";
 import { TmuxHost } from "./host/tmux/host.ts";
 import { findTmux, TMUX_HINT, TmuxServer, tmuxAtLeast } from "./host/tmux/server.ts";
 import { Backups } from "./journal/backups.ts";
-import { isDamage, onDamage } from "./journal/database.ts";
+import { Damage, isDamage, onDamage } from "./journal/database.ts";
 import { Journal } from "./journal/journal.ts";
 import { openJournalDatabase } from "./journal/open.ts";
 import { Reserve } from "./journal/reserve.ts";
@@ -100,8 +100,14 @@ async function serve(home: Home): Promise<void> {
   const startedAt = new Date().toISOString();
   const configuration = readConfiguration();
   const projections = [sessionsProjection, tokensProjection, restoresProjection];
+  // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
+  let damage: string | undefined;
+  let foundDamage = (what: string): void => {
+    damage ??= what;
+  };
   const backups = new Backups({ home, copier: join(import.meta.dirname, "backup-copy.mjs"), onDamage: (what) => foundDamage(what) });
   const db = await openJournalDatabase(home, { backups, projections, canRebuild: (id) => canRebuild(home, id) });
+  onDamage(db, (error) => foundDamage(error.message));
   const reserve = new Reserve(join(home.path, "reserve"));
   const journal = new Journal({ db, reserve, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
@@ -186,7 +192,7 @@ async function serve(home: Home): Promise<void> {
     process.exit(0);
   };
   /** The next start looks at every page, and restores what is damaged. */
-  const foundDamage = (what: string) => {
+  const startAfresh = (what: string) => {
     if (ending) return;
     log(`the database is damaged: ${what}; the daemon starts anew to restore it`);
     orderRestore(home, { why: "doubted", what, backup: null });
@@ -194,7 +200,6 @@ async function serve(home: Home): Promise<void> {
     process.on("unhandledRejection", (error) => log(`after the damage: ${describe(error)}`));
     setTimeout(() => void end("damaged"), 20);
   };
-  onDamage(db, (error) => foundDamage(error.message));
   const control: Control = {
     status: (_, { actor, scope }) => ({ ...statusOf(), actor, scope }),
     setListening: async ({ body }, { actor }) => ({ listen: await tcp.set(body, actor) }),
@@ -258,6 +263,8 @@ async function serve(home: Home): Promise<void> {
   const unix = { gate, door: UNIX_DOOR };
   const door = await listen(bind(bound, unix), home, eventSockets(bound, unix));
   await tcp.begin();
+  if (damage !== undefined) throw new Damage(damage);
+  foundDamage = startAfresh;
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));
   writeFileAtomic(home.daemonFile, `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, version: VERSION })}\n`);
   log(`daemon ${VERSION} ready: pid ${process.pid}, home ${home.path}`);
