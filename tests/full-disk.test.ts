@@ -1,10 +1,16 @@
 /** The disk fills up, or cannot be written to: everything is said, nothing stops, and it goes on by itself when there is room again. */
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { AnyEvent, Finding, Session } from "@holdfast/contract";
+import { DatabaseSync } from "node:sqlite";
+import type { AnyEvent, Finding, Principal, Session } from "@holdfast/contract";
+import { Backups } from "@holdfast/daemon/journal/backups";
+import { openDatabase } from "@holdfast/daemon/journal/database";
+import { type Draft, Journal } from "@holdfast/daemon/journal/journal";
+import { openOrder, orderRestore, restore } from "@holdfast/daemon/journal/restore";
+import { openHome } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
-import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { eventually, HOLDFAST, ROOT, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
 import { SmallDiskHome } from "./small-disk.ts";
 import { expectGapless } from "./subscriber.ts";
@@ -249,3 +255,38 @@ function bytesBetween(raw: string, offset: number): number {
   const whole = Array.from({ length: first - before - 1 }, (_, i) => `${PADDING} line ${before + 1 + i}\r\n`).join("").length;
   return whole - (offset - cut) - (rest.indexOf("\n") + 1);
 }
+
+test.each([1500, 3000])(
+  "a restore with %d kB of room puts nothing in place that is not whole, and goes on when there is more",
+  async (room) => {
+    await using disk = new SmallDiskHome({ megabytes: 8 });
+    const home = openHome(disk.env);
+    mkdirSync(home.sessions, { recursive: true });
+    const backups = new Backups({ home, copier: path.join(ROOT, "packages/daemon/src/journal/backup-copy.ts") });
+    const db = openDatabase(home.database);
+    const journal = new Journal({ db, projections: [], machineName: "box" });
+    const fact: Draft = {
+      type: "daemon.started",
+      actor: "daemon" as Principal,
+      session: null,
+      data: { pid: 1, version: "0.1.0", node: "x".repeat(200) },
+    };
+    for (let i = 0; i < 20; i++) journal.append(fact);
+    await backups.create("asked");
+    for (let i = 0; i < 3000; i++) journal.append(fact);
+    db.exec("INSERT INTO meta VALUES ('bad', CAST(x'ff41' AS TEXT))");
+    db.close();
+    const order = orderRestore(home, { why: "damaged", what: "a row of meta cannot be read", backup: null });
+    const { bavail, bsize } = statfsSync(home.path);
+    const ballast = path.join(home.path, "ballast");
+    writeFileSync(ballast, Buffer.alloc(bavail * bsize - room * 1024));
+
+    expect(() => restore(home, order, { backups, projections: [] })).toThrow("database or disk is full");
+    expect([existsSync(home.database), openOrder(home)]).toEqual([false, order]);
+    rmSync(ballast);
+    restore(home, order, { backups, projections: [] });
+    using restored = new DatabaseSync(home.database, { readOnly: true });
+    expect(restored.prepare("SELECT count(*) AS n FROM events").get()).toEqual({ n: 3020 });
+    expect(restored.prepare("SELECT json_extract(value, '$.recovered') AS n FROM meta WHERE key = 'restore'").get()).toEqual({ n: 3000 });
+  },
+);

@@ -65,7 +65,7 @@ export function restore(home: Home, order: RestoreOrder, how: { backups: Backups
   }
   const moved = setAside(home, aside);
   const base = asked ?? chooseBase({ fresh, old, backups: how.backups });
-  const db = openDatabase(fresh);
+  using db = openDatabase(fresh);
   const recovered = base.backup && order.why !== "asked" ? replayTail({ from: old, to: db, projections: how.projections }) : 0;
   const seq = Number(db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
   const report: PendingReport = {
@@ -85,10 +85,17 @@ export function restore(home: Home, order: RestoreOrder, how: { backups: Backups
     set.run("restore", JSON.stringify(report));
     set.run("restore_order", order.id);
   });
+  foldLog(db);
   db.close();
   renameDurably(fresh, home.database);
   closeOrder(home);
   log(`the journal was restored (${order.what}): ${JSON.stringify(report)}`);
+}
+
+/** One file that needs no other beside it: what is still in a log would be left behind, and closing says nothing of a full disk. */
+function foldLog(db: DatabaseSync): void {
+  const mode = db.prepare("PRAGMA journal_mode = DELETE").get()?.journal_mode;
+  if (mode !== "delete") throw new Error(`the restored database could not be brought into one file: it is in mode ${mode}`);
 }
 
 /** The report of a restore whose sessions have not been looked at yet. */

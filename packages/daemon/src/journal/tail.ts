@@ -1,10 +1,12 @@
 /** What a damaged database still says that its backup does not: events after the backup's last, as far as they can be read without a hole. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { AnyEvent, EVENTS, type EventType, type HoldfastEvent } from "@holdfast/contract";
+import { AnyEvent, EVENTS, type EventType, type HoldfastEvent, unwritable } from "@holdfast/contract";
 import { log } from "@holdfast/platform";
 import { transaction } from "./database.ts";
 import type { Projection } from "./journal.ts";
+
+const COLUMNS = ["seq", "epoch", "id", "type", "v", "at", "actor", "session", "machine", "data"] as const;
 
 type Row = Record<string, string | number | null>;
 
@@ -12,25 +14,41 @@ type Row = Record<string, string | number | null>;
 export function replayTail(options: { from: string; to: DatabaseSync; projections: readonly Projection[] }): number {
   const { to } = options;
   const last = to.prepare("SELECT seq, id FROM events ORDER BY seq DESC LIMIT 1").get() as { seq: number; id: string } | undefined;
-  const names = "seq, epoch, id, type, v, at, actor, session, machine, data";
-  const insert = to.prepare(`INSERT INTO events (${names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insert = to.prepare(`INSERT INTO events (${COLUMNS}) VALUES (${COLUMNS.map(() => "?")})`);
   let count = 0;
-  try {
-    using from = openOld(options.from);
-    if (!from || !last || from.prepare("SELECT id FROM events WHERE seq = ?").get(last.seq)?.id !== last.id) return 0;
-    for (const row of from.prepare(`SELECT ${names} FROM events WHERE seq > ? ORDER BY seq`).iterate(last.seq)) {
-      const event = eventOf(row as Row);
-      if (event?.seq !== last.seq + count + 1) break;
-      transaction(to, () => {
-        insert.run(...(Object.values(row) as (string | number | null)[]));
-        for (const projection of options.projections) projection.apply(to, event);
-      });
-      count++;
-    }
-  } catch (error) {
-    log(`the damaged database could be read up to its event ${(last?.seq ?? 0) + count}: ${(error as Error).message}`);
+  // What fails here is the writing, and must not pass for an old database that ends early.
+  for (const { row, event } of last ? readable(options.from, last) : []) {
+    transaction(to, () => {
+      insert.run(...COLUMNS.map((name) => row[name] ?? null));
+      for (const projection of options.projections) projection.apply(to, event);
+    });
+    count++;
   }
   return count;
+}
+
+/** Up to the first hole, or the first that cannot be read. */
+function* readable(path: string, last: { seq: number; id: string }): Generator<{ row: Row; event: HoldfastEvent }> {
+  let { seq } = last;
+  try {
+    using from = openOld(path);
+    if (!from || from.prepare("SELECT id FROM events WHERE seq = ?").get(seq)?.id !== last.id) return;
+    for (const row of from.prepare(`SELECT ${COLUMNS} FROM events WHERE seq > ? ORDER BY seq`).iterate(seq)) {
+      const event = eventOf(row as Row);
+      if (event?.seq !== seq + 1) return;
+      yield { row: row as Row, event };
+      seq++;
+    }
+  } catch (error) {
+    // Without room it cannot be opened, either; that says nothing about what is in it.
+    if (unwritable(error) || isWithoutSharedMemory(error)) throw error;
+    log(`the damaged database could be read up to its event ${seq}: ${(error as Error).message}`);
+  }
+}
+
+/** SQLITE_IOERR_SHMOPEN, SHMSIZE and SHMMAP: the index of its log could not be made. */
+function isWithoutSharedMemory(error: unknown): boolean {
+  return [4618, 4874, 5386].includes((error as { errcode?: number }).errcode ?? 0);
 }
 
 /** The last event that the database says it has; undefined when it cannot say. */
