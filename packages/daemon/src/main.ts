@@ -3,7 +3,7 @@
  * sees the truth. It may die at any line; the keepers do not notice, and the next start finds everything on disk.
  * The composition root: the only file that names concrete adapters.
  */
-import { closeSync, mkdirSync, readdirSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, rmSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import {
@@ -15,7 +15,6 @@ import {
   type Orphan,
   type Principal,
   type Session,
-  type SessionId,
   VERSION,
 } from "@holdfast/contract";
 import {
@@ -66,9 +65,10 @@ import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
-import { canRebuild, hasBegun, keptRuns, rebuildSessions } from "./session/rebuild.ts";
+import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
 import { writeNotice } from "./session/restore-notice.ts";
 import { Sessions } from "./session/sessions.ts";
+import { sweepSessions } from "./session/sweep.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
@@ -155,7 +155,7 @@ async function serve(home: Home): Promise<void> {
     data: { pid: process.pid, version: VERSION, node: process.execPath },
   });
   tokens.begin();
-  sweepRemoved(home, { journal, queries });
+  sweepSessions(home, { journal, queries });
   await lifecycle.begin();
   sessions.finishStops();
   sessions.restarts.begin();
@@ -323,17 +323,6 @@ async function stopAll(options: {
   }
   for (const host of options.hosts.values()) await host.shutdown();
   return { stopped, orphans };
-}
-
-/** Finishes what a crash cut short: a removal that the journal knows of, and a start that it never heard of and that began nothing. */
-function sweepRemoved(home: Home, { journal, queries }: { journal: Journal; queries: SessionQueries }): void {
-  for (const id of readdirSync(home.sessions)) {
-    // What has a record stays, also one that was removed and adopted again; and few have none.
-    if (queries.get(id as SessionId)) continue;
-    const isRemoved = journal.readAfter(0, 1, { session: id as SessionId, types: ["session.removed"] }).length > 0;
-    if (!isRemoved && hasBegun(home, id as SessionId, 1)) continue;
-    rmSync(join(home.sessions, id), { recursive: true, force: true });
-  }
 }
 
 /** Descriptor 3 is the starter's pipe, where there is one. */

@@ -58,7 +58,7 @@ export function rebuildSessions(
       const isOpen = later.length > 0 || !hasEnded(record.status);
       const isOver = isOpen ? hasEndedMeanwhile(rooms, { id, run, host: record.host }) : record.restartAt !== null;
       if (isOver && record.restart !== "never") drafts.push(noFurther(id, run));
-    } else if (hasBegun(home, id, 1) && !wasRemoved(journal, id)) {
+    } else if (hasRun(home, id) && !wasRemoved(journal, id)) {
       const spec = readSpec(home, id);
       const name = spec && (names.has(spec.name) ? `${spec.name}-${id}` : spec.name);
       if (spec && name !== undefined) {
@@ -96,7 +96,7 @@ function sessionsOnDisk(home: Home): SessionId[] {
 
 /** Whether a journal that knows nothing of it would get it back. A run has more files than its first only once the journal knew of it. */
 export function canRebuild(home: Home, name: string): boolean {
-  return isSessionId(name) && hasBegun(home, name, 1) && readSpec(home, name) !== undefined;
+  return isSessionId(name) && hasRun(home, name) && readSpec(home, name) !== undefined;
 }
 
 export function isSessionId(name: string): name is SessionId {
@@ -178,8 +178,12 @@ function runOf(home: Home, session: SessionId, run: number): Omit<RebuiltRun, "r
   };
 }
 
+function hasRun(home: Home, session: SessionId): boolean {
+  return runNumbers(home, session).some((run) => hasBegun(home, session, run));
+}
+
 /** A directory with nothing but `launch` is of a start that was cut short: nobody was told of it. */
-export function hasBegun(home: Home, session: SessionId, run: number): boolean {
+function hasBegun(home: Home, session: SessionId, run: number): boolean {
   return filesOf(runDirectory(home, session, run)).some((name) => /^(times\.idx|exit\.json|output.*)$/.test(name));
 }
 
