@@ -52,8 +52,9 @@ const TAIL = `
 ## The database
 
 The database is damaged when SQLite says so, when a page, a row or a value cannot be right, when its schema is gone, when transactions
-of its log cannot be read, when the log is gone that a killed daemon must have left, when sessions have run that it does not know, or
-when it is missing or empty and there are traces of an earlier life. It is never deleted: it goes to \`damaged/<time>/\`.
+of its log cannot be read, when sessions have run that it does not know, or when it is missing or empty and there are traces of an
+earlier life. It is never deleted: it goes to \`damaged/<time>/\`. A log that is gone though the daemon was killed is a reason to look at
+every value, and no damage by itself: whoever opens the database with sqlite3 brings the log into it and takes it away.
 
 Its successor is the best that can be had, in this order: what is left of it, if that is sound and only its end is gone; else the
 newest backup that is good, and from the damaged one the events after the backup as far as they can be read without a hole; else an empty
@@ -65,7 +66,7 @@ happened is said in the event \`journal.restored\`, in \`daemon.log\`, in \`hold
 A database of a newer Holdfast is not damaged: it is refused and left as it is.
 
 What cannot be noticed: SQLite keeps no checksums of pages. A byte that changes inside a text and leaves it text is read as it is. A log
-that is cut exactly between two transactions looks like one that never had the rest; sessions that began in the rest are noticed all the same.
+that is cut exactly between two transactions, or lost, looks like one that never had the rest; sessions that began in the rest are noticed all the same.
 
 ## Backups
 

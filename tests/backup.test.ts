@@ -280,6 +280,21 @@ test("damage that only the backup before a migration finds is restored, and the 
   expect((await status(home)).restored).toMatchObject({ why: "damaged" });
 });
 
+test("a database that somebody opened with sqlite3 after the daemon was killed is not damaged for want of its log", async () => {
+  await using home = new TestHome();
+  const kept = await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
+  const { epoch } = await status(home);
+  await home.killDaemon();
+  const database = path.join(home.path, "holdfast.db");
+  const person = new DatabaseSync(database);
+  person.prepare("SELECT count(*) FROM sessions").get();
+  person.close();
+  expect(existsSync(`${database}-wal`)).toBe(false);
+  expect(await status(home)).toMatchObject({ epoch, restored: null });
+  expect(await home.session("kept")).toMatchObject({ pid: kept.pid, status: "working" });
+  expect(existsSync(path.join(home.path, "damaged"))).toBe(false);
+});
+
 test("the notice of a restore is shown by each command until a person has seen it on a terminal, and never to a script", async () => {
   await using home = new TestHome();
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);

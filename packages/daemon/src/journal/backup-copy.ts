@@ -11,6 +11,8 @@ import { isDamage, versionOf } from "./database.ts";
 export interface CopyOrder {
   source: string;
   target: string;
+  /** Whether a daemon appends to the source meanwhile. Without one its log is left as it is: it is how the next start knows the end. */
+  live: boolean;
 }
 
 /** `damage`: the copy is exact, and so is what is wrong with it. */
@@ -22,7 +24,7 @@ const PAGES_PER_STEP = 1000;
 /** The first takes long enough for more to come. */
 const CHECKPOINTS = 3;
 
-const { source, target } = workerData as CopyOrder;
+const { source, target, live } = workerData as CopyOrder;
 parentPort?.postMessage(await copy().catch((error: Error): CopyOutcome => ({ failed: error.message })));
 
 async function copy(): Promise<CopyOutcome> {
@@ -30,7 +32,7 @@ async function copy(): Promise<CopyOutcome> {
     await copyPages();
     const outcome = check();
     syncTarget();
-    for (let i = 0; i < CHECKPOINTS; i++) checkpoint();
+    for (let i = 0; live && i < CHECKPOINTS; i++) checkpoint();
     return outcome;
   } catch (error) {
     if (isDamage(error)) return { seq: 0, version: 0, damage: (error as Error).message };

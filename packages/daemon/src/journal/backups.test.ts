@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -80,6 +80,19 @@ test("a damaged database gives no backup, and is told", async () => {
   await expect(rooms.backups.create("asked")).rejects.toMatchObject({ code: "journal_damaged" });
   expect(rooms.damage).toHaveLength(1);
   expect(readdirSync(rooms.home.backups)).toEqual([]);
+});
+
+test("a backup that is taken before anybody appends leaves the log of a killed daemon as it is", async () => {
+  using killed = open();
+  killed.journal.append(renamed());
+  using next = open();
+  next.db.close();
+  const files = ["", "-wal"].map((suffix) => [killed.home.database + suffix, next.home.database + suffix] as const);
+  for (const [from, to] of files) copyFileSync(from, to);
+  const backup = await next.backups.create("migration");
+  expect(backup.seq).toBe(1);
+  for (const [from, to] of files) expect(readFileSync(to).equals(readFileSync(from))).toBe(true);
+  next.db.open();
 });
 
 test("a backup that is damaged later is not usable", async () => {

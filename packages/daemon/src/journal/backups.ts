@@ -101,7 +101,7 @@ export class Backups implements Disposable {
   /** Whether it could be restored by this Holdfast now. */
   async isUsable(backup: Backup): Promise<boolean> {
     const target = join(this.#home.backups, `${process.pid}.check.tmp`);
-    const outcome = await this.#copy({ source: this.pathOf(backup), target });
+    const outcome = await this.#copy({ source: this.pathOf(backup), target, live: false });
     rmSync(target, { force: true });
     return !("failed" in outcome) && outcome.damage === undefined && outcome.version <= MIGRATIONS.length;
   }
@@ -118,7 +118,7 @@ export class Backups implements Disposable {
     const temporary = join(this.#home.backups, `${process.pid}.tmp`);
     this.#appending?.exec("PRAGMA wal_autocheckpoint = 0");
     try {
-      const outcome = await this.#copy({ source: this.#home.database, target: temporary });
+      const outcome = await this.#copy({ source: this.#home.database, target: temporary, live: this.#appending !== undefined });
       if ("failed" in outcome) throw failed(outcome.failed);
       if (outcome.damage !== undefined) {
         this.#onDamage(outcome.damage);

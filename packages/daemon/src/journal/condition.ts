@@ -9,7 +9,11 @@ import type { Home } from "@holdfast/platform";
 import { Damage, isDamage, isWrongSchema, newer, versionOf } from "./database.ts";
 import { walDamage } from "./wal.ts";
 
-export type Condition = { state: "new" } | { state: "good"; version: number } | { state: "damaged"; what: string };
+/** `doubt`: why every value of it was looked at; all were good. */
+export type Condition =
+  | { state: "new" }
+  | { state: "good"; version: number; doubt?: string | undefined }
+  | { state: "damaged"; what: string };
 
 /** Reading every page takes a millisecond per megabyte: so much is no burden on a start. */
 const SMALL_BYTES = 64 << 20;
@@ -36,9 +40,15 @@ export function conditionOf(home: Home, options: Looks): Condition {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(home.database, { readOnly: true });
-    const version = examine(db, { home, size, ...options });
-    const cut = version === 0 ? undefined : cutShort(db, { home, hasLog: Boolean(wal), ...options });
-    return cut === undefined ? { state: "good", version } : { state: "damaged", what: cut };
+    const version = examineSchema(db, { home, ...options });
+    if (version === 0) return { state: "good", version };
+    const doubt = wal ? undefined : withoutLog(db);
+    if (options.doubted || doubt !== undefined) checkEveryValue(db);
+    else if (size <= SMALL_BYTES || version > options.known) checkEveryPage(db);
+    if (version > options.known) throw newer(version, options.known);
+    const unknown = isPending(db) ? 0 : unrecordedRuns(db, { home, ...options });
+    if (unknown > 0) return { state: "damaged", what: [doubt, endMissing(unknown)].filter(Boolean).join("; ") };
+    return { state: "good", version, doubt };
   } catch (error) {
     if (!isDamage(error) && !isWrongSchema(error)) throw error;
     return { state: "damaged", what: (error as Error).message };
@@ -78,25 +88,30 @@ function checkText(db: DatabaseSync, table: string): void {
   }
 }
 
-function examine(db: DatabaseSync, found: Looks & { size: number; home: Home }): number {
+function examineSchema(db: DatabaseSync, found: { home: Home }): number {
   const version = versionOf(db);
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE name IN ('meta', 'events') AND type = 'table'").all();
   if (version < 0 || version > MOST_VERSIONS || (version > 0 && tables.length < 2)) throw new Damage("its header or schema is damaged");
   if (version === 0 && hasPast(found.home)) throw new Damage("it has no schema");
-  if (version > 0 && (found.doubted || found.size <= SMALL_BYTES || version > found.known)) checkEveryPage(db);
-  if (version > 0 && found.doubted) checkEveryValue(db);
-  if (version > found.known) throw newer(version, found.known);
   return version;
 }
 
-/** Sound, but without its end: the log is gone that the last writer must have left, or sessions are there that it never heard of. */
-function cutShort(db: DatabaseSync, found: Looks & { home: Home; hasLog: boolean }): string | undefined {
+/**
+ * A daemon that was killed leaves a log. Whoever opens the database after that, with sqlite3 say, brings the log into it and takes it
+ * away: that is no damage. A log that was lost cannot be told from it, unless sessions began in it.
+ */
+function withoutLog(db: DatabaseSync): string | undefined {
   const last = db.prepare("SELECT type FROM events ORDER BY seq DESC LIMIT 1").get();
-  const pending = db.prepare("SELECT 1 FROM meta WHERE key = 'restore'").get();
-  if (last && last.type !== "daemon.stopped" && !found.hasLog && !pending) return "its write-ahead log is missing";
-  const unknown = unrecordedRuns(db, found);
-  if (unknown > 0 && !pending) return `its end is missing: ${unknown} sessions have run that it does not know`;
-  return undefined;
+  return last && last.type !== "daemon.stopped" && !isPending(db) ? "its write-ahead log is missing" : undefined;
+}
+
+/** Just restored: what else there is on disk is looked at next. */
+function isPending(db: DatabaseSync): boolean {
+  return db.prepare("SELECT 1 FROM meta WHERE key = 'restore'").get() !== undefined;
+}
+
+function endMissing(sessions: number): string {
+  return `its end is missing: ${sessions} sessions have run that it does not know`;
 }
 
 /** Only those that a restore would bring back: for others it would be ordered again at each start. */

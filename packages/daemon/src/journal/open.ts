@@ -31,6 +31,8 @@ export async function openJournalDatabase(
     log(`the database was doubted (${order.what}), and every page of it is good`);
     closeOrder(home);
   }
+  if (condition.state === "good" && condition.doubt !== undefined)
+    log(`the database was doubted (${condition.doubt}), and all of it is good`);
   if (condition.state === "good" && condition.version > 0 && condition.version < migrations.length) {
     const { name } = await how.backups.create("migration");
     log(`the database goes from schema ${condition.version} to ${migrations.length}; before that it was copied to backup ${name}`);
