@@ -61,6 +61,25 @@ test("a transaction that a writer did not finish is no damage", () => {
   expect(walDamage(writer.wal)).toBeUndefined();
 });
 
+test("a last frame whose page was not written any more, over an older one, is no damage; commits behind it are", () => {
+  using writer = killedWriter(0);
+  const db = new DatabaseSync(writer.path);
+  for (let i = 0; i < 30; i++) db.exec(`INSERT INTO t VALUES (${i})`);
+  db.exec("PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES (1)");
+  const before = readFileSync(writer.wal);
+  db.exec("INSERT INTO t VALUES (2)");
+  const after = readFileSync(writer.wal);
+  db.exec("INSERT INTO t VALUES (3)");
+  const further = readFileSync(writer.wal);
+  db.close();
+  const page = 32 + Math.floor((before.findIndex((byte, i) => byte !== after[i]) - 32) / FRAME) * FRAME + 24;
+  const torn = (whole: Buffer) => Buffer.concat([whole.subarray(0, page), before.subarray(page, page + 4096), whole.subarray(page + 4096)]);
+  writeFileSync(writer.wal, torn(after));
+  expect(walDamage(writer.wal)).toBeUndefined();
+  writeFileSync(writer.wal, torn(further));
+  expect(walDamage(writer.wal)).toContain("1 transactions cannot be read");
+});
+
 test.each([
   ["a page", 32 + 10 * FRAME + 24 + 100],
   ["a checksum", 32 + 10 * FRAME + 16],

@@ -1,7 +1,7 @@
 /**
  * SQLite's write-ahead log, read without SQLite: it takes the log up to the first frame whose checksum is wrong, and says nothing of
- * what comes after. A killed writer leaves at most one unfinished transaction there, without its last frame; whole transactions
- * behind a bad frame were committed once and are lost.
+ * what comes after. A killed writer leaves at most one unfinished transaction there, without its last frame or with half of it; commits
+ * behind a bad frame were made once and are lost.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { endianness } from "node:os";
@@ -38,6 +38,8 @@ function damageIn(file: number): string | undefined {
 
   const frame = FRAME_HEADER + pageSize;
   const salt = header.subarray(16, 24);
+  // Over older frames, a writer that is killed between a frame's header and its page leaves what looks whole in length.
+  const begunAgain = header.readUInt32BE(12) > 0;
   let broken = false;
   let lost = 0;
   for (let at = HEADER; at + frame <= size; at += frame) {
@@ -47,9 +49,10 @@ function damageIn(file: number): string | undefined {
       sum.add(bytes.subarray(0, 8));
       sum.add(bytes.subarray(FRAME_HEADER));
     }
-    broken ||= !ours || !sum.equals(bytes, 16);
+    const isBad = broken || !ours || !sum.equals(bytes, 16);
     const isCommit = bytes.readUInt32BE(4) > 0;
-    if (broken && ours && isCommit) lost++;
+    if (isBad && ours && isCommit && (broken || !begunAgain)) lost++;
+    broken = isBad;
   }
   return lost === 0 ? undefined : `its write-ahead log is damaged: ${lost} transactions cannot be read`;
 }
