@@ -49,7 +49,7 @@ function damageIn(file: number): string | undefined {
       sum.add(bytes.subarray(0, 8));
       sum.add(bytes.subarray(FRAME_HEADER));
     }
-    const isBad = broken || !ours || !sum.equals(bytes, 16);
+    const isBad: boolean = broken || !ours || !sum.equals(bytes, 16);
     const isCommit = bytes.readUInt32BE(4) > 0;
     if (isBad && ours && isCommit && (broken || !begunAgain)) lost++;
     broken = isBad;
