@@ -138,7 +138,7 @@ test("a clock that is set a year ahead for a moment removes nothing", async () =
   await clock.startDaemon();
   await home.run("exit 0", "--name", "one");
   await home.ended("one");
-  await home.ok(["logs", "one"]);
+  await home.lookAt("one");
   using client = home.client();
   clock.set("+1y");
   // Somebody who asks sees what would go; the daemon by itself waits for a second look that finds the clock as it was.

@@ -106,6 +106,12 @@ export class TestHome implements AsyncDisposable {
     return this.until(ref, (session) => session.endedAt !== null);
   }
 
+  /** As the commands tell it that a person on a terminal has read how it ended. */
+  async lookAt(ref: string): Promise<void> {
+    using client = this.client();
+    await client.call("viewSession", { params: { ref }, body: {} });
+  }
+
   /** A client on the daemon that runs. */
   client(): HoldfastClient {
     return new HoldfastClient(unixTransport(openHome(this.env).daemonSocket));

@@ -23,33 +23,52 @@ async function ended(home: TestHome, name: string, bytes = 10): Promise<Session>
 }
 
 describe("who has looked", () => {
-  test("logs and show are a look, once; ls, show --json and a program that asks are none (BG-16 durability)", async () => {
+  test("a person's logs and show are a look, once; ls, a script and an agent that asks are none (BG-16 durability)", async () => {
     await using home = new TestHome();
     const one = await ended(home, "one");
     await home.ok(["ls", "--all"]);
     await home.ok(["wait", "one"]);
     using client = home.client();
     await client.call("getSession", { params: { ref: "one" } });
+    for (const command of ["logs", "show"]) await home.ok([command, "one"]);
+    await home.ok(["export", "one", "--text", "-"]);
+    using terminal = new Terminal({ env: home.env });
+    terminal.line(`HOLDFAST_SESSION=${one.id} ${HOLDFAST} logs one; echo as an agent`);
+    await terminal.shows(/^as an agent$/m);
     expect(await home.session("one")).toMatchObject({ viewedAt: null });
-    for (let look = 0; look < 2; look++) await home.ok(["logs", "one"]);
+    terminal.line(`clear; ${HOLDFAST} logs one && ${HOLDFAST} logs one && echo read twice`);
+    await terminal.shows(/^read twice$/m);
     expect((await home.session("one")).viewedAt).toMatch(/^\d{4}-/);
     expect((await eventsOf(home, one)).filter((type) => type === "session.viewed")).toHaveLength(1);
     await ended(home, "two");
-    expect(await home.ok(["show", "two"])).toContain("not since it ended");
+    terminal.line(`clear; ${HOLDFAST} show two`);
+    await terminal.shows("not since it ended");
     expect(await home.ok(["show", "two"])).toMatch(/looked at {4}\d{4}-/);
+  });
+
+  test("what goes through a pager or into a file is read by the person on the terminal", async () => {
+    await using home = new TestHome();
+    await ended(home, "paged");
+    await ended(home, "exported");
+    using terminal = new Terminal({ env: home.env });
+    terminal.line(`${HOLDFAST} logs paged 2>/dev/null | cat`);
+    await home.until("paged", ({ viewedAt }) => viewedAt !== null);
+    terminal.line(`${HOLDFAST} export exported --html ${path.join(home.root, "exported.html")}`);
+    await home.until("exported", ({ viewedAt }) => viewedAt !== null);
   });
 
   test("looking at one that runs is no look at how it ended; following it to its end is", async () => {
     await using home = new TestHome();
     const go = path.join(home.root, "go");
     await home.run(`while ! [ -e ${go} ]; do sleep 0.02; done`, "--name", "one");
-    await home.ok(["logs", "one"]);
-    await home.ok(["show", "one"]);
-    await home.ok(["screen", "one"]);
+    using terminal = new Terminal({ env: home.env });
+    const commands = ["logs", "show", "screen"].map((verb) => `${HOLDFAST} ${verb} one`);
+    terminal.line(`clear; ${commands.join(" && ")} && echo all done`);
+    await terminal.shows(/^all done$/m);
     writeFileSync(go, "");
     expect(await home.ended("one")).toMatchObject({ viewedAt: null });
-    await home.ok(["logs", "-f", "one"]);
-    expect((await home.session("one")).viewedAt).not.toBe(null);
+    terminal.line(`${HOLDFAST} logs -f one`);
+    await home.until("one", ({ viewedAt }) => viewedAt !== null);
   });
 });
 
@@ -58,8 +77,8 @@ test("prune removes what somebody has looked at, tells what stays and why, and i
   const seen = await ended(home, "seen", 5000);
   const unseen = await ended(home, "unseen");
   const running = await home.run("exec sleep 1000", "--name", "running");
-  await home.ok(["logs", "seen"]);
-  await home.ok(["logs", "running"]);
+  await home.lookAt("seen");
+  await home.lookAt("running");
 
   const text = await home.ok(["prune", "--older-than", "0s", "--dry-run"]);
   expect(text).toContain("1 session (");
@@ -90,7 +109,7 @@ test("prune removes what somebody has looked at, tells what stays and why, and i
 test("on a terminal prune lists what would go and asks; only a yes removes it", async () => {
   await using home = new TestHome();
   await ended(home, "one");
-  await home.ok(["logs", "one"]);
+  await home.lookAt("one");
   for (const [answer, says, left] of [
     ["n", "Nothing was removed.", 1],
     ["y", /\) removed\./, 0],
@@ -110,7 +129,7 @@ test("the daemon prunes by itself, by the policy, and leaves what runs or is uns
   await ended(home, "seen");
   await ended(home, "unseen");
   await home.run("exec sleep 1000", "--name", "running");
-  await home.ok(["logs", "seen"]);
+  await home.lookAt("seen");
   const removal = await eventually(async () => {
     const lines = (await home.ok(["events", "--type", "session.removed"])).split("\n").filter(Boolean);
     return lines.length > 0 && lines.map((line) => JSON.parse(line) as AnyEvent);
@@ -130,7 +149,7 @@ test("pruning by size takes what ended first, whatever is said of its age (BG-16
   await using home = new TestHome();
   for (const name of ["first", "second", "third"]) {
     await ended(home, name, 200_000);
-    await home.ok(["logs", name]);
+    await home.lookAt(name);
   }
   const { removed } = await home.json<PruneReply>(["prune", "--keep-size", "450K", "--dry-run"]);
   expect(removed.map(({ name, why }) => [name, why])).toEqual([["first", "size"]]);
@@ -144,7 +163,7 @@ test("a policy that makes no sense is refused with the file's name, and what is 
   expect(await home.cli(["up"])).toMatchObject({ code: 2, stderr: expect.stringContaining('config.toml: prune.age "old" is not an age') });
   configure(home, '[prune]\nage = "off"\nsize = "off"\n');
   await ended(home, "one");
-  await home.ok(["logs", "one"]);
+  await home.lookAt("one");
   expect(await home.json<PruneReply>(["prune", "--yes"])).toMatchObject({ policy: { olderThanMs: null, keepBytes: null }, removed: [] });
 });
 

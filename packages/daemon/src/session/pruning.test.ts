@@ -95,11 +95,24 @@ test("beyond the policy's size what ended first goes first, until the rest fits;
   bench.session("c", { bytes: 10 * KB });
   bench.session("running", { bytes: 99 * KB, ended: false });
   await bench.pruning.look();
+  expect(bench.names()).toHaveLength(5);
+  await bench.pruning.look();
   expect(bench.names()).toEqual(["unseen", "c", "running"]);
   expect(bench.journal.readAfter(0, 100, { types: ["session.removed"] }).map(({ data }) => data)).toEqual([
     { name: "a", why: "size", bytes: 10 * KB },
     { name: "b", why: "size", bytes: 10 * KB },
   ]);
+});
+
+test("when what nobody has seen is beyond the size by itself, nothing goes for it, unless somebody wants that (BG-16 durability)", async () => {
+  const bench = new Bench({ ageMs: null, bytes: 25 * KB });
+  bench.session("unseen", { bytes: 30 * KB, viewed: false });
+  bench.session("seen", { bytes: 10 * KB });
+  for (let look = 0; look < 3; look++) await bench.pruning.look();
+  expect(bench.names()).toEqual(["unseen", "seen"]);
+  expect((await bench.pruning.ask({ dryRun: true }, ACTOR)).removed).toEqual([]);
+  const wished = await bench.pruning.ask({ dryRun: true, keepBytes: 5 * KB }, ACTOR);
+  expect(wished.removed).toMatchObject([{ name: "seen", why: "size" }]);
 });
 
 test("a policy that is off removes nothing, however old and large", async () => {

@@ -2,8 +2,9 @@
  * Removes ended sessions by age and total size, and old events of sessions that are gone. Never a running one, nor one that nobody has
  * looked at since it ended. One timer in all.
  *
- * The time of day may be wrong for a while (before the network has corrected it, after a flat battery). So the daemon removes by age only
- * what was too old at two looks in a row with no step of the clock between them; somebody who asks sees what goes and decides.
+ * The time of day may be wrong for a while (before the network has corrected it, after a flat battery). So the daemon removes only what had
+ * to go at two looks in a row with no step of the clock between them, by age or by size: what somebody has just looked at stays for a while.
+ * Somebody who asks sees what goes and decides.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -25,6 +26,8 @@ export interface Policy {
 interface Order {
   dryRun: boolean;
   policy: Policy;
+  /** Also what does not bring the rest below the size. */
+  anyway?: boolean;
   only?: readonly SessionId[] | undefined;
   actor: Principal;
 }
@@ -39,7 +42,7 @@ export class Pruning implements Disposable {
   readonly #discard: Discard;
   readonly #clock: { now(): number; steps(): number };
   #timer: NodeJS.Timeout | undefined;
-  #tooOld = new Set<string>();
+  #due = new Set<string>();
   #steps: number;
 
   constructor(options: {
@@ -73,9 +76,9 @@ export class Pruning implements Disposable {
     const stepped = this.#steps !== this.#clock.steps();
     this.#steps = this.#clock.steps();
     const { removed } = await this.prune({ dryRun: true, policy: this.#policy, actor: DAEMON });
-    const before = stepped ? new Set<string>() : this.#tooOld;
-    this.#tooOld = new Set(removed.filter(({ why }) => why === "age").map(({ id }) => id));
-    const only = removed.filter(({ id, why }) => why === "size" || before.has(id)).map(({ id }) => id);
+    const before = stepped ? new Set<string>() : this.#due;
+    this.#due = new Set(removed.map(({ id }) => id));
+    const only = removed.map(({ id }) => id).filter((id) => before.has(id));
     if (only.length > 0) await this.prune({ dryRun: false, policy: this.#policy, only, actor: DAEMON });
     if (!stepped) await this.#pruneJournal();
   }
@@ -87,7 +90,7 @@ export class Pruning implements Disposable {
   ) {
     const wished = body.olderThanMs !== undefined || body.keepBytes !== undefined;
     const policy = wished ? { ageMs: body.olderThanMs ?? null, bytes: body.keepBytes ?? null } : this.#policy;
-    return this.prune({ dryRun: body.dryRun, policy, only: body.only, actor });
+    return this.prune({ dryRun: body.dryRun, policy, anyway: wished, only: body.only, actor });
   }
 
   async prune(order: Order): Promise<PruneReply> {
@@ -95,7 +98,7 @@ export class Pruning implements Disposable {
     const bytesOf = (id: SessionId) => sizes.get(id)?.totalBytes ?? 0;
     const running = this.#queries.select({});
     const ended = this.#queries.ended();
-    const verdicts = judge(ended, { policy: order.policy, now: this.#clock.now(), bytesOf, only: order.only });
+    const verdicts = judge(ended, { ...order, now: this.#clock.now(), bytesOf });
     const kept = running.map((record) => verdict(record, "running", bytesOf(record.id)));
     const removed: PruneVerdict[] = [];
     for (const each of verdicts) {
@@ -130,18 +133,23 @@ export class Pruning implements Disposable {
   }
 }
 
-/** Pure. In the order in which they ended: what ended first goes first. */
+/**
+ * Pure. In the order in which they ended: what ended first goes first. Unseen ones count and stay; when they alone are beyond the size, nothing
+ * goes by size: it would be lost without making the rest fit.
+ */
 export function judge(
   ended: readonly SessionRecord[],
-  how: { policy: Policy; now: number; bytesOf(id: SessionId): number; only?: readonly SessionId[] | undefined },
+  how: { policy: Policy; now: number; bytesOf(id: SessionId): number; anyway?: boolean; only?: readonly SessionId[] | undefined },
 ): PruneVerdict[] {
   const { ageMs, bytes } = how.policy;
   const isOld = ({ endedAt }: SessionRecord) => ageMs !== null && endedAt !== null && how.now - Date.parse(endedAt) > ageMs;
   const goesByAge = (record: SessionRecord) => record.viewedAt !== null && isOld(record);
-  let total = ended.filter((record) => !goesByAge(record)).reduce((sum, { id }) => sum + how.bytesOf(id), 0);
+  const bytesIn = (records: SessionRecord[]) => records.reduce((sum, { id }) => sum + how.bytesOf(id), 0);
+  let total = bytesIn(ended.filter((record) => !goesByAge(record)));
+  const helps = how.anyway || (bytes !== null && bytesIn(ended.filter(({ viewedAt }) => viewedAt === null)) <= bytes);
   return ended.map((record) => {
     const size = how.bytesOf(record.id);
-    const goesBySize = bytes !== null && total > bytes;
+    const goesBySize = bytes !== null && helps && total > bytes;
     let why: PruneVerdict["why"] = "policy";
     if (record.viewedAt === null) why = "unseen";
     else if (isOld(record)) why = "age";
