@@ -25,7 +25,7 @@ class LiveRun implements AsyncDisposable {
 
   follow(options: { offset?: number; signal?: AbortSignal } = {}): AsyncGenerator<Buffer> {
     const { offset = 0, signal = new AbortController().signal } = options;
-    return follow({ recording: this.recording, offset, signal, watch: () => this.#watch });
+    return follow({ recording: this.recording, offset, signal, watch: () => this.#watch, lives: () => this.#watch !== undefined });
   }
 
   say(bytes: Uint8Array): void {
@@ -88,7 +88,12 @@ test("what is there is given at once, and then what comes", async () => {
 test("of a run that has ended, what is there is given, and no more is waited for", async () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   writeFileSync(join(directory.path, "output.000000"), "x".repeat(600_000));
-  const options = { recording: new Recording(directory.path), signal: new AbortController().signal, watch: () => undefined };
+  const options = {
+    recording: new Recording(directory.path),
+    signal: new AbortController().signal,
+    watch: () => undefined,
+    lives: () => false,
+  };
   expect(await all(follow({ ...options, offset: 1 }))).toHaveLength(599_999);
   expect(await all(follow({ ...options, offset: 600_000 }))).toHaveLength(0);
   expect(await all(follow({ ...options, offset: 700_000 }))).toHaveLength(0);
@@ -134,7 +139,7 @@ test("a reader whose place was deleted is cut off, told where the rest begins, a
   const segment = (number: number) => join(directory.path, `output.00000${number}`);
   for (const number of [0, 1, 2]) writeFileSync(segment(number), String(number).repeat(1 << 20));
   const recording = new Recording(directory.path);
-  const reader = follow({ recording, offset: 0, signal: new AbortController().signal, watch: () => undefined });
+  const reader = follow({ recording, offset: 0, signal: new AbortController().signal, watch: () => undefined, lives: () => false });
   const first = await reader.next();
   expect(String(first.value?.subarray(0, 1))).toBe("0");
   for (const number of [0, 1]) rmSync(segment(number));

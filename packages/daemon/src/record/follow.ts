@@ -1,18 +1,24 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/contract";
 import type { Recording } from "./recording.ts";
 import type { RunWatch } from "./run-watch.ts";
 
 const CHUNK = 256 * 1024;
 
+/** How often a reader looks for itself where nobody tells it; a person still takes it for following. */
+const UNTOLD_MS = 1000;
+
 /**
- * Every byte from `offset` to the end of what is written now, once and in order; while `watch` says that the run lives, also
- * what comes later. A reader that the limit has overtaken is cut off: it must not take what follows for what it missed. `watch` is asked anew after each chunk: it disappears when the run has ended and its recording is whole.
+ * Every byte from `offset` to the end of what is written now, once and in order; while there is a watch, or the run lives all the same, also
+ * what comes later. A reader that the limit has overtaken is cut off: it must not take what follows for what it missed. Both are asked anew
+ * after each chunk: the watch disappears when the run has ended and its recording is whole.
  */
 export async function* follow(options: {
   recording: Recording;
   offset: number;
   signal: AbortSignal;
   watch(): RunWatch | undefined;
+  lives(): boolean;
 }): AsyncGenerator<Buffer> {
   let offset = options.offset;
   while (!options.signal.aborted) {
@@ -20,9 +26,9 @@ export async function* follow(options: {
     if (chunk.length === 0) {
       checkKept(options.recording, offset);
       const watch = options.watch();
-      if (!watch) return;
+      if (!watch && !options.lives()) return;
       // Asked for before the second look, so that what comes between the two is not slept through.
-      const more = watch.changed(options.signal);
+      const more = watch?.hasNotices ? watch.changed(options.signal) : pause(options.signal);
       chunk = options.recording.read(offset, CHUNK);
       if (chunk.length === 0) {
         await more;
@@ -32,6 +38,10 @@ export async function* follow(options: {
     offset += chunk.length;
     yield chunk;
   }
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return delay(UNTOLD_MS, undefined, { signal }).catch(() => {});
 }
 
 /** Refuses a place whose bytes have been deleted. */

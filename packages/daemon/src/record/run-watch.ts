@@ -5,6 +5,8 @@
  * A notice says that there is something to read, never what: readers go by their own offset, so a notice that is merged with
  * another, or missed while no daemon ran, loses nothing. Times are a comfort: on a full disk, or when somebody takes the
  * directory away, they stop, and the run and its readers go on. When a sample finds more than the limit, the oldest is deleted.
+ *
+ * Where there are no notices (the system has no watches left), the owner's `look` now and then takes their place, and tries to get them again.
  */
 import { existsSync, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +25,8 @@ export class RunWatch implements Disposable {
   lastActivity: number | null;
   /** Where the recording begins: what was before has been deleted. */
   begins: number;
-  readonly #watcher: FSWatcher;
+  #watcher: FSWatcher | undefined;
+  #unwatchedSaid = false;
   readonly #onExit: () => void;
   readonly #onGap: (() => void) | undefined;
   readonly #readers = new Set<() => void>();
@@ -47,11 +50,32 @@ export class RunWatch implements Disposable {
     this.#beforeCut = options.beforeCut;
     this.#onExit = options.onExit;
     this.#onGap = options.onGap;
-    this.#watcher = watch(options.directory, { persistent: false }, (event, name) => this.#noticed(event, name));
-    this.#watcher.on("error", (error) => log(`cannot watch ${options.directory}: ${describe(error)}`));
+    this.#watch();
     this.#carefully(() => this.#catchUp());
     // The program may have ended between the keeper's start and the watch.
     if (existsSync(join(options.directory, "exit.json"))) queueMicrotask(() => this.#exited());
+  }
+
+  /** What notices would have said, where there are none; nothing where there are. */
+  look(): void {
+    if (this.#closed || this.#watcher) return;
+    this.#watch();
+    this.#tail = undefined;
+    this.#onGap?.();
+    this.#carefully(() => {
+      const size = join(this.recording.directory, "size");
+      if (existsSync(size) && readFileSync(size, "utf8") !== this.#sizeText) this.#resized();
+      if (this.#size() === this.#offset) return;
+      this.#sample();
+      this.lastActivity = this.recording.lastActivity();
+      this.#activeAt = performance.now();
+      for (const reader of [...this.#readers]) reader();
+    });
+  }
+
+  /** Whether `changed` is prompt. */
+  get hasNotices(): boolean {
+    return this.#watcher !== undefined;
   }
 
   /** How long ago it last wrote something, whatever was done to the clock since. */
@@ -77,10 +101,27 @@ export class RunWatch implements Disposable {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
-    this.#watcher.close();
+    this.#watcher?.close();
     this.#tail = undefined;
     this.#carefully(() => this.#sample());
     for (const reader of [...this.#readers]) reader();
+  }
+
+  #watch(): void {
+    const { directory } = this.recording;
+    try {
+      this.#watcher = watch(directory, { persistent: false }, (event, name) => this.#noticed(event, name));
+      this.#watcher.on("error", (error) => this.#unwatched(error));
+    } catch (error) {
+      this.#unwatched(error);
+    }
+  }
+
+  #unwatched(error: unknown): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    if (!this.#unwatchedSaid) log(`cannot watch ${this.recording.directory}, it is looked at now and then instead: ${describe(error)}`);
+    this.#unwatchedSaid = true;
   }
 
   #noticed(event: string, name: string | null): void {
@@ -146,6 +187,7 @@ export class RunWatch implements Disposable {
   }
 
   #offset = -1;
+  #sizeText: string | undefined;
   #tail: Segment | undefined;
 
   /** By the segment that grows, as long as no other can have come: listing the directory would be most of what a sample costs. */
@@ -157,7 +199,9 @@ export class RunWatch implements Disposable {
   }
 
   #resized(): void {
-    const match = /^(\d+) (\d+)$/.exec(readFileSync(join(this.recording.directory, "size"), "utf8").trim());
+    const text = readFileSync(join(this.recording.directory, "size"), "utf8");
+    const match = /^(\d+) (\d+)$/.exec(text.trim());
+    this.#sizeText = text;
     if (match) this.#sample({ columns: Number(match[1]), rows: Number(match[2]) });
   }
 

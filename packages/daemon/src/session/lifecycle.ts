@@ -54,6 +54,8 @@ export class Lifecycle implements Disposable {
   readonly #gaps: RecordingGaps;
   readonly #cutsTold = new Map<string, number>();
   readonly #recordingLimit: number;
+  /** Of which it has been said that they cannot be watched. */
+  readonly #unwatched = new Set<string>();
   /** How runs ended whose keeper could not write it, and when that was seen. */
   readonly #unwrittenExits = new Map<string, RecordedExit>();
   readonly #starting = new Map<SessionId, Promise<void>>();
@@ -159,6 +161,7 @@ export class Lifecycle implements Disposable {
     } catch (error) {
       log(`facts are waiting to be written: ${describe(error)}`);
     }
+    for (const watch of this.#watches.values()) watch.look();
     return this.reconcile();
   }
 
@@ -239,12 +242,14 @@ export class Lifecycle implements Disposable {
     this.#journal.append({ type: "session.started", actor: DAEMON, session: run.session, data });
   }
 
-  /** A run that cannot be watched (the system has no watches left, its directory was taken away) runs all the same: sweeps see its end. */
+  /** A run that cannot be watched (its directory cannot be read) runs all the same: sweeps see its end. */
   #tryToWatch(run: RunId): void {
     try {
       this.#watch(run);
     } catch (error) {
-      log(`session ${run.session}: cannot watch run ${run.run}: ${describe(error)}`);
+      const marker = runMarker(run);
+      if (!this.#unwatched.has(marker)) log(`session ${run.session}: cannot watch run ${run.run}: ${describe(error)}`);
+      this.#unwatched.add(marker);
     }
   }
 
@@ -296,6 +301,7 @@ export class Lifecycle implements Disposable {
     };
     this.recordEnd(record, data, this.#cutOf(record, recording));
     this.#cutsTold.delete(runMarker(run));
+    this.#unwatched.delete(runMarker(run));
     this.#gaps.forget(run);
     this.#memoryKills.delete(run.session);
     removeLaunch(this.#home, run);

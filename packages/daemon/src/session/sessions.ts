@@ -421,7 +421,12 @@ export class Sessions {
     const offset = options.from ?? recording.begins();
     checkKept(recording, offset);
     const watch = () => (options.follow ? this.#lifecycle.watchOf(run) : undefined);
-    return follow({ recording, offset, signal: options.signal, watch });
+    return follow({ recording, offset, signal: options.signal, watch, lives: () => options.follow && this.#lives(run) });
+  }
+
+  #lives({ session, run }: RunId): boolean {
+    const record = this.#queries.get(session);
+    return record !== undefined && record.run === run && !hasEnded(record.status);
   }
 
   #recorded(ref: string, wanted: number | undefined): { record: SessionRecord; run: RunId; recording: Recording } {
