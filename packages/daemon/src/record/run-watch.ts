@@ -13,7 +13,8 @@ import { join } from "node:path";
 import { clockSteps, describe, GAPS_FILE, log } from "@holdfast/platform";
 import { keepToLimit } from "./limit.ts";
 import { Recording, type Segment } from "./recording.ts";
-import { type Size, Times } from "./times.ts";
+import type { Size } from "./sample.ts";
+import { Times } from "./times.ts";
 
 /** Coarser: replay jumps. Finer: a spinner costs a file write per frame. */
 const SAMPLE_MS = 250;

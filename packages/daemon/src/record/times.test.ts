@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempDisposableSync, readFileSync, statSync, writeFil
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Sample } from "./sample.ts";
 import { Times } from "./times.ts";
 
 function having(text?: string) {
@@ -131,6 +132,70 @@ test("times that go back without a word about the clock go on from where they we
   using run = having("5000 10\n3000 20\n6000 30\n");
   expect(run.times.read().map(({ at }) => at)).toEqual([5000, 5000, 8000]);
 });
+
+test("an index is thinned before it is long: old times become coarser, new ones, sizes, steps and what has no times do not", () => {
+  using run = having();
+  const [began, count] = [1_794_717_879_000, 200_000];
+  const exact: Record<number, Partial<Sample>> = {
+    1000: { size: { columns: 80, rows: 24 } },
+    2000: { step: -DAY },
+    3000: { at: null },
+    // A pause of an hour.
+    4000: {},
+  };
+  let at = began;
+  let largest = 0;
+  for (let i = 0; i < count; i++) {
+    at += i === 4001 ? 3_600_000 : 250;
+    if (i === 2000) at -= DAY;
+    run.times.append({ at, offset: i * 10, ...exact[i] });
+    if (i % 1000 === 0) largest = Math.max(largest, statSync(run.file).size);
+  }
+  expect(largest).toBeLessThan(1.1 * (1 << 20));
+  const kept = new Map(Array.from(allPages(run.times), (sample) => [sample.offset / 10, sample]));
+  expect(kept.get(1000)?.size).toEqual({ columns: 80, rows: 24 });
+  expect(kept.get(2000)?.step).toBe(-DAY);
+  expect([2999, 3000, 3001].map((i) => kept.get(i)?.at === undefined)).toEqual([false, false, false]);
+  expect(kept.get(3000)?.at).toBe(null);
+  for (let i = count - 5000; i < count; i++) expect(kept.has(i)).toBe(true);
+  // A fresh look at the file, and the one that was thinned under it, tell the same.
+  for (const times of [run.times, new Times(run.directory)]) {
+    expect(times.sizes()).toEqual([{ offset: 10_000, columns: 80, rows: 24 }]);
+    expect(times.span()).toEqual({ startedAt: began + 250, durationMs: (count - 1) * 250 + 3_600_000 - 250 });
+  }
+  // What came before the pause still came before it.
+  const pause = began - DAY + 4001 * 250 + 1_800_000;
+  expect(Math.abs(run.times.offsetAt(pause) / 10 - 4000)).toBeLessThanOrEqual(10);
+});
+
+test("what was read is not read again: an answer goes on from the one before", () => {
+  using run = having("1000 0 120x40\n1250 100\n");
+  expect(run.times.span()).toEqual({ startedAt: 1000, durationMs: 250 });
+  // As nobody does; what is read again would be seen.
+  writeFileSync(run.file, "9999 0 999x99\n1250 100\n1500 200 80x24\n15");
+  expect(run.times.sizes()).toEqual([
+    { offset: 0, columns: 120, rows: 40 },
+    { offset: 200, columns: 80, rows: 24 },
+  ]);
+  appendFileSync(run.file, "00 300\n2000 400\n");
+  expect(run.times.span()).toEqual({ startedAt: 1000, durationMs: 1000 });
+  run.times.forgetBefore(150);
+  expect(run.times.span()).toEqual({ startedAt: 1250, durationMs: 750 });
+});
+
+test("a page that begins in the middle of a line, since the index was thinned, makes up no sample", () => {
+  using run = having("1794717879000 10\n1794717879250 20\n");
+  expect(run.times.page(8).samples).toEqual([{ at: 1_794_717_879_250, offset: 20 }]);
+  expect(run.times.page(17).samples).toEqual([{ at: 1_794_717_879_250, offset: 20 }]);
+});
+
+function* allPages(times: Times): Generator<Sample> {
+  for (let after = 0, more = true; more; ) {
+    const page = times.page(after);
+    yield* page.samples;
+    ({ next: after, more } = page);
+  }
+}
 
 test("what is told of deleted output goes with it; the terminal's size and a step of the clock after it stay", () => {
   using run = having("1000 0 120x40\n1100 10\n1200 20 80x24\n1800 30 ~500\n- 40\n2000 40\n");

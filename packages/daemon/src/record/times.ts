@@ -11,28 +11,29 @@
  *
  * The last line is also the remembered offset: what the recording has beyond it has not been sampled yet. A torn last line
  * (a crash or a full disk in mid-write) is passed over, and cut off before the next one is written.
+ *
+ * A program that says a little all the time makes more index than recording: beyond MOST bytes old samples are merged (thinned.ts). Answers
+ * come from one pass over the file, a page at a time, which the next answer goes on from.
  */
-import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, readSync, truncateSync } from "node:fs";
+import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, readSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing, writeFileAtomic } from "@holdfast/platform";
-
-export interface Size {
-  columns: number;
-  rows: number;
-}
-
-/** `step`: by how much the clock was set since the sample before. */
-export type Sample = { at: number | null; offset: number; size?: Size; step?: number };
-
-const LINE = /^(-|\d+) (\d+)(?: (\d+)x(\d+))?(?: ~(-?\d+))?$/;
+import { type Sample, type Size, samplesIn, textOf } from "./sample.ts";
+import { thinned } from "./thinned.ts";
 
 /** More than the longest line; an index of days has millions of lines, and only its end says where to go on. */
 const TAIL = 4096;
 const PAGE = 64 * 1024;
 
+/** A few hours of steady output; read at once it must not hold the daemon up. */
+const MOST = 1 << 20;
+
 export class Times {
   readonly #path: string;
   #endsWhole = false;
+  #bytes = 0;
+  #thinAt = MOST;
+  #read: Summary | undefined;
 
   constructor(directory: string) {
     this.#path = join(directory, "times.idx");
@@ -40,29 +41,19 @@ export class Times {
 
   /** `at` is the time of day as it is now. */
   append(sample: Sample): void {
-    if (!this.#endsWhole) this.#cutTornLine();
+    const text = textOf(sample);
+    if (!this.#endsWhole) this.#bytes = this.#cutTornLine();
     this.#endsWhole = false;
-    appendFileSync(this.#path, textOf(sample), { mode: 0o600 });
+    appendFileSync(this.#path, text, { mode: 0o600 });
     this.#endsWhole = true;
+    this.#bytes += text.length;
+    if (this.#bytes > this.#thinAt) this.#thin();
   }
 
   /** With times on the clock of the first. */
   read(): Sample[] {
-    return this.#onOneClock().samples;
-  }
-
-  /** A time that goes back is a step too, which nobody noticed: how long it was until then is not known, and counts as nothing. */
-  #onOneClock(): { samples: Sample[]; steps: number } {
-    let steps = 0;
-    let latest = 0;
-    const samples = this.#samples().map(({ step = 0, ...sample }) => {
-      steps += step;
-      if (sample.at === null) return sample;
-      steps += Math.min(0, sample.at - steps - latest);
-      latest = sample.at - steps;
-      return { ...sample, at: latest };
-    });
-    return { samples, steps };
+    const clock = new OneClock();
+    return this.#samples().map((sample) => clock.place(sample));
   }
 
   #samples(): Sample[] {
@@ -88,32 +79,66 @@ export class Times {
 
   /** Where the bytes that came at `time` (of the clock as it is now) or later begin. Bytes of unknown time count as late as they may have come. */
   offsetAt(time: number): number {
-    const { samples, steps } = this.#onOneClock();
+    const { steps } = this.#summary().clock;
+    const clock = new OneClock();
     let offset = 0;
-    for (const sample of samples) {
-      if (sample.at === null) continue;
-      if (sample.at >= time - steps) return offset;
-      offset = sample.offset;
+    for (const { samples } of this.#pages(0)) {
+      for (const sample of samples) {
+        const { at } = clock.place(sample);
+        if (at === null) continue;
+        if (at >= time - steps) return offset;
+        offset = sample.offset;
+      }
     }
     return offset;
   }
 
   /** The first time there is, and how long it is from there to the last, as if nobody had set the clock. */
   span(): { startedAt: number | null; durationMs: number } {
-    const times = this.read().flatMap(({ at }) => (at === null ? [] : [at]));
-    return { startedAt: times[0] ?? null, durationMs: (times.at(-1) ?? 0) - (times[0] ?? 0) };
+    const { startedAt, clock } = this.#summary();
+    return { startedAt, durationMs: startedAt === null ? 0 : clock.latest - startedAt };
   }
 
   /** The samples of one page as they were taken, which begins `after` so many bytes of the file: an index of days has millions of lines. */
   page(after: number): { samples: Sample[]; next: number; more: boolean } {
-    const { text, size } = this.#piece(after, PAGE);
+    const lead = after > 0 ? 1 : 0;
+    const { text, size } = this.#piece(after - lead, PAGE + lead);
+    // In the middle of a line: damage, or the index was thinned since the page before. The rest of a line could be taken for another.
+    const skipped = lead === 0 || text.startsWith("\n") ? lead : text.indexOf("\n") + 1 || text.length;
     // A whole page without a line's end is damage: it is passed over, where an unfinished last line is waited for.
-    const whole = text.lastIndexOf("\n") + 1 || (text.length === PAGE ? PAGE : 0);
-    return { samples: samplesIn(text), next: after + whole, more: whole > 0 && after + whole < size };
+    const end = text.indexOf("\n", lead) < 0 ? 0 : text.lastIndexOf("\n") + 1 - lead;
+    const whole = end || (text.length === PAGE + lead ? PAGE : 0);
+    return { samples: samplesIn(text.slice(skipped)), next: after + whole, more: whole > 0 && after + whole < size };
+  }
+
+  *#pages(from: number): Generator<{ samples: Sample[]; next: number }> {
+    for (let after = from, more = true; more; ) {
+      const page = this.page(after);
+      yield page;
+      ({ next: after, more } = page);
+    }
+  }
+
+  /** What the file says by now, read on from where it was read before. */
+  #summary(): Summary {
+    const file = statSync(this.#path, { throwIfNoEntry: false });
+    const known = this.#read;
+    const isSame = known && file && known.inode === file.ino && known.next <= file.size;
+    const summary = isSame ? known : { clock: new OneClock(), startedAt: null, sizes: [], next: 0, inode: file?.ino };
+    for (const { samples, next } of this.#pages(summary.next)) {
+      for (const sample of samples) {
+        const { at, offset, size } = summary.clock.place(sample);
+        summary.startedAt ??= at;
+        if (size) summary.sizes.push({ offset, ...size });
+      }
+      summary.next = next;
+    }
+    this.#read = summary;
+    return summary;
   }
 
   sizes(): (Size & { offset: number })[] {
-    return this.read().flatMap(({ offset, size }) => (size ? [{ offset, ...size }] : []));
+    return [...this.#summary().sizes];
   }
 
   /** What is told of bytes before `offset` goes with them; the size that the terminal had there stays. */
@@ -123,17 +148,35 @@ export class Times {
     const begin = samples[first];
     if (!begin || first === 0) return;
     const size = samples.slice(0, first + 1).findLast((sample) => sample.size)?.size;
-    writeFileAtomic(this.#path, [size ? { ...begin, size } : begin, ...samples.slice(first + 1)].map(textOf).join(""));
+    this.#replace([size ? { ...begin, size } : begin, ...samples.slice(first + 1)]);
   }
 
-  #cutTornLine(): void {
-    const { start, text } = this.#tail();
-    if (text === "" || text.endsWith("\n")) return;
+  /** Where it cannot be done (a full disk, an index of nothing but what must stay), it is tried again when there is a good deal more. */
+  #thin(): void {
+    this.#thinAt = this.#bytes + MOST / 2;
+    this.#replace(thinned(this.#samples(), MOST / 2));
+    this.#thinAt = Math.max(MOST, 2 * this.#bytes);
+  }
+
+  #replace(samples: readonly Sample[]): void {
+    const text = samples.map(textOf).join("");
+    writeFileAtomic(this.#path, text);
+    this.#bytes = text.length;
+    this.#endsWhole = true;
+    this.#read = undefined;
+  }
+
+  /** How many bytes there are then. */
+  #cutTornLine(): number {
+    const { start, text, size } = this.#tail();
+    if (text === "" || text.endsWith("\n")) return size;
     const end = text.lastIndexOf("\n");
-    truncateSync(this.#path, end < 0 && start > 0 ? readFileSync(this.#path, "latin1").lastIndexOf("\n") + 1 : start + end + 1);
+    const whole = end < 0 && start > 0 ? readFileSync(this.#path, "latin1").lastIndexOf("\n") + 1 : start + end + 1;
+    truncateSync(this.#path, whole);
+    return whole;
   }
 
-  #tail(): { start: number; text: string } {
+  #tail(): { start: number; text: string; size: number } {
     return this.#piece(-TAIL, TAIL);
   }
 
@@ -157,22 +200,24 @@ export class Times {
   }
 }
 
-function samplesIn(text: string): Sample[] {
-  return text
-    .slice(0, text.lastIndexOf("\n") + 1)
-    .split("\n")
-    .flatMap(parseSample);
+interface Summary {
+  readonly clock: OneClock;
+  startedAt: number | null;
+  readonly sizes: (Size & { offset: number })[];
+  next: number;
+  readonly inode: number | undefined;
 }
 
-function parseSample(line: string): Sample[] {
-  const match = LINE.exec(line);
-  if (!match) return [];
-  const sample: Sample = { at: match[1] === "-" ? null : Number(match[1]), offset: Number(match[2]) };
-  if (match[3] !== undefined) sample.size = { columns: Number(match[3]), rows: Number(match[4]) };
-  if (match[5] !== undefined) sample.step = Number(match[5]);
-  return [sample];
-}
+/** A time that goes back is a step too, which nobody noticed: how long it was until then is not known, and counts as nothing. */
+class OneClock {
+  steps = 0;
+  latest = 0;
 
-function textOf({ at, offset, size, step }: Sample): string {
-  return `${at ?? "-"} ${offset}${size ? ` ${size.columns}x${size.rows}` : ""}${step ? ` ~${Math.round(step)}` : ""}\n`;
+  place({ step = 0, ...sample }: Sample): Sample {
+    this.steps += step;
+    if (sample.at === null) return sample;
+    this.steps += Math.min(0, sample.at - this.steps - this.latest);
+    this.latest = sample.at - this.steps;
+    return { ...sample, at: this.latest };
+  }
 }

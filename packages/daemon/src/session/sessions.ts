@@ -393,7 +393,8 @@ export class Sessions {
 
   recording(ref: string, options: { run?: number | undefined; since?: number | undefined; from?: number | undefined }) {
     const { record, run, recording } = this.#recorded(ref, options.run);
-    const times = new Times(recording.directory);
+    // Of a live run, those that have been read before.
+    const times = this.#lifecycle.watchOf(run)?.times ?? new Times(recording.directory);
     return {
       session: record.id,
       run: run.run,
