@@ -8,11 +8,11 @@ import { isRunToken } from "@holdfast/daemon/access/run-token";
 import { TcpDoor } from "@holdfast/daemon/api/tcp";
 import { readConfiguration } from "@holdfast/daemon/configuration";
 import { takeLock } from "@holdfast/daemon/lock";
-import { Recording, SEGMENT_BYTES } from "@holdfast/daemon/record/recording";
+import { Recording } from "@holdfast/daemon/record/recording";
 import { Times } from "@holdfast/daemon/record/times";
 import { readExitFile } from "@holdfast/daemon/session/exit-file";
 import { readSessionFiles, readSpec, type Spec, writeLaunch, writeSessionFiles } from "@holdfast/daemon/session/run-files";
-import { appendGap, type Home, openHome, readGaps } from "@holdfast/platform";
+import { appendGap, type Home, openHome, readGaps, SEGMENT_BYTES } from "@holdfast/platform";
 import { afterAll, expect } from "vitest";
 import { cells, SEED } from "./damaged.ts";
 

@@ -5,6 +5,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Screen } from "@holdfast/contract/holder";
+import { SEGMENT_BYTES, segmentName, segmentNames } from "@holdfast/platform/segments";
 import { SerializeAddon } from "@xterm/addon-serialize";
 import xterm from "@xterm/headless";
 
@@ -146,18 +147,18 @@ export class Model {
 
   /** The oldest output goes when the recording reaches its limit, also what the emulator has not seen: it goes on with what is there. */
   #skipDeleted(): void {
-    const segment = Math.floor(this.#given / (1 << 20));
+    const segment = Math.floor(this.#given / SEGMENT_BYTES);
     if (existsSync(this.#path(segment))) return;
-    const numbers = readdirSync(this.#directory).flatMap((name) => /^output\.(\d{6,})$/.exec(name)?.[1] ?? []);
-    const next = Math.min(...numbers.map(Number).filter((number) => number > segment));
-    if (Number.isFinite(next)) this.#given = next * (1 << 20);
+    const numbers = segmentNames(readdirSync(this.#directory)).map(({ number }) => number);
+    const next = Math.min(...numbers.filter((number) => number > segment));
+    if (Number.isFinite(next)) this.#given = next * SEGMENT_BYTES;
   }
 
-  /** Segments are one megabyte each, so a place in the recording names its file. */
+  /** Segments are all of one size, so a place in the recording names its file. */
   #readBack(until: number): Uint8Array {
-    const segment = Math.floor(this.#given / (1 << 20));
+    const segment = Math.floor(this.#given / SEGMENT_BYTES);
     const path = this.#path(segment);
-    const from = this.#given - segment * (1 << 20);
+    const from = this.#given - segment * SEGMENT_BYTES;
     const length = Math.min(CHUNK, statSync(path).size - from, until - this.#given);
     const buffer = Buffer.allocUnsafe(length);
     const file = openSync(path, "r");
@@ -169,6 +170,6 @@ export class Model {
   }
 
   #path(segment: number): string {
-    return join(this.#directory, `output.${String(segment).padStart(6, "0")}`);
+    return join(this.#directory, segmentName(segment));
   }
 }

@@ -8,8 +8,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { appendGap, type Gap } from "@holdfast/platform/gaps";
-
-const SEGMENT_BYTES = 1 << 20;
+import { SEGMENT_BYTES, segmentName } from "@holdfast/platform/segments";
 
 export class Recorder {
   readonly #directory: string;
@@ -79,7 +78,7 @@ export class Recorder {
   }
 
   #open(segment: number): number {
-    return openSync(join(this.#directory, `output.${String(segment).padStart(6, "0")}`), "a", 0o600);
+    return openSync(join(this.#directory, segmentName(segment)), "a", 0o600);
   }
 }
 

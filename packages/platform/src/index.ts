@@ -9,5 +9,6 @@ export * from "./login.ts";
 export * from "./process.ts";
 export * from "./program.ts";
 export * from "./scope.ts";
+export * from "./segments.ts";
 export * from "./units.ts";
 export * from "./user.ts";

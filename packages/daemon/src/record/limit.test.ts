@@ -1,10 +1,11 @@
 import { appendFileSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SEGMENT_BYTES } from "@holdfast/platform";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { keepToLimit } from "./limit.ts";
-import { Recording, SEGMENT_BYTES } from "./recording.ts";
+import { Recording } from "./recording.ts";
 
 const MB = SEGMENT_BYTES;
 

@@ -5,8 +5,8 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { writeFileAtomic } from "@holdfast/platform";
-import { CUT, offsetByName, type Recording, SEGMENT_BYTES, type Segment } from "./recording.ts";
+import { SEGMENT_BYTES, writeFileAtomic } from "@holdfast/platform";
+import { CUT, offsetByName, type Recording, type Segment } from "./recording.ts";
 
 /** Where the recording begins afterwards; undefined when there was nothing to delete. `beforeCut` gets the files that will go. */
 export function keepToLimit(

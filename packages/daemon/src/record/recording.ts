@@ -8,7 +8,7 @@
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isMissing } from "@holdfast/platform";
+import { isMissing, parseSegmentName, SEGMENT_BYTES, type SegmentName, segmentNames, segmentPrefix } from "@holdfast/platform";
 
 export interface Segment {
   path: string;
@@ -17,17 +17,7 @@ export interface Segment {
   size: number;
 }
 
-interface Name {
-  name: string;
-  generation: number;
-  number: number;
-}
-
-/** As both keepers cut it. */
-export const SEGMENT_BYTES = 1 << 20;
 export const CUT = "cut";
-
-const SEGMENT = /^output(?:-(\d{3}))?\.(\d{6,})$/;
 
 export class Recording {
   readonly directory: string;
@@ -63,8 +53,7 @@ export class Recording {
 
   /** The prefix a replacement recorder must use. */
   nextPrefix(): string {
-    const generation = Math.max(0, ...listing(this.directory).names.map(({ generation }) => generation)) + 1;
-    return `output-${String(generation).padStart(3, "0")}.`;
+    return segmentPrefix((listing(this.directory).names.at(-1)?.generation ?? 0) + 1);
   }
 
   /** At most `max` bytes from `offset`; fewer only at the end of what is written now, or where what follows is gone. */
@@ -124,14 +113,14 @@ function readFrom(segments: readonly Segment[], offset: number, max: number): Bu
 
 /** The offset at which a segment begins if all before it were whole; undefined for one of a recorder that was replaced. */
 export function offsetByName(name: string): number | undefined {
-  const parsed = parseName(name);
+  const parsed = parseSegmentName(name);
   return parsed?.generation === 0 ? parsed.number * SEGMENT_BYTES : undefined;
 }
 
 function readCut(directory: string): { generation: number; number: number; offset: number } | undefined {
   try {
     const match = /^(\d+) (\S+)\n$/.exec(readFileSync(join(directory, CUT), "latin1"));
-    const name = parseName(match?.[2] ?? "");
+    const name = parseSegmentName(match?.[2] ?? "");
     return name && { generation: name.generation, number: name.number, offset: Number(match?.[1]) };
   } catch (error) {
     if (isMissing(error)) return undefined;
@@ -139,12 +128,7 @@ function readCut(directory: string): { generation: number; number: number; offse
   }
 }
 
-function parseName(name: string): Name | undefined {
-  const match = SEGMENT.exec(name);
-  return match ? { name, generation: Number(match[1] ?? 0), number: Number(match[2]) } : undefined;
-}
-
-function listing(directory: string): { names: Name[]; hasCut: boolean } {
+function listing(directory: string): { names: SegmentName[]; hasCut: boolean } {
   let entries: string[];
   try {
     entries = readdirSync(directory);
@@ -152,8 +136,7 @@ function listing(directory: string): { names: Name[]; hasCut: boolean } {
     if (isMissing(error)) return { names: [], hasCut: false };
     throw error;
   }
-  const names = entries.flatMap((name) => parseName(name) ?? []);
-  return { names: names.sort((a, b) => a.generation - b.generation || a.number - b.number), hasCut: entries.includes(CUT) };
+  return { names: segmentNames(entries), hasCut: entries.includes(CUT) };
 }
 
 /** Nothing of a segment that has just been deleted. */

@@ -6,7 +6,7 @@ import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { DiskUse, SessionId } from "@holdfast/contract";
-import { type Home, isMissing } from "@holdfast/platform";
+import { type Home, isMissing, parseSegmentName } from "@holdfast/platform";
 import type { SessionQueries } from "../projection/session-queries.ts";
 
 /** Sessions between two breaths: about five milliseconds. */
@@ -52,7 +52,7 @@ export function bytesOfSession(home: Home, session: SessionId): SessionUse {
 }
 
 function kindOf(name: string): "recordingBytes" | "transcriptBytes" | "otherBytes" {
-  if (/^output(?:-\d{3})?\.\d{6,}$/.test(name) || name === "times.idx") return "recordingBytes";
+  if (parseSegmentName(name) || name === "times.idx") return "recordingBytes";
   return name === "transcript.jsonl" ? "transcriptBytes" : "otherBytes";
 }
 

@@ -44,7 +44,7 @@ test("a start is one sequence: the program, its recorder, and what pid it has", 
 test("the recorder leaves its pid and becomes split", () => {
   const directory = "$HOLDFAST_HOME/sessions/abcdefghij/runs/3";
   expect(pipeCommand(RUN, splitRecorder("output-002."))).toBe(
-    `pipe-pane -O -t '=abcdefghij-3:' 'echo $$ > "${directory}/recorder"; exec split -b 1m -d -a 6 - "${directory}/output-002."'`,
+    `pipe-pane -O -t '=abcdefghij-3:' 'echo $$ > "${directory}/recorder"; exec split -b 1048576 -d -a 6 - "${directory}/output-002."'`,
   );
 });
 

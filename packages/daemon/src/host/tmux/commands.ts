@@ -1,4 +1,5 @@
 /** Pure: tmux command lines and what tmux answers. Nothing here runs anything. */
+import { SEGMENT_BYTES } from "@holdfast/platform";
 import { parseExit } from "../exit.ts";
 import { type LiveRun, parseRunMarker, type RunId, runMarker, type StartRequest } from "../host.ts";
 import { reaperCommand } from "./reaper.ts";
@@ -44,7 +45,7 @@ export function pipeCommand(run: RunId, recorder: string): string {
 }
 
 export function splitRecorder(prefix: string): string {
-  return `split -b 1m -d -a 6 - "{}/${prefix}"`;
+  return `split -b ${SEGMENT_BYTES} -d -a 6 - "{}/${prefix}"`;
 }
 
 export const LIST_COMMAND =

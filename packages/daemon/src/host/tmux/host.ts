@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Screen } from "@holdfast/contract";
-import { type Home, inspect, runDirectory, writeFileAtomic } from "@holdfast/platform";
+import { type Home, inspect, runDirectory, segmentPrefix, writeFileAtomic } from "@holdfast/platform";
 import { type AttachWays, type Host, type LiveRun, programEnded, type RunId, runMarker, type StartRequest } from "../host.ts";
 import type { Key } from "../keys.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
@@ -36,7 +36,7 @@ export class TmuxHost implements Host {
     const client = await this.#opened();
     try {
       const { reaper } = this.server;
-      const replies = await client.run(...startCommands(request, { recorder: splitRecorder("output."), reaper }));
+      const replies = await client.run(...startCommands(request, { recorder: splitRecorder(segmentPrefix(0)), reaper }));
       const pid = Number(replies.at(-1)?.[0]);
       return { pid: reaper ? await programStarted(request.directory, { pid, start: inspect(pid)?.start ?? "" }) : pid };
     } catch (error) {

@@ -4,19 +4,16 @@
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isMissing, writeFileAtomic } from "@holdfast/platform";
+import { isMissing, SEGMENT_BYTES, segmentNames, writeFileAtomic } from "@holdfast/platform";
 
-const CHUNK = 1 << 20;
-/** A mode switch that lies across two chunks is found in the overlap. */
+/** A mode switch that lies across two segments is found in the overlap. */
 const OVERLAP = 64;
 const KEPT = "paste-marks";
 
 export function asksForPasteMarks(directory: string): boolean {
-  const segments = readdirSync(directory)
-    .filter((name) => /^output(?:-\d{3})?\.\d{6,}$/.test(name))
-    .sort((a, b) => generation(a) - generation(b) || (a < b ? -1 : 1))
+  const segments = segmentNames(readdirSync(directory))
     .reverse()
-    .map((name) => join(directory, name));
+    .map(({ name }) => join(directory, name));
   return lastWord(segments) ?? remembered(directory);
 }
 
@@ -56,13 +53,9 @@ function lastSwitch(text: string): boolean | undefined {
   return undefined;
 }
 
-function generation(name: string): number {
-  return Number(/-(\d{3})\./.exec(name)?.[1] ?? 0);
-}
-
 /** Nothing of a segment that has just been deleted. */
 function readAll(path: string): string {
-  const length = Math.min(statSync(path, { throwIfNoEntry: false })?.size ?? 0, CHUNK);
+  const length = Math.min(statSync(path, { throwIfNoEntry: false })?.size ?? 0, SEGMENT_BYTES);
   if (length === 0) return "";
   const buffer = Buffer.allocUnsafe(length);
   const file = openSync(path, "r");
