@@ -12,7 +12,7 @@ import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startComman
 import type { ControlClient } from "./control.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf } from "./drain.ts";
 import { watchMissedEnds } from "./missed-ends.ts";
-import { asksForPasteMarks, rememberPasteMarks } from "./paste-marks.ts";
+import { PasteMarks } from "./paste-marks.ts";
 import { programOf, programStarted } from "./reaper.ts";
 import type { TmuxServer } from "./server.ts";
 import { DEAD, forgetCommand, parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
@@ -24,6 +24,7 @@ export class TmuxHost implements Host {
   readonly #listeners: (() => void)[] = [];
   #client: Promise<ControlClient | undefined> | undefined;
   #missedEnds: Disposable | undefined;
+  readonly #pasteMarks = new PasteMarks();
   #closed = false;
   #pastes = 0;
 
@@ -70,6 +71,7 @@ export class TmuxHost implements Host {
 
   async remove(run: RunId): Promise<void> {
     const directory = runDirectory(this.#home, run.session, run.run);
+    this.#pasteMarks.forget(directory);
     const client = await this.#found();
     // The pane went without us; what was in the pipe is still on its way into the recording.
     if (!client || !(await this.#has(client, run))) return recorderGone(recorderOf(directory));
@@ -125,7 +127,7 @@ export class TmuxHost implements Host {
   async screen(run: RunId): Promise<Screen> {
     const client = await this.#opened();
     const replies = await client.run(...screenCommands(run));
-    return parseScreen(replies, { bracketedPaste: asksForPasteMarks(runDirectory(this.#home, run.session, run.run)) });
+    return parseScreen(replies, { bracketedPaste: this.#pasteMarks.asked(runDirectory(this.#home, run.session, run.run)) });
   }
 
   async switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean> {
@@ -155,7 +157,7 @@ export class TmuxHost implements Host {
   }
 
   rememberFrom(run: RunId, paths: readonly string[]): void {
-    rememberPasteMarks(runDirectory(this.#home, run.session, run.run), paths);
+    this.#pasteMarks.remember(runDirectory(this.#home, run.session, run.run), paths);
   }
 
   keeperPids(): number[] {

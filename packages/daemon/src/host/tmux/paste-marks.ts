@@ -1,26 +1,52 @@
 /**
  * Whether the program in a pane has asked for marks around pasted text (mode 2004). tmux knows but does not tell, so the answer is
- * the last word in the recording, read from its end; of what has been deleted of it, the last word is kept in a file.
+ * the last word in the recording, read from its end; of what has been deleted of it, the last word is kept in a file. Most programs never
+ * say one: how far a run has been read is remembered, and only what is new is read the next time.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isMissing, SEGMENT_BYTES, segmentNames, writeFileAtomic } from "@holdfast/platform";
+import { isMissing, segmentNames, writeFileAtomic } from "@holdfast/platform";
 
-/** A mode switch that lies across two segments is found in the overlap. */
+/** A mode switch that lies across two reads is found in the overlap. */
 const OVERLAP = 64;
 const KEPT = "paste-marks";
 
-export function asksForPasteMarks(directory: string): boolean {
-  const segments = segmentNames(readdirSync(directory))
-    .reverse()
-    .map(({ name }) => join(directory, name));
-  return lastWord(segments) ?? remembered(directory);
+interface Segment {
+  path: string;
+  size: number;
 }
 
-/** Before these segments, the oldest, are deleted. */
-export function rememberPasteMarks(directory: string, paths: readonly string[]): void {
-  const last = lastWord([...paths].reverse());
-  if (last !== undefined) writeFileAtomic(join(directory, KEPT), last ? "on\n" : "off\n");
+/** What was read: everything before `from` in the segment at `path`, and a little more. */
+interface Read {
+  path: string;
+  from: number;
+  word: boolean;
+}
+
+export class PasteMarks {
+  readonly #read = new Map<string, Read>();
+
+  asked(directory: string): boolean {
+    const segments = segmentNames(readdirSync(directory)).map(({ name }) => segmentAt(join(directory, name)));
+    const before = this.#read.get(directory);
+    const first = before ? segments.findIndex(({ path }) => path === before.path) : -1;
+    const word =
+      before && first >= 0 ? (lastWord(segments.slice(first), before.from) ?? before.word) : (lastWord(segments) ?? remembered(directory));
+    const end = segments.findLast(({ size }, index) => size >= OVERLAP || index === 0);
+    if (end) this.#read.set(directory, { path: end.path, from: Math.max(0, end.size - OVERLAP), word });
+    return word;
+  }
+
+  /** Before these segments, the oldest, are deleted. */
+  remember(directory: string, paths: readonly string[]): void {
+    const word = lastWord(paths.map(segmentAt));
+    if (word !== undefined) writeFileAtomic(join(directory, KEPT), word ? "on\n" : "off\n");
+  }
+
+  /** The run has ended. */
+  forget(directory: string): void {
+    this.#read.delete(directory);
+  }
 }
 
 function remembered(directory: string): boolean {
@@ -32,11 +58,11 @@ function remembered(directory: string): boolean {
   }
 }
 
-/** Newest segment first. */
-function lastWord(segments: readonly string[]): boolean | undefined {
+/** Oldest segment first, of which `from` bytes are left out. */
+function lastWord(segments: readonly Segment[], from = 0): boolean | undefined {
   let after = "";
-  for (const path of segments) {
-    const text = readAll(path) + after;
+  for (const segment of segments.toReversed()) {
+    const text = textOf(segment, segment === segments[0] ? from : 0) + after;
     const last = lastSwitch(text);
     if (last !== undefined) return last;
     after = text.slice(0, OVERLAP);
@@ -54,13 +80,16 @@ function lastSwitch(text: string): boolean | undefined {
 }
 
 /** Nothing of a segment that has just been deleted. */
-function readAll(path: string): string {
-  const length = Math.min(statSync(path, { throwIfNoEntry: false })?.size ?? 0, SEGMENT_BYTES);
-  if (length === 0) return "";
-  const buffer = Buffer.allocUnsafe(length);
+function segmentAt(path: string): Segment {
+  return { path, size: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
+}
+
+function textOf({ path, size }: Segment, from: number): string {
+  if (size <= from) return "";
+  const buffer = Buffer.allocUnsafe(size - from);
   const file = openSync(path, "r");
   try {
-    return buffer.toString("latin1", 0, readSync(file, buffer, 0, length, 0));
+    return buffer.toString("latin1", 0, readSync(file, buffer, 0, buffer.length, from));
   } finally {
     closeSync(file);
   }
