@@ -178,3 +178,17 @@ test("whatever is written, replaced and cut: from the beginning on, every offset
     { numRuns: 30 },
   );
 });
+
+test("what a daemon that died in the middle of a cut has left is deleted by the next cut", () => {
+  using run = new Written();
+  run.write(2 * MB + 5);
+  run.replaceRecorder();
+  run.write(2 * MB);
+  const leftover = readFileSync(join(run.path, "output.000001"));
+  expect(keepToLimit(run.recording, { limit: 3 * MB })).toBe(2 * MB + 5);
+  expect(run.files()).toEqual(["cut", "output-001.000000", "output-001.000001"]);
+  writeFileSync(join(run.path, "output.000001"), leftover);
+  expect(keepToLimit(run.recording, { limit: 3 * MB })).toBeUndefined();
+  expect(run.files()).toEqual(["cut", "output-001.000000", "output-001.000001"]);
+  expect(run.recording.begins()).toBe(2 * MB + 5);
+});

@@ -8,11 +8,17 @@ import { join } from "node:path";
 import { SEGMENT_BYTES, writeFileAtomic } from "@holdfast/platform";
 import { CUT, offsetByName, type Recording, type Segment } from "./recording.ts";
 
+/** What a daemon that died in the middle of a cut has left. */
+export function finishCut(recording: Recording): void {
+  for (const path of recording.leftovers()) rmSync(path, { force: true });
+}
+
 /** Where the recording begins afterwards; undefined when there was nothing to delete. `beforeCut` gets the files that will go. */
 export function keepToLimit(
   recording: Recording,
   options: { limit: number; beforeCut?: ((paths: string[]) => void) | undefined },
 ): number | undefined {
+  finishCut(recording);
   const segments = recording.segments();
   let kept = segments.reduce((sum, { size }) => sum + size, 0);
   if (kept <= options.limit) return undefined;

@@ -19,6 +19,8 @@ export interface Segment {
 
 export const CUT = "cut";
 
+type Place = Pick<SegmentName, "generation" | "number">;
+
 export class Recording {
   readonly directory: string;
   /** As last looked at. All but the last are finished: looking at each of them for each read would make a long recording slow. */
@@ -73,7 +75,14 @@ export class Recording {
 
   /** Every byte of it; the run's other files stay. */
   remove(): void {
-    for (const { path } of this.segments()) rmSync(path, { force: true });
+    for (const path of [...this.leftovers(), ...this.segments().map(({ path }) => path)]) rmSync(path, { force: true });
+  }
+
+  /** Segments that `cut` says are gone: a daemon died before it had deleted them. */
+  leftovers(): string[] {
+    const { names, hasCut } = listing(this.directory);
+    const cut = hasCut ? readCut(this.directory) : undefined;
+    return cut ? names.filter((name) => isBefore(name, cut)).map(({ name }) => join(this.directory, name)) : [];
   }
 
   segments(): Segment[] {
@@ -81,8 +90,7 @@ export class Recording {
     const finished = new Map(this.#known.slice(0, -1).map(({ path, size }) => [path, size]));
     let at = { generation: 0, number: 0, offset: 0, ...(hasCut ? readCut(this.directory) : undefined) };
     this.#known = names.flatMap(({ name, generation, number }) => {
-      // Meant to be deleted by a daemon that died before it was.
-      if (generation < at.generation || (generation === at.generation && number < at.number)) return [];
+      if (isBefore({ generation, number }, at)) return [];
       const path = join(this.directory, name);
       const size = finished.get(path) ?? statSync(path, { throwIfNoEntry: false })?.size;
       if (size === undefined) return [];
@@ -93,6 +101,10 @@ export class Recording {
     });
     return this.#known;
   }
+}
+
+function isBefore(name: Place, other: Place): boolean {
+  return name.generation < other.generation || (name.generation === other.generation && name.number < other.number);
 }
 
 function readFrom(segments: readonly Segment[], offset: number, max: number): Buffer {

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, mkdtempDisposableSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -231,4 +231,11 @@ test("how long a run has been silent does not depend on the time of day", () => 
   const after = watch.idleMs() ?? Number.NaN;
   clock.mockRestore();
   expect(after - before).toBeLessThan(5000);
+});
+
+test("a daemon that comes back deletes what another that died in the middle of a cut has left, also below the limit", () => {
+  using r = run({ cut: "1000 output-001.000000\n", "output.000000": "left", "output-001.000000": "kept" });
+  const watch = r.watch();
+  expect(readdirSync(r.path).filter((name) => name.startsWith("output"))).toEqual(["output-001.000000"]);
+  expect(watch.begins).toBe(1000);
 });

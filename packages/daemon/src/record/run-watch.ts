@@ -11,7 +11,7 @@
 import { existsSync, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { clockSteps, describe, GAPS_FILE, log } from "@holdfast/platform";
-import { keepToLimit } from "./limit.ts";
+import { finishCut, keepToLimit } from "./limit.ts";
 import { Recording, type Segment } from "./recording.ts";
 import type { Size } from "./sample.ts";
 import { Times } from "./times.ts";
@@ -219,5 +219,6 @@ export class RunWatch implements Disposable {
       this.times.append({ at: Date.now(), offset: size, step: this.#step() });
     }
     this.#keepToLimit(size);
+    finishCut(this.recording);
   }
 }
