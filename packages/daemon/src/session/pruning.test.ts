@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Principal, SessionId } from "@holdfast/contract";
 import { type Home, openHome } from "@holdfast/platform";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
 import { SessionQueries } from "../projection/session-queries.ts";
@@ -140,6 +140,26 @@ test("the daemon removes by age only what was too old at two looks, with no step
   await bench.pruning.look();
   expect(bench.names()).toEqual(["one"]);
   await bench.pruning.look();
+  expect(bench.names()).toEqual([]);
+});
+
+test("a daemon that lives for little more than an hour has pruned, and never before a second look an hour after the first", async () => {
+  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  bench.session("one");
+  bench.now += 31 * DAY;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  using pruning = bench.pruning;
+  const look = vi.spyOn(pruning, "look");
+  pruning.begin();
+  vi.advanceTimersByTime(60_000);
+  await look.mock.results[0]?.value;
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+  vi.advanceTimersByTime(3_599_000);
+  expect(look).toHaveBeenCalledTimes(1);
+  expect(bench.names()).toEqual(["one"]);
+  vi.advanceTimersByTime(1000);
+  await look.mock.results[1]?.value;
   expect(bench.names()).toEqual([]);
 });
 

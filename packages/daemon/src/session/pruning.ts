@@ -1,6 +1,7 @@
 /**
  * Removes ended sessions by age and total size, and old events of sessions that are gone. Never a running one, nor one that nobody has
- * looked at since it ended. One timer in all.
+ * looked at since it ended. One timer, set anew after each look: the first comes a minute after the daemon, so that one that lives for little
+ * more than `every` prunes too.
  *
  * The time of day may be wrong for a while (before the network has corrected it, after a flat battery). So the daemon removes only what had
  * to go at two looks in a row with no step of the clock between them, by age or by size: what somebody has just looked at stays for a while.
@@ -17,6 +18,9 @@ import { pruneEvents } from "../journal/prune.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { snapshotOf } from "../projection/sessions.ts";
 import { bytesOfSessions } from "./disk-use.ts";
+
+/** Not in the rush of a start, when restarts and recordings are caught up with. */
+const FIRST_LOOK_MS = 60_000;
 
 export interface Policy {
   ageMs: number | null;
@@ -42,6 +46,7 @@ export class Pruning implements Disposable {
   readonly #discard: Discard;
   readonly #clock: { now(): number; steps(): number };
   #timer: NodeJS.Timeout | undefined;
+  #closed = false;
   #due = new Set<string>();
   #steps: number;
 
@@ -63,12 +68,20 @@ export class Pruning implements Disposable {
   }
 
   begin(): void {
-    const look = () => void this.look().catch((error: unknown) => log(`cannot prune: ${describe(error)}`));
-    this.#timer = setInterval(look, this.#policy.everyMs).unref();
+    this.#lookIn(Math.min(FIRST_LOOK_MS, this.#policy.everyMs));
+  }
+
+  #lookIn(ms: number): void {
+    const look = async () => {
+      await this.look().catch((error: unknown) => log(`cannot prune: ${describe(error)}`));
+      if (!this.#closed) this.#lookIn(this.#policy.everyMs);
+    };
+    this.#timer = setTimeout(() => void look(), ms).unref();
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#closed = true;
+    clearTimeout(this.#timer);
   }
 
   /** What the daemon does by itself now and then. */
