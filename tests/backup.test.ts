@@ -37,6 +37,19 @@ async function rename(home: TestHome, ref: string, times: number): Promise<void>
   await client.call("renameSession", { params: { ref: id }, body: { name } });
 }
 
+test("a home that lost its database and its sessions together does not start as if it were new", async () => {
+  await using home = new TestHome();
+  await home.ok(["run", "--name", "kept", "--", "sleep", "1000"]);
+  await home.ok(["down"]);
+  for (const name of readdirSync(home.path)) {
+    if (name === "sessions" || name.startsWith("holdfast.db")) rmSync(path.join(home.path, name), { recursive: true, force: true });
+  }
+  const { stderr } = await home.cli(["ls"]);
+  expect(stderr).toContain("The journal's database was");
+  expect(JSON.parse(await home.ok(["events", "--type", "journal.restored"]))).toMatchObject({ type: "journal.restored" });
+  expect(await home.ok(["orphans"])).not.toContain("no orphans");
+});
+
 test(`damaged at random places and cut at random lengths, the database comes back with every session [seed ${SEED}]`, async () => {
   await using home = new TestHome();
   const random = randomFrom(SEED);

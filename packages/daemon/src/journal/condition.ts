@@ -3,7 +3,8 @@
  * start is cheap; every page is read (`PRAGMA quick_check`) when the database is small, or there is a reason to doubt it. The rest is
  * looked through with each backup, which is checked page by page.
  */
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Home } from "@holdfast/platform";
 import { Damage, isDamage, isWrongSchema, newer, versionOf } from "./database.ts";
@@ -127,8 +128,10 @@ function unrecordedRuns(db: DatabaseSync, { home, canRebuild }: Looks & { home: 
 }
 
 /** Traces of a life before this start. */
+/** Also by what only an earlier daemon leaves: keepers that it started. */
 function hasPast(home: Home): boolean {
-  return [home.sessions, home.backups, home.setAside].some((directory) => list(directory).length > 0);
+  const directories = [home.sessions, home.backups, home.setAside, join(home.path, "holders")];
+  return directories.some((directory) => list(directory).length > 0) || existsSync(home.tmuxFile) || existsSync(join(home.path, "reserve"));
 }
 
 function list(directory: string): string[] {
