@@ -9,6 +9,8 @@ import { type AgentName, programOf } from "../../script/real-agents.mjs";
 
 export type { AgentName };
 
+export const AGENT_NAMES: readonly AgentName[] = ["claude", "codex", "gemini", "opencode", "qwen"];
+
 export interface Place {
   /** The agent's home directory; empty, and its own. */
   home: string;

@@ -1,6 +1,7 @@
 /** A throw-away Holdfast home in a network where only the scripted model is, with real agents in it. */
 import { execFile } from "node:child_process";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Screen, Session } from "@holdfast/contract";
 import { installAgent } from "../../script/real-agents.mjs";
@@ -12,6 +13,8 @@ import { ModelNetwork } from "./network.ts";
 const PATIENCE_MS = 60_000;
 /** Asking more often would take from the agent what it needs to answer. */
 const EVERY_MS = 100;
+/** Gemini takes an Enter for a part of the paste when it comes within some 60 ms of it, on a busy machine later too; nothing on its screen says when that is over. */
+const AFTER_PASTE_MS = 500;
 
 export class RealWorld implements AsyncDisposable {
   readonly home: TestHome;
@@ -73,6 +76,7 @@ export class RealWorld implements AsyncDisposable {
   async prompt(name: string, text: string): Promise<void> {
     await this.home.ok(["send", name, "--no-enter", text]);
     await this.shows(name, text.slice(0, 30));
+    await sleep(AFTER_PASTE_MS);
     await this.home.ok(["keys", name, "Enter"]);
   }
 
