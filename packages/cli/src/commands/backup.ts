@@ -5,6 +5,7 @@ import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
+import { formatBytes } from "../table.ts";
 
 export const command: Command = {
   name: "backup",
@@ -41,7 +42,7 @@ function table(backups: readonly Backup[]): string {
     `${formatDuration(Math.max(0, Date.now() - Date.parse(at)))} ago`,
     REASONS[why],
     `${seq} events`,
-    `${(bytes / 2 ** 20).toFixed(1)} MB`,
+    formatBytes(bytes),
   ]);
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
   return rows

@@ -53,7 +53,7 @@ function render(session: Session): string {
     [
       "uses",
       session.usage &&
-        `${formatBytes(session.usage.memoryBytes)} in ${session.usage.processes} processes, ${formatDuration(session.usage.cpuMs)} of CPU time`,
+        `${formatBytes(session.usage.memoryBytes)} in ${session.usage.processes} ${session.usage.processes === 1 ? "process" : "processes"}, ${formatDuration(session.usage.cpuMs)} of CPU time`,
     ],
     ["limit", session.memoryLimitBytes === null ? null : memoryLimit(session.memoryLimitBytes, session.memoryLimitBy)],
     ["runs", String(session.runs)],

@@ -358,7 +358,12 @@ export class Sessions {
     this.#recordInput(record, { actor, bytes: Buffer.byteLength(options.text), keys: null });
     return this.#typing.inTurn(record.id, async () => ({
       session: this.#view(record),
-      ...(await sendText(host, { ...options, run: runOf(record), name: record.name })),
+      ...(await sendText(host, {
+        ...options,
+        enterAfterMs: this.#profiles.find(record.agent)?.enterAfterMs,
+        run: runOf(record),
+        name: record.name,
+      })),
     }));
   }
 

@@ -7,7 +7,7 @@ const AFTER_PASTE_MS = 80;
 
 export async function sendText(
   host: Host,
-  options: { run: RunId; name: string; text: string; enter: boolean; force: boolean },
+  options: { run: RunId; name: string; text: string; enter: boolean; force: boolean; enterAfterMs?: number | undefined },
 ): Promise<{ bytes: number; pasted: boolean }> {
   const text = withoutPasteEnd(options.text);
   const { bracketedPaste } = await host.screen(options.run);
@@ -28,11 +28,14 @@ async function type(host: Host, { run, text, enter }: { run: RunId; text: string
   return Buffer.byteLength(typed);
 }
 
-async function paste(host: Host, { run, text, enter }: { run: RunId; text: string; enter: boolean }): Promise<number> {
+async function paste(
+  host: Host,
+  { run, text, enter, enterAfterMs = AFTER_PASTE_MS }: { run: RunId; text: string; enter: boolean; enterAfterMs?: number | undefined },
+): Promise<number> {
   const bytes = Buffer.from(text);
   if (bytes.length > 0) await host.write(run, bytes, { paste: true });
   if (enter) {
-    if (bytes.length > 0) await new Promise((resolve) => setTimeout(resolve, AFTER_PASTE_MS));
+    if (bytes.length > 0) await new Promise((resolve) => setTimeout(resolve, enterAfterMs));
     await host.write(run, Buffer.from("\r"), { paste: false });
   }
   return bytes.length;

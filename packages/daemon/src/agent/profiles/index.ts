@@ -25,8 +25,12 @@ export class Profiles {
     ];
   }
 
+  find(agent: string): Profile | undefined {
+    return this.all.find(({ name }) => name === agent);
+  }
+
   get(agent: string): Profile {
-    const profile = this.all.find(({ name }) => name === agent);
+    const profile = this.find(agent);
     if (profile) return profile;
     const names = this.all.map(({ name }) => name);
     const alike = names.filter((name) => name.startsWith(agent.slice(0, 2)));
