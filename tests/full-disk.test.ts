@@ -1,6 +1,6 @@
 /** The disk fills up, or cannot be written to: everything is said, nothing stops, and it goes on by itself when there is room again. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AnyEvent, Finding, Principal, Session } from "@holdfast/contract";
@@ -255,6 +255,26 @@ function bytesBetween(raw: string, offset: number): number {
   const whole = Array.from({ length: first - before - 1 }, (_, i) => `${PADDING} line ${before + 1 + i}\r\n`).join("").length;
   return whole - (offset - cut) - (rest.indexOf("\n") + 1);
 }
+
+test("a backup before a migration takes its own size and a little more, and says what to do where that is not free", async () => {
+  await using disk = new SmallDiskHome({ megabytes: 32 });
+  const home = openHome(disk.env);
+  const backups = new Backups({ home, copier: path.join(ROOT, "packages/daemon/src/journal/backup-copy.ts") });
+  const db = openDatabase(home.database);
+  db.exec("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(12 << 20)); PRAGMA wal_checkpoint(TRUNCATE)");
+  db.close();
+  const { bavail, bsize } = statfsSync(home.path);
+  const ballast = path.join(home.path, "ballast");
+  writeFileSync(ballast, Buffer.alloc(bavail * bsize - (10 << 20)));
+  await expect(backups.create("migration")).rejects.toMatchObject({
+    code: "backup_failed",
+    message: expect.stringMatching(/16\.\d MB must be free, and 10\.\d are/),
+    hint: expect.stringContaining(`make room on the disk of ${home.path}`),
+  });
+  truncateSync(ballast, bavail * bsize - (18 << 20));
+  await expect(backups.create("asked")).rejects.toMatchObject({ code: "backup_failed" });
+  expect(await backups.create("migration")).toMatchObject({ why: "migration" });
+});
 
 test.each([1500, 3000])(
   "a restore with %d kB of room puts nothing in place that is not whole, and goes on when there is more",

@@ -20,6 +20,9 @@ const EVERY_MS = 10 * 60_000;
 /** A start has more urgent things to do. */
 const CALM_MS = 30_000;
 
+/** What a migration itself may write, and a few facts. */
+const MIGRATION_MARGIN = 4 << 20;
+
 /** SQLite's own. */
 const CHECKPOINT_PAGES = 1000;
 
@@ -113,7 +116,7 @@ export class Backups implements Disposable {
   }
 
   async #create(why: Backup["why"]): Promise<Backup> {
-    this.#checkRoom();
+    this.#checkRoom(why);
     mkdirSync(this.#home.backups, { recursive: true, mode: 0o700 });
     const temporary = join(this.#home.backups, `${process.pid}.tmp`);
     this.#appending?.exec("PRAGMA wal_autocheckpoint = 0");
@@ -146,11 +149,17 @@ export class Backups implements Disposable {
     });
   }
 
-  /** A backup must never be what fills the disk: recordings come first. */
-  #checkRoom(): void {
+  /** A backup must never be what fills the disk: recordings come first. Without the one before a migration no daemon starts, though. */
+  #checkRoom(why: Backup["why"]): void {
     const { bavail, bsize } = statfsSync(this.#home.path);
     const size = statSync(this.#home.database).size;
-    if (bavail * bsize < 2 * size) throw failed(`it takes ${size} bytes, and ${bavail * bsize} are free`);
+    const needed = why === "migration" ? size + MIGRATION_MARGIN : 2 * size;
+    if (bavail * bsize >= needed) return;
+    const what = `${inMegabytes(needed)} MB must be free, and ${inMegabytes(bavail * bsize)} are`;
+    if (why !== "migration") throw failed(what);
+    throw new HoldfastError("backup_failed", `the journal is of an older schema, and is not changed without a backup: ${what}`, {
+      hint: `make room on the disk of ${this.#home.path}, and try again; nothing was changed`,
+    });
   }
 
   /** None before the first: a disk that is full must not keep a daemon from starting. */
@@ -201,6 +210,10 @@ export class Backups implements Disposable {
 async function sync(path: string): Promise<void> {
   await using file = await open(path);
   await file.sync();
+}
+
+function inMegabytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
 }
 
 function failed(why: string, cause?: unknown): HoldfastError {
