@@ -8,6 +8,7 @@ import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
 import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection } from "../projection/sessions.ts";
+import { type Spec, writeLaunch, writeSessionFiles } from "./run-files.ts";
 import { sweepSessions } from "./sweep.ts";
 
 function rooms(): { home: Home; journal: Journal; sweep(): string[] } & Disposable {
@@ -39,9 +40,18 @@ function files(home: Home, name: string, ...paths: string[]): string {
   return name;
 }
 
+/** As it is on disk when the journal is to hear of it. */
+function prepared(home: Home): void {
+  const id = newSessionId();
+  const what = { id, name: "new", kind: "shell", agent: "shell", role: null, objective: null, host: "native" } as const;
+  const spec: Spec = { v: 1, ...what, cwd: "/", command: ["true"], umask: 0o22 };
+  writeSessionFiles(home, spec, {});
+  writeLaunch(home, { session: id, run: 1 }, { spec, env: {} });
+}
+
 test("a start that began nothing and a removal that was cut short are swept", () => {
   using at = rooms();
-  files(at.home, newSessionId(), "spec.json", "env", "runs/1/launch");
+  prepared(at.home);
   files(at.home, newSessionId(), "spec.json.77.1.tmp");
   mkdirSync(join(at.home.sessions, newSessionId()));
   const removed = files(at.home, newSessionId(), "spec.json", "runs/1/output.000000", "runs/1/exit.json") as SessionId;
