@@ -419,7 +419,7 @@ test("a database of a newer Holdfast is refused with a clear line, and left as i
   known.close();
   const before = readFileSync(database);
   const { code, stderr } = await home.cli(["ls"]);
-  expect(code).toBe(10);
+  expect(code).toBe(11);
   expect(stderr).toContain("the database is of a newer Holdfast (schema 4711");
   expect(stderr).toContain("nothing was changed");
   expect(readFileSync(database).equals(before)).toBe(true);
