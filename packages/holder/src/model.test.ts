@@ -36,3 +36,29 @@ test("of a flood that cannot be recorded the screen keeps its end", async () => 
   expect(await model.settle(10_000)).toBe(true);
   expect(model.screen().lines).toContain("the end");
 });
+
+test("a backlog that cannot be read back does not freeze the screen: it goes on with what comes", async () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
+  const say = (text: string) => model.output(Buffer.from(text), text.length);
+  say("one\r\n");
+  // With the emulator busy, these are to be read from a file that is not there.
+  say("two\r\n");
+  say("three\r\n");
+  expect(await model.settle(5000)).toBe(true);
+  say("four");
+  expect(await model.settle(5000)).toBe(true);
+  expect(model.screen().lines.slice(0, 2)).toEqual(["one", "four"]);
+});
+
+test("a backlog that can be read again after a moment is on the screen", async () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const model = new Model({ directory: directory.path, columns: 40, rows: 10, onReply: () => {} });
+  for (const text of ["one\r\n", "two\r\n"]) model.output(Buffer.from(text), text.length);
+  expect(await model.settle(100)).toBe(false);
+  // Who has stopped waiting is forgotten.
+  expect(model.waiting).toBe(0);
+  appendFileSync(join(directory.path, "output.000000"), "one\r\ntwo\r\n");
+  expect(await model.settle(5000)).toBe(true);
+  expect(model.screen().lines.slice(0, 2)).toEqual(["one", "two"]);
+});

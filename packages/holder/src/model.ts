@@ -16,6 +16,10 @@ const UNRECORDED = 1 << 20;
 /** Between two chunks of a backlog: in a flood the recording comes first, and this process does one thing at a time. */
 const PACE_MS = 25;
 
+/** A backlog that cannot be read is tried again so often, in case files or memory were short, and then passed over. */
+const TRIES = 5;
+const AGAIN_MS = 200;
+
 /** What the serializer puts between the normal buffer and the alternate one. */
 const ALTERNATE = "\x1b[?1049h";
 
@@ -31,7 +35,7 @@ export class Model {
   #busy = false;
   #title = "";
   #cursorVisible = true;
-  #caughtUp: (() => void)[] = [];
+  readonly #caughtUp = new Set<() => void>();
 
   constructor(options: { directory: string; columns: number; rows: number; onReply(data: string): void }) {
     this.#directory = options.directory;
@@ -78,12 +82,20 @@ export class Model {
   async settle(patienceMs: number): Promise<boolean> {
     if (!this.#busy && this.#isCurrent()) return true;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), patienceMs);
-      this.#caughtUp.push(() => {
+      const done = (isCurrent: boolean) => {
         clearTimeout(timer);
-        resolve(true);
-      });
+        this.#caughtUp.delete(caughtUp);
+        resolve(isCurrent);
+      };
+      const caughtUp = () => done(true);
+      const timer = setTimeout(() => done(false), patienceMs);
+      this.#caughtUp.add(caughtUp);
     });
+  }
+
+  /** How many wait for the screen. */
+  get waiting(): number {
+    return this.#caughtUp.size;
   }
 
   /** Redraws what is on the screen now, on an empty terminal: of the two buffers only the one that shows. */
@@ -121,7 +133,7 @@ export class Model {
     this.#given += recorded;
     this.#terminal.write(bytes, () => {
       this.#busy = false;
-      if (this.#isCurrent()) for (const done of this.#caughtUp.splice(0)) done();
+      if (this.#isCurrent()) for (const done of [...this.#caughtUp]) done();
       else this.#pace ??= setTimeout(() => this.#catchUp(), PACE_MS);
     });
   }
@@ -135,13 +147,35 @@ export class Model {
   #catchUp(): void {
     this.#pace = undefined;
     this.#skipDeleted();
-    const next = this.#unrecorded[0];
+    const [next] = this.#unrecorded;
     if (next && next.offset <= this.#given) {
       this.#unrecorded.shift();
       this.#give(next.bytes, 0);
-    } else {
-      const bytes = this.#readBack(next?.offset ?? this.#recorded);
+      return;
+    }
+    const until = next?.offset ?? this.#recorded;
+    const bytes = this.#tryToReadBack(until);
+    if (bytes) {
+      this.#failures = 0;
       this.#give(bytes, bytes.length);
+    } else if (++this.#failures < TRIES) {
+      this.#pace = setTimeout(() => this.#catchUp(), AGAIN_MS);
+    } else {
+      // A screen that lacks something is better than one that stands still for the rest of the run.
+      this.#failures = 0;
+      this.#give(new Uint8Array(), until - this.#given);
+    }
+  }
+
+  #failures = 0;
+
+  /** Nothing when it cannot be read: the directory was taken away, or there are no files left to open. */
+  #tryToReadBack(until: number): Uint8Array | undefined {
+    try {
+      const bytes = this.#readBack(until);
+      return bytes.length > 0 ? bytes : undefined;
+    } catch {
+      return undefined;
     }
   }
 
@@ -149,9 +183,17 @@ export class Model {
   #skipDeleted(): void {
     const segment = Math.floor(this.#given / SEGMENT_BYTES);
     if (existsSync(this.#path(segment))) return;
-    const numbers = segmentNames(readdirSync(this.#directory)).map(({ number }) => number);
-    const next = Math.min(...numbers.filter((number) => number > segment));
+    const next = Math.min(...this.#segments().filter((number) => number > segment));
     if (Number.isFinite(next)) this.#given = next * SEGMENT_BYTES;
+  }
+
+  #segments(): number[] {
+    try {
+      return segmentNames(readdirSync(this.#directory)).map(({ number }) => number);
+    } catch {
+      // Nothing can be read back from it, either.
+      return [];
+    }
   }
 
   /** Segments are all of one size, so a place in the recording names its file. */
@@ -159,7 +201,7 @@ export class Model {
     const segment = Math.floor(this.#given / SEGMENT_BYTES);
     const path = this.#path(segment);
     const from = this.#given - segment * SEGMENT_BYTES;
-    const length = Math.min(CHUNK, statSync(path).size - from, until - this.#given);
+    const length = Math.max(0, Math.min(CHUNK, statSync(path).size - from, until - this.#given));
     const buffer = Buffer.allocUnsafe(length);
     const file = openSync(path, "r");
     try {
