@@ -3,7 +3,7 @@
  * has a file in `holders/`; the daemon keeps one connection to each, whose end is the notice that the holder has gone.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ErrorBody, HoldfastError, type Screen, unwritable } from "@holdfast/contract";
@@ -43,6 +43,8 @@ export class NativeHost implements Host {
   readonly #program: string;
   readonly #clients = new Map<string, Promise<HolderClient>>();
   readonly #listeners: (() => void)[] = [];
+  /** Sockets that no holder listens on, each with what tells it from one that a new holder makes. */
+  #stale = new Map<string, number>();
   #closed = false;
 
   constructor(options: { home: Home; program: string }) {
@@ -235,19 +237,23 @@ export class NativeHost implements Host {
   /** A holder whose file was damaged or taken away still has its socket, and its run's directory in its arguments. */
   #registerAnew(): void {
     const sockets = existsSync(this.#home.socketDirectory) ? readdirSync(this.#home.socketDirectory) : [];
-    const unknown = sockets.flatMap((name) => {
+    const unregistered = sockets.flatMap((name) => {
       const run = parseRunMarker(name.replace(/\.sock$/, ""));
-      return run && !this.#registered(run) ? [run] : [];
+      return run && !this.#registered(run) ? [{ run, socket: this.#socket(run), madeAt: madeAt(this.#socket(run)) }] : [];
     });
+    const unknown = unregistered.filter(({ socket, madeAt }) => this.#stale.get(socket) !== madeAt);
+    this.#stale = new Map(unregistered.filter((each) => !unknown.includes(each)).map(({ socket, madeAt }) => [socket, madeAt]));
+    // Every process of the machine is asked what it is: not again and again for a holder that was killed long ago.
     if (unknown.length === 0) return;
     const processes = [...allProcesses().values()].filter((info) => !info.zombie);
-    for (const run of unknown) {
+    for (const { run, socket, madeAt } of unknown) {
       const directory = runDirectory(this.#home, run.session, run.run);
       const isHolder = (args: string[]) => args.includes(directory) && args.some((word) => word.endsWith(basename(this.#program)));
       const holder = processes.find(({ pid }) => isHolder(argumentsOf(pid)));
+      if (!holder) this.#stale.set(socket, madeAt);
       const program = holder && processes.find(({ parent }) => parent === holder.pid);
       if (!program) continue;
-      const registered: Registered = { pid: holder.pid, start: holder.start, program: program.pid, socket: this.#socket(run) };
+      const registered: Registered = { pid: holder.pid, start: holder.start, program: program.pid, socket };
       writeFileAtomic(this.#register(run), `${JSON.stringify(registered)}\n`);
     }
   }
@@ -272,4 +278,8 @@ export class NativeHost implements Host {
 
 function refused(error: HoldfastError): HoldfastError {
   return unwritable(error) ?? new HoldfastError("host_failed", `the holder did not start: ${error.message}`);
+}
+
+function madeAt(socket: string): number {
+  return statSync(socket, { throwIfNoEntry: false })?.ctimeMs ?? 0;
 }
