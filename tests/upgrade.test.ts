@@ -58,7 +58,6 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
       "daemon.started",
       "session.input_requested",
       "session.ended",
-      "session.viewed",
     ]);
   });
 
