@@ -85,7 +85,7 @@ async function record(agent: AgentName, state: State, recording: number): Promis
 
   const scrubber = new Scrubber([
     [place.home, "/home/dev/home-u".slice(0, place.home.length)],
-    [world.home.root, "/home/dev/work"],
+    [world.home.root, "/home/dev/code"],
     [path.basename(world.home.root), "workspace"],
     [path.dirname(path.dirname(hooked.command[0] ?? "")), "/usr/lib/node_modules"],
   ]);
