@@ -5,7 +5,7 @@
  * What cannot be written (a full disk) is lost to the recording but is no error: the program goes on. It is counted, each `append` tries
  * anew, and where the recording goes on the hole is written down with its size.
  */
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { appendGap, type Gap } from "@holdfast/platform/gaps";
 import { SEGMENT_BYTES, segmentName } from "@holdfast/platform/segments";
@@ -18,6 +18,7 @@ export class Recorder {
   #offset = 0;
   #lost = 0;
   #why = "";
+  #isFull = false;
   /** Holes that are not written down yet. */
   readonly #gaps: Gap[] = [];
 
@@ -30,6 +31,8 @@ export class Recorder {
   append(bytes: Uint8Array): number {
     let at = 0;
     try {
+      if (this.#isFull && !hasRoom(this.#directory)) throw new NoRoom();
+      this.#isFull = false;
       while (at < bytes.length) {
         if (this.#left === 0) this.#next();
         const written = writeSync(this.#file, bytes, at, Math.min(this.#left, bytes.length - at));
@@ -40,7 +43,8 @@ export class Recorder {
       }
     } catch (error) {
       this.#lost += bytes.length - at;
-      this.#why = reasonOf(error);
+      if (!(error instanceof NoRoom)) this.#why = reasonOf(error);
+      this.#isFull = this.#why === FULL;
     }
     try {
       this.#writeGaps();
@@ -82,8 +86,21 @@ export class Recorder {
   }
 }
 
+/** On a disk that was full. */
+class NoRoom extends Error {}
+
+const FULL = "the disk was full";
+
+/** More than is kept aside for the facts of a stop: a flood must not take that as soon as it is given up. */
+const ROOM_BYTES = 512 * 1024;
+
+function hasRoom(directory: string): boolean {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize >= ROOM_BYTES;
+}
+
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "ENOSPC" || code === "EDQUOT") return "the disk was full";
+  if (code === "ENOSPC" || code === "EDQUOT") return FULL;
   return code === "EROFS" ? "the disk was read-only" : message;
 }
