@@ -44,8 +44,6 @@ export class RunWatch implements Disposable {
   constructor(options: { directory: string; onExit(): void; onGap?(): void; limit?: number; beforeCut?(paths: string[]): void }) {
     this.recording = new Recording(options.directory);
     this.times = new Times(options.directory);
-    this.lastActivity = this.recording.lastActivity();
-    this.#activeAt = this.lastActivity === null ? null : performance.now() - Math.max(0, Date.now() - this.lastActivity);
     this.begins = this.recording.begins();
     this.#limit = options.limit ?? 0;
     this.#beforeCut = options.beforeCut;
@@ -53,6 +51,9 @@ export class RunWatch implements Disposable {
     this.#onGap = options.onGap;
     this.#watch();
     this.#carefully(() => this.#catchUp());
+    // After the watch has begun: what came just before it is no notice.
+    this.lastActivity = this.recording.lastActivity();
+    this.#activeAt = this.lastActivity === null ? null : performance.now() - Math.max(0, Date.now() - this.lastActivity);
     // The program may have ended between the keeper's start and the watch.
     if (existsSync(join(options.directory, "exit.json"))) queueMicrotask(() => this.#exited());
   }
