@@ -46,7 +46,8 @@ test("a steady stream of output is sampled at most four times a second, and the 
   const samples = watch.times.read();
   const gaps = samples.slice(1).map(({ at }, i) => (at ?? 0) - (samples[i]?.at ?? 0));
   expect(gaps.length).toBeGreaterThan(1);
-  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(249);
+  // Two clocks: the timer's, and the time of day that is written.
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(240);
   const text = r.times();
   watch[Symbol.dispose]();
   expect(r.times()).toBe(text);
