@@ -29,6 +29,8 @@ export default defineConfig({
       {
         test: {
           name: "product",
+          // Real processes against real deadlines, on machines that may be busy: a second try, which the reporter names.
+          retry: 1,
           include: ["tests/**/*.test.ts"],
           pool: "forks",
           // Real daemons, tmux servers and floods: more at once and they measure each other.
