@@ -1,8 +1,12 @@
 import { defineConfig } from "vitest/config";
 
+/** Real processes against real deadlines, on machines that may be busy. The reporter names a test that needed it. */
+const SECOND_TRY = 1;
+
 const agents = {
   test: {
     name: "agents",
+    retry: SECOND_TRY,
     include: ["tests/real/**/*.agents.ts"],
     pool: "forks" as const,
     // Each takes half a gigabyte and, at its start, a core.
@@ -15,13 +19,13 @@ const agents = {
 export default defineConfig({
   test: {
     reporters: ["./tests/reporter.ts"],
-    retry: 0,
     // A full run is the proof of the requirements: a forgotten `.only` must not make it green.
     allowOnly: process.env.TEST_PROOFS !== "check",
     projects: [
       {
         test: {
           name: "unit",
+          retry: SECOND_TRY,
           include: ["packages/**/*.test.ts", "agents/**/*.test.ts", "script/**/*.test.ts"],
           sequence: { groupOrder: 0 },
         },
@@ -29,8 +33,7 @@ export default defineConfig({
       {
         test: {
           name: "product",
-          // Real processes against real deadlines, on machines that may be busy: a second try, which the reporter names.
-          retry: 1,
+          retry: SECOND_TRY,
           include: ["tests/**/*.test.ts"],
           pool: "forks",
           // Real daemons, tmux servers and floods: more at once and they measure each other.
