@@ -72,7 +72,7 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     const next = await home.until("it", ({ runs }) => runs === 4);
     expect(performance.now() - began).toBeGreaterThan(2000);
     expect(performance.now() - began).toBeLessThan(15_000);
-    // Not known while it is starting.
+    // Null in one run on a busy machine, for a reason that is not known.
     expect(next.durationMs ?? 0).toBeLessThan(10_000);
   });
 
