@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent".split(
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt turn attention background hung turns conversation".split(
     " ",
   ),
 ].sort();
@@ -78,6 +78,13 @@ test("run --json prints the session that runs", async () => {
     recordingLimitBytes: 64 * 2 ** 20,
     recordingCutBytes: 0,
     viewedAt: null,
+    statusAt: null,
+    turn: null,
+    attention: null,
+    background: null,
+    hung: false,
+    turns: 0,
+    conversation: null,
   });
   expect(readlinkSync(`/proc/${session.pid}/exe`), "the program's own pid").toMatch(/\/(sleep|coreutils|busybox)$/);
 });

@@ -47,6 +47,12 @@ export class RealWorld implements AsyncDisposable {
     return this.home.json<Session>(["run", "--name", name, "--", ...command], { cwd: project, env });
   }
 
+  /** Spawns the agent by its profile, as a user does. */
+  async spawn(agent: AgentName, name: string = agent, args: string[] = []): Promise<Session> {
+    const { env, project } = await this.agent(agent, name);
+    return this.home.json<Session>(["spawn", agent, "--name", name, ...args], { cwd: project, env });
+  }
+
   screen(name: string): Promise<Screen> {
     return this.home.client().call("getScreen", { params: { ref: name } });
   }

@@ -4,6 +4,7 @@ import { AuditEntry, Listening, NewToken, ScopeSchema, Token } from "./access.ts
 import { Backup, RestoreReport } from "./backup.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
+import { Explanation } from "./evidence.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
@@ -334,6 +335,14 @@ export const ENDPOINTS = {
     reach: "own",
     reply: Screen,
     errors: [...SESSION_ERRORS, "session_ended"],
+  },
+  explainSession: {
+    ...ROUTES.explainSession,
+    summary: "Why a session has its status: what is believed of each axis, by which evidence, and what was seen besides.",
+    scope: "observer",
+    reach: "own",
+    reply: z.object({ session: Session, explanation: Explanation }),
+    errors: SESSION_ERRORS,
   },
   readOutput: {
     ...ROUTES.readOutput,

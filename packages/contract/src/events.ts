@@ -1,8 +1,10 @@
 import * as z from "zod/mini";
 import { ScopeSchema } from "./access.ts";
 import { RestoreReport } from "./backup.ts";
+import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
-import { CauseSchema, Exit, HostSchema, KindSchema, RestartSchema, Time } from "./session.ts";
+import { Attention, CauseSchema, Exit, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
+import { TURNS } from "./status.ts";
 
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 
@@ -35,6 +37,8 @@ export const EVENTS = {
     recordingLimitBytes: z.optional(z.int()),
     /** The session that started it. */
     parent: z.optional(z.nullable(SessionId)),
+    /** The id that the agent was given for its conversation. */
+    conversation: z.optional(z.nullable(z.string())),
   }),
   /** Its record was lost with a damaged journal; this is what its files say. `exit` and `endedAt` are null for a run that may live. */
   "session.rebuilt": z.object({
@@ -50,6 +54,7 @@ export const EVENTS = {
     memoryLimitBytes: z.nullable(z.int()),
     recordingLimitBytes: z.optional(z.int()),
     parent: z.optional(z.nullable(SessionId)),
+    conversation: z.optional(z.nullable(z.string())),
     owner: Principal,
     createdAt: Time,
     runs: z.array(
@@ -78,6 +83,23 @@ export const EVENTS = {
   "session.started": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
   /** A run that its keeper still kept, though no record said so, belongs to the session again. */
   "session.adopted": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
+  /**
+   * What the agent is doing is something else than before, on one axis or more; null: unknown. `since`: since when the status, or what it
+   * waits for, is this. `turnBegan`: a turn began with it. `evidence`: all that is known now.
+   */
+  "session.status_changed": z.object({
+    run: RunNumber,
+    status: StatusSchema,
+    since: Time,
+    turn: z.nullable(z.enum(TURNS)),
+    attention: z.nullable(Attention),
+    background: z.nullable(z.boolean()),
+    hung: z.boolean(),
+    turnBegan: z.boolean(),
+    evidence: z.array(Evidence),
+  }),
+  /** The agent said which conversation it is in. */
+  "session.conversation_changed": z.object({ run: RunNumber, conversation: z.string() }),
   /** Somebody types: how much, never what. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
   "session.attach_requested": z.object({ run: RunNumber, readOnly: z.boolean() }),

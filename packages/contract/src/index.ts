@@ -5,6 +5,7 @@ export * from "./endpoint.ts";
 export * from "./endpoints.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
+export * from "./evidence.ts";
 export * from "./frames.ts";
 export * from "./holder.ts";
 export * from "./ids.ts";

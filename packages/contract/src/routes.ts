@@ -16,6 +16,7 @@ export const ROUTES = {
   sendText: { method: "POST", path: "/sessions/:ref/send" },
   pressKeys: { method: "POST", path: "/sessions/:ref/keys" },
   getScreen: { method: "GET", path: "/sessions/:ref/screen" },
+  explainSession: { method: "GET", path: "/sessions/:ref/explanation" },
   readOutput: { method: "GET", path: "/sessions/:ref/output" },
   getRecording: { method: "GET", path: "/sessions/:ref/recording" },
   listTimes: { method: "GET", path: "/sessions/:ref/recording/times" },

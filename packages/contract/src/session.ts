@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
-import { CAUSES, HOSTS, KINDS, RESTARTS, STATUSES } from "./status.ts";
+import { CAUSES, HOSTS, KINDS, RESTARTS, STATUSES, TURNS, WAITS } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
 export const StatusSchema = z.enum(STATUSES);
@@ -19,6 +19,10 @@ export type Usage = z.infer<typeof Usage>;
 /** A point in time as ISO 8601 in UTC with milliseconds. */
 export const Time = z.iso.datetime();
 
+/** What it wants a person for, in its own words where it has some; `until`: when it goes on by itself. */
+export const Attention = z.object({ for: z.enum(WAITS), text: z.nullable(z.string()), until: z.nullable(Time) });
+export type Attention = z.infer<typeof Attention>;
+
 /**
  * A session as every client sees it: `ls --json`, `show --json`, the API and the SDK. Fields are only ever added.
  * `pid` is the program's, never its keeper's. `durationMs` counts from the current run's start, to its end or to now, by a
@@ -32,6 +36,20 @@ export const Session = z.object({
   role: z.nullable(z.string()),
   objective: z.nullable(z.string()),
   status: StatusSchema,
+  /** Since when: the time of the evidence that changed it. Null while its process is all that is known. */
+  statusAt: z.nullable(Time),
+  /** Of an agent that runs; null: unknown, or there is no such thing. */
+  turn: z.nullable(z.enum(TURNS)),
+  /** What it waits for a person for, while its status is `waiting`. */
+  attention: z.nullable(Attention),
+  /** Whether something of it runs on that is no part of its turn; null: unknown. */
+  background: z.nullable(z.boolean()),
+  /** It works, but nothing of it moved for longer than it may: no output, no word of its hooks, no processor time. */
+  hung: z.boolean(),
+  /** How many turns were seen to begin, in all runs. */
+  turns: z.int(),
+  /** The agent's own id of its conversation, where it is known. */
+  conversation: z.nullable(z.string()),
   host: HostSchema,
   cwd: z.string(),
   command: z.array(z.string()),

@@ -8,6 +8,17 @@ export type SessionStatus = (typeof STATUSES)[number];
 export const HOSTS = ["tmux", "native"] as const;
 export type HostName = (typeof HOSTS)[number];
 
+/** From the most trusted to the least: a structured protocol, the agent's hooks, its own files, the terminal's title, what is on the screen. */
+export const SOURCES = ["protocol", "hook", "state_file", "title", "screen"] as const;
+export type EvidenceSource = (typeof SOURCES)[number];
+
+export const TURNS = ["idle", "working"] as const;
+export type Turn = (typeof TURNS)[number];
+
+/** What an agent wants a person for. */
+export const WAITS = ["approval", "question", "trust", "login", "rate_limit"] as const;
+export type Wait = (typeof WAITS)[number];
+
 /** When a run that ended by itself is followed by another: never, after a failure, or always. */
 export const RESTARTS = ["never", "on-failure", "always"] as const;
 export type RestartPolicy = (typeof RESTARTS)[number];

@@ -61,6 +61,7 @@ import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
+import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
@@ -121,12 +122,15 @@ async function serve(home: Home): Promise<void> {
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit: configuration.recordingLimit });
   const { agents } = configuration;
   const profiles = new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
+  const status = new AgentStatus({ home, journal, queries, hosts, profiles });
+  lifecycle.observeWith(status);
   const sessions = new Sessions({
     home,
     journal,
     queries,
     hosts,
     lifecycle,
+    status,
     profiles,
     reserve,
     programs: import.meta.dirname,
@@ -173,6 +177,7 @@ async function serve(home: Home): Promise<void> {
     sessions.limits[Symbol.dispose]();
     pruning[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
+    status[Symbol.dispose]();
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     backups[Symbol.dispose]();
     try {

@@ -5,7 +5,10 @@
  * In argument lists `{prompt}` and `{id}` stand for what is put there.
  */
 import type { SessionKind } from "@holdfast/contract";
+import type { HookReading } from "./hooks/hook-rules.ts";
+import type { Injected, InjectionPlace } from "./hooks/injection.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
+import type { StateFile } from "./status/state-file.ts";
 
 export interface LaunchContext {
   /** The environment the session will have. */
@@ -27,7 +30,16 @@ export interface Profile {
   /** Arguments of a first prompt; without them it takes none, and is typed to once it runs. */
   prompt?: readonly string[];
   /** The agent's own conversation: arguments to give it an id from the start, and to go on with one. */
-  conversation?: { begin?: readonly string[]; resume: readonly string[] };
+  conversation?: {
+    begin?: readonly string[];
+    resume: readonly string[];
+    /** Words with which a user chooses one: then none is given. */
+    flags?: RegExp;
+  };
+  /** Hooks that are put into it so that it tells what it does, and how they are read. */
+  hooks?: HookReading & { inject(place: InjectionPlace): Injected };
+  /** A file in which it keeps itself what it is doing, and how that is read. */
+  stateFile?: StateFile;
   /** What its screen and title say, in order of precedence. Without rules its status is never more than that of its process. */
   screen?: readonly ScreenRule[];
   /** How a turn is interrupted; pressed one after the other. */

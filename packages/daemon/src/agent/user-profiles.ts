@@ -12,9 +12,8 @@
  *
  * A table with the name of a built-in agent changes what it names and leaves the rest.
  */
-import { checkName, HoldfastError } from "@holdfast/contract";
+import { checkName, HoldfastError, WAITS } from "@holdfast/contract";
 import type { Profile } from "./profile.ts";
-import { WAITS } from "./status/evidence.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 
 type Table = Record<string, unknown>;
@@ -48,7 +47,8 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
   };
   const more = { version: words("version"), prompt: words("prompt"), interrupt: words("interrupt"), screen };
   for (const [key, value] of Object.entries(more)) if (value !== undefined) Object.assign(own, { [key]: value });
-  if (resume) own.conversation = begin ? { begin, resume } : { resume };
+  if (resume)
+    own.conversation = { ...(begin ? { begin } : {}), resume, ...(base?.conversation?.flags ? { flags: base.conversation.flags } : {}) };
   return own;
 }
 

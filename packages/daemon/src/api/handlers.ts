@@ -75,6 +75,7 @@ export function handlers(rooms: {
     detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
     sendText: ({ params, body }, { actor }) => sessions.send(params.ref, { ...body, actor }),
     pressKeys: ({ params, body }, { actor }) => sessions.press(params.ref, { ...body, actor }),
+    explainSession: ({ params }) => sessions.explain(params.ref),
     getScreen: ({ params }) => sessions.screen(params.ref),
     getRecording: ({ params, query }) => sessions.recording(params.ref, query),
     listTimes: ({ params, query }) => sessions.times(params.ref, query),

@@ -91,4 +91,10 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE INDEX events_of_others ON events (seq) WHERE actor <> 'daemon';
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN turns INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN conversation TEXT;
+  ALTER TABLE runs ADD COLUMN status_at TEXT;
+  ALTER TABLE runs ADD COLUMN standing TEXT;
+  `,
 ];

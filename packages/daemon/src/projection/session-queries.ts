@@ -2,6 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type EndCause,
+  type EventData,
   type Exit,
   HoldfastError,
   type HostName,
@@ -49,9 +50,16 @@ export interface SessionRecord {
   /** By a clock that nobody sets; null while it runs, and when it is not known. */
   durationMs: number | null;
   viewedAt: string | null;
+  turns: number;
+  conversation: string | null;
+  statusAt: string | null;
+  /** What is known of what the agent of the current run does. */
+  standing: RecordedStanding | null;
   /** When the next run is due, on the clock that nobody sets. */
   restartDue: string | null;
 }
+
+export type RecordedStanding = Pick<EventData<"session.status_changed">, "turn" | "attention" | "background" | "hung" | "evidence">;
 
 export interface SessionFilter {
   names?: readonly string[] | undefined;
@@ -62,7 +70,7 @@ export interface SessionFilter {
 
 const SELECT = `
   SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at, r.cut_offset,
-    r.duration_ms, r.ended_seq
+    r.duration_ms, r.ended_seq, r.status_at, r.standing
   FROM sessions s JOIN runs r ON r.session = s.id AND r.run = s.run`;
 
 const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
@@ -229,6 +237,10 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     cutOffset: row.cut_offset as number,
     durationMs: row.duration_ms as number | null,
     viewedAt: row.viewed_at as string | null,
+    turns: row.turns as number,
+    conversation: row.conversation as string | null,
+    statusAt: row.status_at as string | null,
+    standing: row.standing === null ? null : (JSON.parse(row.standing as string) as RecordedStanding),
     restartDue: row.restart_due as string | null,
   };
 }

@@ -34,6 +34,7 @@ const APPLY: Apply = {
       data.memoryLimitBytes ?? null,
       data.recordingLimitBytes ?? null,
       data.parent ?? null,
+      data.conversation ?? null,
     );
     s.newRun.run(session, 1);
   },
@@ -55,6 +56,7 @@ const APPLY: Apply = {
       data.memoryLimitBytes,
       data.recordingLimitBytes ?? null,
       data.parent ?? null,
+      data.conversation ?? null,
     );
     for (const run of data.runs) {
       s.newRun.run(session, run.run);
@@ -87,6 +89,15 @@ const APPLY: Apply = {
     s.nextRun.run(data.run, session);
     s.startRun.run(data.pid, data.pidStart, data.outputPath, at, session, data.run);
     s.working.run(session);
+  },
+  "session.status_changed"(s, { session, data }) {
+    const { run, status, since, turnBegan, evidence, turn, attention, background, hung } = data;
+    s.status.run(status, session, run);
+    s.standing.run(since, JSON.stringify({ turn, attention, background, hung, evidence }), session, run);
+    if (turnBegan) s.turn.run(session);
+  },
+  "session.conversation_changed"(s, { session, data }) {
+    s.conversation.run(data.conversation, session);
   },
   "session.stop_requested"(s, { session, data }) {
     s.requestStop.run(session, data.run);
@@ -162,8 +173,8 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?)`,
+  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, viewed_at = NULL WHERE id = ?",
@@ -179,6 +190,9 @@ const SQL = {
              ended_seq = ?9
            WHERE session = ?10 AND run = ?11`,
   status: "UPDATE sessions SET status = ? WHERE id = ? AND run = ?",
+  standing: "UPDATE runs SET status_at = ?, standing = ? WHERE session = ? AND run = ?",
+  turn: "UPDATE sessions SET turns = turns + 1 WHERE id = ?",
+  conversation: "UPDATE sessions SET conversation = ? WHERE id = ?",
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",

@@ -30,6 +30,7 @@ export class RunWatch implements Disposable {
   #unwatchedSaid = false;
   readonly #onExit: () => void;
   readonly #onGap: (() => void) | undefined;
+  readonly #onOutput: (() => void) | undefined;
   readonly #readers = new Set<() => void>();
   readonly #limit: number;
   readonly #beforeCut: ((paths: string[]) => void) | undefined;
@@ -41,7 +42,14 @@ export class RunWatch implements Disposable {
   #failing = false;
 
   /** `limit` in bytes, 0 for none. `beforeCut` gets the files that are about to be deleted. */
-  constructor(options: { directory: string; onExit(): void; onGap?(): void; limit?: number; beforeCut?(paths: string[]): void }) {
+  constructor(options: {
+    directory: string;
+    onExit(): void;
+    onGap?(): void;
+    onOutput?(): void;
+    limit?: number;
+    beforeCut?(paths: string[]): void;
+  }) {
     this.recording = new Recording(options.directory);
     this.times = new Times(options.directory);
     this.begins = this.recording.begins();
@@ -49,6 +57,7 @@ export class RunWatch implements Disposable {
     this.#beforeCut = options.beforeCut;
     this.#onExit = options.onExit;
     this.#onGap = options.onGap;
+    this.#onOutput = options.onOutput;
     this.#watch();
     this.#carefully(() => this.#catchUp());
     // After the watch has begun: what came just before it is no notice.
@@ -71,6 +80,7 @@ export class RunWatch implements Disposable {
       this.#sample();
       this.lastActivity = this.recording.lastActivity();
       this.#activeAt = performance.now();
+      this.#onOutput?.();
       for (const reader of [...this.#readers]) reader();
     });
   }
@@ -139,6 +149,7 @@ export class RunWatch implements Disposable {
   #grew(): void {
     this.lastActivity = Date.now();
     this.#activeAt = performance.now();
+    this.#onOutput?.();
     for (const reader of [...this.#readers]) reader();
     if (this.#timer) return;
     const wait = this.#sampledAt + SAMPLE_MS - this.#activeAt;

@@ -43,6 +43,15 @@ export interface FollowUp {
   arm(session: SessionId): void;
 }
 
+/** Who wants to know what a live run does. `ended` comes before the end is written. */
+export interface RunObserver {
+  began(run: RunId): void;
+  wrote(run: RunId): void;
+  /** Now and then, for who may have missed a notice. */
+  look(run: RunId): void;
+  ended(run: RunId): void;
+}
+
 export class Lifecycle implements Disposable {
   readonly #home: Home;
   readonly #journal: Journal;
@@ -62,6 +71,7 @@ export class Lifecycle implements Disposable {
   #reconciling: Promise<void> | undefined;
   #again = false;
   #followUp: FollowUp | undefined;
+  #observer: RunObserver | undefined;
   /** The kernel's count when this daemon began to watch a run: a SIGKILL with a higher count was the kernel's. */
   readonly #memoryKills = new Map<SessionId, number | undefined>();
   #timer: NodeJS.Timeout | undefined;
@@ -86,6 +96,10 @@ export class Lifecycle implements Disposable {
 
   followWith(followUp: FollowUp): void {
     this.#followUp = followUp;
+  }
+
+  observeWith(observer: RunObserver): void {
+    this.#observer = observer;
   }
 
   /** Brings the record up to date with what happened while no daemon ran, and keeps it so. */
@@ -203,6 +217,7 @@ export class Lifecycle implements Disposable {
     if (live?.dead) return this.#end(run, { exit: this.#keepExit(run, live) });
     if (!live) return this.#end(run, { lost: true });
     this.#tryToWatch(run);
+    this.#observer?.look(run);
     this.#tellCut(record);
     if (!live.recording) await this.#repairRecording(host, run);
   }
@@ -264,9 +279,11 @@ export class Lifecycle implements Disposable {
     this.#memoryKills.set(run.session, kernelMemoryKills());
     const record = this.#queries.get(run.session);
     const limit = this.#limitOf(record);
+    const onOutput = () => this.#observer?.wrote(run);
     const beforeCut = (paths: string[]) => record && this.#hosts.get(record.host)?.rememberFrom(run, paths);
-    this.#watches.set(marker, new RunWatch({ directory, onExit, onGap: () => this.#gaps.tell(run), limit, beforeCut }));
+    this.#watches.set(marker, new RunWatch({ directory, onExit, onGap: () => this.#gaps.tell(run), onOutput, limit, beforeCut }));
     this.#gaps.tell(run);
+    this.#observer?.began(run);
   }
 
   #end(run: RunId, how: { exit: RecordedExit } | { lost: true }): Promise<void> {
@@ -286,6 +303,7 @@ export class Lifecycle implements Disposable {
     const directory = runDirectory(this.#home, run.session, run.run);
     // One that ended while nobody watched gets its last times now.
     this.#tryToWatch(run);
+    this.#observer?.ended(run);
     this.#watches.get(runMarker(run))?.[Symbol.dispose]();
     this.#watches.delete(runMarker(run));
     const recording = new Recording(directory);

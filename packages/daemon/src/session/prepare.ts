@@ -1,4 +1,5 @@
 /** Everything that can be refused is refused here, before anything is recorded; then the files of the first run are written. */
+import { randomUUID } from "node:crypto";
 import { accessSync, constants, rmSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import {
@@ -12,7 +13,8 @@ import {
   unwritable,
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
-import { commandOf, filled, type Profile } from "../agent/profile.ts";
+import { conversationFor, promptWords } from "../agent/launch.ts";
+import { commandOf, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { runEnvironment } from "./launch-file.ts";
 import { readableName } from "./readable-name.ts";
@@ -27,6 +29,8 @@ export interface Prepared {
   host: HostName;
   /** `runs/1` of the new session. */
   directory: string;
+  /** The id that the agent is given for its own conversation. */
+  conversation: string | null;
 }
 
 export function prepare(
@@ -46,12 +50,23 @@ export function prepare(
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
   const program = request.command ?? commandOf(profile, { env, node: process.execPath, programs: context.programs });
-  const command = [...program, ...request.args, ...firstPrompt(profile, request.prompt)];
+  const command = [...program, ...request.args, ...(request.prompt === undefined ? [] : promptWords(profile, request.prompt))];
+  const asked = { program, args: request.args, prompt: request.prompt ?? null };
+  const conversation = conversationFor(profile, asked, null, randomUUID);
   checkProgram(command, { env, cwd });
 
   const id = newSessionId();
   const directory = runDirectory(context.home, id, 1);
-  const prepared: Prepared = { id, name, profile, command, cwd, host: context.host, directory };
+  const prepared: Prepared = {
+    id,
+    name,
+    profile,
+    command,
+    cwd,
+    host: context.host,
+    directory,
+    conversation: conversation && "begin" in conversation ? conversation.begin : null,
+  };
   try {
     const { role = null, umask, restart, memoryLimitBytes = null } = request;
     const objective = objectiveOf(request);
@@ -73,9 +88,11 @@ export function prepare(
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
       parent: context.parent,
+      asked,
+      conversation: prepared.conversation,
     };
     writeSessionFiles(context.home, spec, env);
-    writeLaunch(context.home, { session: id, run: 1 }, { spec, env });
+    writeLaunch(context.home, { session: id, run: 1 }, { spec, env, profile, conversation });
   } catch (cause) {
     forget(prepared, context.home);
     throw (
@@ -88,14 +105,6 @@ export function prepare(
     );
   }
   return prepared;
-}
-
-function firstPrompt(profile: Profile, prompt: string | undefined): string[] {
-  if (prompt === undefined) return [];
-  if (profile.prompt) return filled(profile.prompt, { prompt });
-  throw new HoldfastError("usage", `${profile.name} takes no first prompt`, {
-    hint: "start it without one, and once it runs: holdfast send NAME TEXT",
-  });
 }
 
 /** What a session is for, where nobody said: the first line of what it was told. */

@@ -123,6 +123,7 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     memoryLimitBytes: spec.memoryLimitBytes ?? null,
     ...(spec.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: spec.recordingLimitBytes }),
     parent: spec.parent ?? null,
+    conversation: spec.conversation ?? null,
     owner: (spec.owner ?? DAEMON) as Principal,
     createdAt: spec.createdAt ?? new Date(statSync(join(home.sessions, id, "spec.json")).mtimeMs).toISOString(),
     // The last run is left open: whether it lives, and how it ended, is found as on every start.

@@ -7,6 +7,9 @@ import { join } from "node:path";
 import { HoldfastError, type HostName, type RestartPolicy, type SessionId, type SessionKind, unwritable } from "@holdfast/contract";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { hashFile, newRunToken } from "../access/run-token.ts";
+import { injectHooks } from "../agent/hooks/injection.ts";
+import { type Asked, type Conversation, launchWords } from "../agent/launch.ts";
+import type { Profile } from "../agent/profile.ts";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
 import { launchFile } from "./launch-file.ts";
 
@@ -30,6 +33,9 @@ export interface Spec {
   memoryLimitBytes?: number | null;
   /** The session that started it; missing in the specs of the first versions. */
   parent?: SessionId | null;
+  /** `command` in its parts, and the conversation that its agent was given; missing in the specs of the first versions. */
+  asked?: Asked;
+  conversation?: string | null;
 }
 
 export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, string>): void {
@@ -40,7 +46,11 @@ export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, st
 }
 
 /** Makes the run's directory with its launch file and the token of the run, and returns the directory. */
-export function writeLaunch(home: Home, run: RunId, what: { spec: Spec; env: Record<string, string> }): string {
+export function writeLaunch(
+  home: Home,
+  run: RunId,
+  what: { spec: Spec; env: Record<string, string>; profile?: Profile | undefined; conversation?: Conversation },
+): string {
   const directory = runDirectory(home, run.session, run.run);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const ours = {
@@ -51,9 +61,11 @@ export function writeLaunch(home: Home, run: RunId, what: { spec: Spec; env: Rec
   };
   const inherited = Object.keys(minimalEnvironment(home));
   const path = join(directory, "launch");
-  const { memoryLimitBytes } = what.spec;
+  const { memoryLimitBytes, asked = { program: what.spec.command, args: [], prompt: null } } = what.spec;
+  const injected = injectHooks(what.profile, { directory, env: what.env, args: asked.args });
+  const command = launchWords(what.profile, asked, { injected: injected.args, conversation: what.conversation ?? null });
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
-  writeFileAtomic(path, launchFile({ ...what.spec, inherited, env: { ...what.env, ...ours }, scope }));
+  writeFileAtomic(path, launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...injected.env, ...ours }, scope }));
   return directory;
 }
 

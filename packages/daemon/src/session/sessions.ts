@@ -2,11 +2,13 @@
  * The verbs on sessions. A verb first says what is wrong with the request, then writes the fact, then acts, so that a daemon
  * that dies in between finds in the journal what was meant (`session.stop_requested` before the first signal).
  */
+import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   type AttachPlan,
   checkName,
+  type Explanation,
   formatCursor,
   HoldfastError,
   type HostName,
@@ -23,6 +25,7 @@ import {
 } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
+import { conversationFor } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
@@ -34,6 +37,7 @@ import type { SessionFilter, SessionQueries, SessionRecord } from "../projection
 import { checkKept, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
+import type { AgentStatus } from "./agent-status.ts";
 import { bytesOfSession } from "./disk-use.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -66,6 +70,7 @@ export class Sessions {
   readonly #queries: SessionQueries;
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #lifecycle: Lifecycle;
+  readonly #status: AgentStatus;
   readonly #reserve: Reserve;
   readonly #typing = new Turns();
   readonly restarts: Restarts;
@@ -82,6 +87,7 @@ export class Sessions {
     queries: SessionQueries;
     hosts: ReadonlyMap<HostName, Host>;
     lifecycle: Lifecycle;
+    status: AgentStatus;
     profiles: Profiles;
     reserve: Reserve;
     programs: string;
@@ -94,6 +100,7 @@ export class Sessions {
     this.#queries = options.queries;
     this.#hosts = options.hosts;
     this.#lifecycle = options.lifecycle;
+    this.#status = options.status;
     this.#profiles = options.profiles;
     this.#reserve = options.reserve;
     this.#programs = options.programs;
@@ -118,6 +125,11 @@ export class Sessions {
     return this.#view(record, usageOf([record], this.#keepers()).get(record.id));
   }
 
+  explain(ref: string): { session: Session; explanation: Explanation } {
+    const record = this.#queries.resolve(ref);
+    return { session: this.#view(record), explanation: this.#status.explain(record) };
+  }
+
   /** `parent`: the session that asks for it, where one does. */
   async spawn(request: SpawnRequest, { actor, parent = null }: { actor: Principal; parent?: SessionId | null }): Promise<Session> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
@@ -131,7 +143,7 @@ export class Sessions {
       parent,
       isTaken,
     });
-    const { id, name, profile, command, cwd } = prepared;
+    const { id, name, profile, command, cwd, conversation } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
     const objective = objectiveOf(request);
     const data = {
@@ -147,6 +159,7 @@ export class Sessions {
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
       parent,
+      ...(conversation === null ? {} : { conversation }),
     };
     try {
       this.#journal.append({ type: "session.created", actor, session: id, data });
@@ -164,8 +177,13 @@ export class Sessions {
     if (!hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
     const host = this.#host(record.host);
     const run = { session: id, run: record.run + 1 };
-    const directory = writeLaunch(this.#home, run, readSessionFiles(this.#home, id));
-    this.#journal.append({ type: "session.run_created", actor: DAEMON, session: id, data: { run: run.run, why: "restart" } });
+    const files = readSessionFiles(this.#home, id);
+    const profile = this.#profiles.find(record.agent);
+    const known = record.turns > 0 ? record.conversation : null;
+    const conversation = files.spec.asked ? conversationFor(profile, files.spec.asked, known, randomUUID) : null;
+    const directory = writeLaunch(this.#home, run, { ...files, profile, conversation });
+    const created = { type: "session.run_created", actor: DAEMON, session: id, data: { run: run.run, why: "restart" } } as const;
+    this.#journal.append(created, ...(conversation && "begin" in conversation ? [conversationBegan(run, conversation.begin)] : []));
     await this.#start(run, { host, directory, title: titleOf(record) });
     return this.#view(this.#queries.resolve(id));
   }
@@ -471,6 +489,10 @@ export class Sessions {
     const watched = this.#lifecycle.watchOf(runOf(record));
     return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage });
   }
+}
+
+function conversationBegan({ session, run }: RunId, conversation: string): Draft {
+  return { type: "session.conversation_changed", actor: DAEMON, session, data: { run, conversation } };
 }
 
 function runOf(record: SessionRecord): RunId {

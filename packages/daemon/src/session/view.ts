@@ -1,4 +1,4 @@
-import type { Session, Usage } from "@holdfast/contract";
+import { hasEnded, type Session, type Usage } from "@holdfast/contract";
 import { msSince, startStamp } from "@holdfast/platform";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { limitedBy } from "./limits.ts";
@@ -26,6 +26,7 @@ export function viewOf(
     role: record.role,
     objective: record.objective,
     status: record.status,
+    ...standingOf(record),
     host: record.host,
     cwd: record.cwd,
     command: record.command,
@@ -51,6 +52,20 @@ export function viewOf(
     recordingCutBytes: options.watched?.begins ?? record.cutOffset,
     viewedAt: record.viewedAt,
   };
+}
+
+/** Of what has ended, what it last did is no news. */
+function standingOf(
+  record: SessionRecord,
+): Pick<Session, "statusAt" | "turn" | "attention" | "background" | "hung" | "turns" | "conversation"> {
+  const { turns, conversation } = record;
+  const { turn, attention, background, hung } = (hasEnded(record.status) ? null : record.standing) ?? {
+    turn: null,
+    attention: null,
+    background: null,
+    hung: false,
+  };
+  return { statusAt: hasEnded(record.status) ? record.endedAt : record.statusAt, turn, attention, background, hung, turns, conversation };
 }
 
 /** Where no clock but the time of day is left, it is clamped: a clock that was set back makes no negative duration. */

@@ -7,7 +7,11 @@ export const claude: Profile = {
   command: ["claude"],
   version: ["--version"],
   prompt: ["{prompt}"],
-  conversation: { begin: ["--session-id", "{id}"], resume: ["--resume", "{id}"] },
+  conversation: {
+    begin: ["--session-id", "{id}"],
+    resume: ["--resume", "{id}"],
+    flags: /^(--session-id|--resume|--continue|--fork-session|--from-pr)(=|$)|^-[rc]$/,
+  },
   screen: [
     { name: "trust dialog", foot: /Enter to confirm/, line: /Is this a project you created or one you trust\?/, waits: "trust" },
     { name: "question", foot: /Enter to select .*Esc to cancel/, waits: "question", turn: "working" },
@@ -17,6 +21,41 @@ export const claude: Profile = {
     { name: "composer, and a shell runs", foot: /· \d+ shells?\b/, line: /^❯/, within: 6, turn: "idle", calm: true, background: true },
     { name: "composer", foot: /mode on|for shortcuts|bypass permissions|accept edits/, line: /^❯/, within: 6, turn: "idle", calm: true },
   ],
+  hooks: {
+    conversation: "session_id",
+    subagent: "agent_id",
+    tool: { name: "tool_name", input: "tool_input" },
+    rules: [
+      { event: "SessionStart", opens: true },
+      { event: "UserPromptSubmit", turn: "working", calm: true, prompt: "prompt" },
+      { event: "PermissionRequest", when: { tool_name: /^AskUserQuestion$/ }, turn: "working", waits: "question" },
+      { event: "PermissionRequest", turn: "working", waits: "approval" },
+      { event: "PostToolUse", turn: "working", calm: true },
+      { event: "PostToolUseFailure", turn: "working", calm: true },
+      { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
+      { event: "StopFailure", turn: "idle", calm: true, failure: "error" },
+    ],
+    inject: ({ directory, tell, args }) => {
+      // Their own come first; its hooks cannot be added to a file that is not ours.
+      if (args.some((word) => /^--settings(=|$)/.test(word))) return {};
+      const events = ["SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure"];
+      const hook = [{ hooks: [{ type: "command", command: tell }] }];
+      const hooks = Object.fromEntries(events.map((event) => [event, hook]));
+      return { args: ["--settings", `${directory}/settings.json`], files: { "settings.json": JSON.stringify({ hooks }) } };
+    },
+  },
+  stateFile: {
+    path: ({ pid, env }) => `${env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`}/sessions/${pid}.json`,
+    since: "statusUpdatedAt",
+    says: "status",
+    rules: [
+      { when: { status: /^waiting$/, waitingFor: /permission/ }, turn: "working", waits: "approval" },
+      { when: { status: /^waiting$/, waitingFor: /input/ }, turn: "working", waits: "question" },
+      { when: { status: /^idle$/ }, turn: "idle", calm: true },
+      { when: { status: /^shell$/ }, turn: "idle", calm: true, background: true },
+      { when: { status: /^busy$/ }, turn: "working", calm: true },
+    ],
+  },
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

@@ -7,7 +7,7 @@ export const codex: Profile = {
   command: ["codex"],
   version: ["--version"],
   prompt: ["{prompt}"],
-  conversation: { resume: ["resume", "{id}"] },
+  conversation: { resume: ["resume", "{id}"], flags: /^(resume|fork|exec)$/ },
   screen: [
     { name: "sign in", foot: /Press enter to continue/, line: /Sign in with ChatGPT/, waits: "login" },
     { name: "trust dialog", foot: /enter continue · esc quit/, line: /Trust this folder\?/, within: 12, waits: "trust" },

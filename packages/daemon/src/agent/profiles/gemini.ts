@@ -7,7 +7,11 @@ export const gemini: Profile = {
   command: ["gemini"],
   version: ["--version"],
   prompt: ["-i", "{prompt}"],
-  conversation: { begin: ["--session-id", "{id}"], resume: ["--resume", "{id}"] },
+  conversation: {
+    begin: ["--session-id", "{id}"],
+    resume: ["--resume", "{id}"],
+    flags: /^(--session-id|--resume|--list-sessions)(=|$)|^-r$/,
+  },
   screen: [
     { name: "trust dialog", foot: /^\s*╰─/, line: /\d\. Trust folder/, within: 8, waits: "trust" },
     { name: "authentication dialog", foot: /^\s*╰─/, line: /Terms of Services and Privacy Notice/, within: 8, waits: "login" },

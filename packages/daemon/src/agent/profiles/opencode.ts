@@ -7,7 +7,7 @@ export const opencode: Profile = {
   command: ["opencode"],
   version: ["--version"],
   prompt: ["--prompt", "{prompt}"],
-  conversation: { resume: ["-s", "{id}"] },
+  conversation: { resume: ["-s", "{id}"], flags: /^(--session|--continue|--fork)(=|$)|^-[sc]$/ },
   screen: [
     { name: "permission prompt", line: /Allow once +Allow always +Reject/, within: 4, waits: "approval", turn: "working" },
     { name: "question", line: /enter submit +esc dismiss/, within: 4, waits: "question", turn: "working" },

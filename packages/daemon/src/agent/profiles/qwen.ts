@@ -7,7 +7,11 @@ export const qwen: Profile = {
   command: ["qwen"],
   version: ["--version"],
   prompt: ["-i", "{prompt}"],
-  conversation: { begin: ["--session-id", "{id}"], resume: ["--resume", "{id}"] },
+  conversation: {
+    begin: ["--session-id", "{id}"],
+    resume: ["--resume", "{id}"],
+    flags: /^(--session-id|--resume|--continue)(=|$)|^-[rc]$/,
+  },
   screen: [
     { name: "trust dialog", foot: /^\s*╰─/, line: /Do you trust this folder\?/, within: 12, waits: "trust" },
     { name: "authentication dialog", foot: /^\s*└─/, line: /Terms of Services and Privacy Notice/, within: 8, waits: "login" },

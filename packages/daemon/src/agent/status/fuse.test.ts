@@ -1,12 +1,14 @@
+import { type Evidence, SOURCES } from "@holdfast/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Evidence, SOURCES } from "./evidence.ts";
+import { withEvidence } from "./evidence.ts";
 import { explain, fuse, REDRAW_MS, statusOf } from "./fuse.ts";
 
-const hook = (at: number, claim: Evidence["claim"], what = "a hook"): Evidence => ({ source: "hook", at, claim, what });
+const time = (ms: number) => new Date(ms).toISOString();
+const hook = (at: number, claim: Evidence["claim"], what = "a hook"): Evidence => ({ source: "hook", at: time(at), claim, what });
 const screen = (at: number, claim: Evidence["claim"], settled = true): Evidence => ({
   source: "screen",
-  at,
+  at: time(at),
   claim,
   what: "a rule",
   settled,
@@ -15,7 +17,7 @@ const status = (...evidence: Evidence[]) => statusOf(fuse(evidence));
 
 test("without evidence nothing is known", () => {
   expect(status()).toBe("unknown");
-  expect(fuse([])).toEqual({ turn: undefined, attention: undefined, background: undefined });
+  expect(fuse([])).toEqual({ turn: null, attention: null, background: null });
 });
 
 test("a hook is believed before the screen that was there already", () => {
@@ -41,6 +43,12 @@ test("waiting for a person comes before everything else", () => {
   expect(status(hook(1000, { attention: approval }), hook(2000, { attention: null, turn: "working" }))).toBe("working");
 });
 
+test("a screen that shows the same as a hook told leaves it the hook's, with its words and its time", () => {
+  const told = hook(1000, { attention: { for: "approval", text: "Bash: rm -rf build", until: null } });
+  const shown = screen(9000, { attention: { for: "approval", text: "Do you want to proceed?", until: null } });
+  expect(fuse([told, shown]).attention).toEqual({ value: told.claim.attention, evidence: told });
+});
+
 test("an idle prompt with something in the background is idle with background work", () => {
   const standing = fuse([hook(1000, { turn: "idle" }), screen(2000, { background: true })]);
   expect(statusOf(standing)).toBe("idle");
@@ -48,7 +56,7 @@ test("an idle prompt with something in the background is idle with background wo
 });
 
 test("a structured protocol is corrected by nothing", () => {
-  expect(status({ source: "protocol", at: 1, claim: { turn: "working" }, what: "a prompt" }, screen(1e9, { turn: "idle" }))).toBe(
+  expect(status({ source: "protocol", at: time(1), claim: { turn: "working" }, what: "a prompt" }, screen(1e9, { turn: "idle" }))).toBe(
     "working",
   );
 });
@@ -57,7 +65,7 @@ describe("whatever was seen", () => {
   const any = fc.array(
     fc.record({
       source: fc.constantFrom(...SOURCES),
-      at: fc.integer({ min: 0, max: 10_000 }),
+      at: fc.integer({ min: 0, max: 10_000 }).map(time),
       claim: fc.record(
         {
           turn: fc.constantFrom("idle" as const, "working" as const),
@@ -78,7 +86,7 @@ describe("whatever was seen", () => {
         const standing = fuse(evidence);
         for (const axis of ["turn", "attention", "background"] as const) {
           const claims = evidence.filter(({ claim }) => claim[axis] !== undefined);
-          expect(standing[axis] === undefined).toBe(claims.length === 0);
+          expect(standing[axis] === null).toBe(claims.length === 0);
           if (standing[axis]) expect(claims).toContain(standing[axis].evidence);
         }
       }),
@@ -100,12 +108,33 @@ describe("whatever was seen", () => {
   });
 });
 
+test("what a parked hook says stands, whatever the screen shows, until the hook says otherwise", () => {
+  const approval = { for: "approval", text: "rm -rf build", until: null } as const;
+  const parked = { ...hook(1000, { attention: approval, turn: "working" as const }), held: true };
+  expect(status(parked, screen(9000, { turn: "working", attention: null }))).toBe("waiting");
+  expect(status(parked, screen(9000, { attention: null }), hook(9500, { attention: null }))).toBe("working");
+});
+
+test("what is not needed any more is forgotten, and the standing is the same", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...SOURCES), fc.nat(9000), fc.boolean()), { maxLength: 20 }), (seen) => {
+      const all = seen.map(
+        ([source, at, idle]): Evidence => ({ source, at: time(at), claim: idle ? { turn: "idle" } : { attention: null }, what: "" }),
+      );
+      const kept = all.reduce<Evidence[]>(withEvidence, []);
+      expect(fuse(kept)).toEqual(fuse(all));
+      expect(kept.length).toBeLessThanOrEqual(SOURCES.length * 2);
+    }),
+  );
+});
+
 test("explain says for each axis what is believed, by what and since when, and what was seen besides", () => {
-  const lines = explain([hook(1000, { turn: "working" }, "UserPromptSubmit"), screen(9000, { turn: "idle", attention: null })], 12_000);
-  expect(lines).toEqual([
-    "turn: idle, by screen, 3 s ago: a rule",
-    "attention: none, by screen, 3 s ago: a rule",
-    "background: unknown: nothing says so",
-    "not decisive: hook, 11 s ago: UserPromptSubmit",
-  ]);
+  const begun = hook(1000, { turn: "working" }, "UserPromptSubmit");
+  const rest = screen(9000, { turn: "idle", attention: null });
+  expect(explain([begun, rest])).toEqual({
+    turn: { value: "idle", evidence: rest },
+    attention: { value: null, evidence: rest },
+    background: null,
+    others: [begun],
+  });
 });

@@ -5,7 +5,8 @@
  * seen otherwise later and for good. That is how the screen corrects a "working" that no hook ever ended (Esc fires none), and how it
  * does not while a last frame of a spinner is still drawn after the hook that ended the turn.
  */
-import { type Attention, type Claim, type Evidence, SOURCES, type Turn } from "./evidence.ts";
+import { type Attention, type Claim, type Evidence, type Explanation, SOURCES, type Turn } from "@holdfast/contract";
+import { newestOf } from "./evidence.ts";
 
 export interface Believed<T> {
   value: T;
@@ -13,10 +14,10 @@ export interface Believed<T> {
 }
 
 export interface Standing {
-  /** undefined: unknown. */
-  turn: Believed<Turn> | undefined;
-  attention: Believed<Attention | null> | undefined;
-  background: Believed<boolean> | undefined;
+  /** null: unknown. */
+  turn: Believed<Turn> | null;
+  attention: Believed<Attention | null> | null;
+  background: Believed<boolean> | null;
 }
 
 /** What a screen shows within this time after a hook may have been on its way before it. */
@@ -26,27 +27,25 @@ export function fuse(evidence: readonly Evidence[]): Standing {
   return { turn: believe(evidence, "turn"), attention: believe(evidence, "attention"), background: believe(evidence, "background") };
 }
 
-function believe<A extends keyof Claim>(all: readonly Evidence[], axis: A): Believed<Exclude<Claim[A], undefined>> | undefined {
+function believe<A extends keyof Claim>(all: readonly Evidence[], axis: A): Believed<Exclude<Claim[A], undefined>> | null {
   let believed: Evidence | undefined;
   for (const source of SOURCES) {
     const newest = newestOf(all, source, axis);
-    if (newest && (!believed || corrects(newest, believed))) believed = newest;
+    if (newest && (!believed || (differs(newest, believed, axis) && corrects(newest, believed)))) believed = newest;
   }
-  return believed && { value: believed.claim[axis] as Exclude<Claim[A], undefined>, evidence: believed };
+  return believed ? { value: believed.claim[axis] as Exclude<Claim[A], undefined>, evidence: believed } : null;
 }
 
-function newestOf(all: readonly Evidence[], source: string, axis: keyof Claim): Evidence | undefined {
-  let newest: Evidence | undefined;
-  for (const evidence of all) {
-    if (evidence.source !== source || evidence.claim[axis] === undefined) continue;
-    if (!newest || evidence.at >= newest.at) newest = evidence;
-  }
-  return newest;
+/** Who says the same in other words is no news: the more trusted one knows better what it waits for. */
+function differs(a: Evidence, b: Evidence, axis: keyof Claim): boolean {
+  const value = ({ claim }: Evidence) => (axis === "attention" ? (claim.attention?.for ?? null) : claim[axis]);
+  return value(a) !== value(b);
 }
 
 /** Whether a less trusted source is to be believed all the same. A structured protocol is never corrected. */
 function corrects(less: Evidence, more: Evidence): boolean {
-  return more.source !== "protocol" && less.settled === true && less.at > more.at + REDRAW_MS;
+  if (more.source === "protocol" || more.held) return false;
+  return (less.settled === true || less.source === "state_file") && Date.parse(less.at) > Date.parse(more.at) + REDRAW_MS;
 }
 
 /** One word for people, of a terminal agent whose process runs. */
@@ -55,29 +54,10 @@ export function statusOf({ turn, attention }: Standing): "working" | "waiting" |
   return turn?.value ?? "unknown";
 }
 
-/** Lines for a person: what is believed of each axis, why, and what was seen besides. */
-export function explain(evidence: readonly Evidence[], now: number): string[] {
+/** What is believed of each axis, why, and what was seen besides, newest first. */
+export function explain(evidence: readonly Evidence[]): Omit<Explanation, "sources"> {
   const standing = fuse(evidence);
-  const lines = [
-    `turn: ${said(standing.turn, (value) => value, now)}`,
-    `attention: ${said(standing.attention, (value) => (value ? `waits for ${words(value.for)}${value.text ? ` (${value.text})` : ""}` : "none"), now)}`,
-    `background: ${said(standing.background, (value) => (value ? "something runs" : "nothing runs"), now)}`,
-  ];
-  const used = new Set([standing.turn, standing.attention, standing.background].map((believed) => believed?.evidence));
-  const others = evidence.filter((one) => !used.has(one)).sort((a, b) => b.at - a.at);
-  return [...lines, ...others.map((one) => `not decisive: ${one.source.replace("_", " ")}, ${age(one, now)}: ${one.what}`)];
-}
-
-function said<T>(believed: Believed<T> | undefined, name: (value: T) => string, now: number): string {
-  if (!believed) return "unknown: nothing says so";
-  const { evidence } = believed;
-  return `${name(believed.value)}, by ${evidence.source.replace("_", " ")}, ${age(evidence, now)}: ${evidence.what}`;
-}
-
-function age({ at }: Evidence, now: number): string {
-  return `${Math.max(0, Math.round((now - at) / 1000))} s ago`;
-}
-
-function words(wait: string): string {
-  return wait.replace("_", " ");
+  const used = new Set(Object.values(standing).map((believed) => believed?.evidence));
+  const others = evidence.filter((one) => !used.has(one)).sort((a, b) => b.at.localeCompare(a.at));
+  return { ...standing, others };
 }

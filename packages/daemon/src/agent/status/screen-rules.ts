@@ -2,8 +2,7 @@
  * What a screen says about its agent, by rules that are data: the first that fits. A rule that fits in the wrong place is worse than none, so each
  * names where it looks: the title, the lines at the bottom (a transcript above may quote anything), or both.
  */
-import type { Screen } from "@holdfast/contract";
-import type { Attention, Claim, Evidence, Turn, Wait } from "./evidence.ts";
+import type { Attention, Claim, EvidenceSource, Screen, Turn, Wait } from "@holdfast/contract";
 
 export interface ScreenRule {
   /** For `explain`. */
@@ -30,7 +29,7 @@ const WITHIN = 25;
 export function readScreen(
   rules: readonly ScreenRule[],
   screen: Pick<Screen, "lines" | "title">,
-): { claim: Claim; what: string; source: Evidence["source"] } | undefined {
+): { claim: Claim; what: string; source: EvidenceSource } | undefined {
   const lines = screen.lines.filter((line) => line.trim() !== "");
   for (const rule of rules) {
     const bottom = lines.slice(-(rule.within ?? WITHIN));

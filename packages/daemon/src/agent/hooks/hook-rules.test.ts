@@ -1,0 +1,36 @@
+import type { Evidence } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { type Fixture, nameOf, readFixtures } from "../fixtures/fixtures.ts";
+import { Profiles } from "../profiles/index.ts";
+import { withEvidence } from "../status/evidence.ts";
+import { fuse } from "../status/fuse.ts";
+import { describeTool, readHook } from "./hook-rules.ts";
+
+const profiles = new Profiles();
+
+/** Esc fires no hook, nor does a tool that was allowed and runs, nor a dialog that stands before the conversation: the screen must say it. */
+const SILENT = new Set(["interrupted", "denied", "login", "trust", "tool"]);
+
+const told = readFixtures().filter(({ agent, state, hooks }) => profiles.get(agent).hooks && hooks.length > 0 && !SILENT.has(state));
+
+test.each(told.map((fixture) => [nameOf(fixture), fixture] as const))("the hooks of %s tell what it does", (_, fixture) => {
+  const { turn, attention } = fuse(evidenceOf(fixture));
+  expect(turn?.value ?? fixture.expected.turn).toBe(fixture.expected.turn);
+  expect(attention?.value?.for).toBe(fixture.expected.attention?.for);
+});
+
+function evidenceOf({ agent, hooks }: Fixture): Evidence[] {
+  const reading = profiles.get(agent).hooks;
+  return hooks.reduce<Evidence[]>((all, payload, i) => {
+    const signal = reading && readHook(reading, payload, new Date(i * 1000).toISOString());
+    return signal ? withEvidence(all, { source: "hook", at: signal.at, claim: signal.claim, what: signal.event }) : all;
+  }, []);
+}
+
+test("a tool is told in one line, by what it is mostly about", () => {
+  expect(describeTool({ name: "Bash", input: { description: "clean up", command: "rm -rf \\\n  build" } })).toBe("Bash: rm -rf \\ build");
+  expect(describeTool({ name: "shell", input: { command: ["rm", "-rf", "build"] } })).toBe("shell: rm -rf build");
+  expect(describeTool({ name: "Mystery", input: { depth: 3 } })).toBe('Mystery: {"depth":3}');
+  expect(describeTool({ name: "Stop", input: null })).toBe("Stop");
+  expect(describeTool({ name: "Write", input: { command: "x".repeat(300) } })).toHaveLength("Write: ".length + 200);
+});

@@ -1,0 +1,121 @@
+/**
+ * What a hook of an agent says, by rules that are data: the first that fits the payload. A path names a field of it: `tool_input.command`.
+ */
+import type { Attention, Claim, Turn, Wait } from "@holdfast/contract";
+
+/** Of a payload, or of a file in which an agent keeps what it does. */
+export interface FieldRule {
+  /** What is at these paths must fit; what is not there fits `/^$/`. */
+  when?: Readonly<Record<string, RegExp>>;
+  turn?: Turn;
+  waits?: Wait;
+  /** Where it says what it waits for. Without it: the tool and what it is to do. */
+  text?: string;
+  /** It wants nobody. */
+  calm?: boolean;
+  background?: boolean;
+}
+
+export interface HookRule extends FieldRule {
+  /** The payload's `hook_event_name`; its `type`, where an agent calls it that. */
+  event: string;
+  /** The conversation it names is the session's from now on; what others say is a subagent's. */
+  opens?: boolean;
+  /** Where the prompt is that began a turn, the answer that ended one, and why one failed. */
+  prompt?: string;
+  reply?: string;
+  failure?: string;
+}
+
+/** How an agent's hooks are read. */
+export interface HookReading {
+  /** Where a payload names its conversation. */
+  conversation: string;
+  /** Where a payload says that it is a subagent's. */
+  subagent?: string;
+  /** Where a tool's name and arguments are. */
+  tool?: { name: string; input: string };
+  rules: readonly HookRule[];
+}
+
+export interface Signal {
+  event: string;
+  /** When it was told. */
+  at: string;
+  claim: Claim;
+  conversation: string | null;
+  opens: boolean;
+  tool: { name: string; input: unknown } | null;
+  prompt: string | null;
+  reply: string | null;
+  /** Why a turn failed. */
+  failure: string | null;
+}
+
+/** Undefined: it says nothing that matters, or a subagent says it. */
+export function readHook(reading: HookReading, payload: unknown, at: string): Signal | undefined {
+  const event = textAt(payload, "hook_event_name") ?? textAt(payload, "type");
+  if (event === undefined || (reading.subagent !== undefined && fieldAt(payload, reading.subagent) !== undefined)) return undefined;
+  const rule = reading.rules.find((rule) => rule.event === event && fits(rule, payload));
+  if (!rule) return undefined;
+  const tool = toolOf(reading, payload);
+  const field = (path: string | undefined) => (path === undefined ? null : (textAt(payload, path) ?? null));
+  return {
+    event,
+    at,
+    claim: claimOf(rule, field(rule.text) ?? (tool && describeTool(tool))),
+    conversation: field(reading.conversation),
+    opens: rule.opens ?? false,
+    tool,
+    prompt: field(rule.prompt),
+    reply: field(rule.reply),
+    failure: field(rule.failure),
+  };
+}
+
+export function fits({ when = {} }: FieldRule, payload: unknown): boolean {
+  return Object.entries(when).every(([path, pattern]) => pattern.test(textAt(payload, path) ?? ""));
+}
+
+export function claimOf(rule: FieldRule, text: string | null): Claim {
+  const claim: Claim = {};
+  if (rule.turn) claim.turn = rule.turn;
+  if (rule.waits) claim.attention = { for: rule.waits, text, until: null } satisfies Attention;
+  else if (rule.calm) claim.attention = null;
+  if (rule.background !== undefined) claim.background = rule.background;
+  return claim;
+}
+
+function toolOf({ tool }: HookReading, payload: unknown): Signal["tool"] {
+  const name = tool && textAt(payload, tool.name);
+  return tool && name !== undefined ? { name, input: fieldAt(payload, tool.input) ?? null } : null;
+}
+
+/** What a tool's arguments are mostly about, by the names that agents give it. */
+const TELLING = ["command", "cmd", "file_path", "filePath", "absolute_path", "path", "url", "pattern", "query", "prompt", "question"];
+
+/** A tool and what it is to do, in one line. */
+export function describeTool({ name, input }: { name: string; input: unknown }): string {
+  const telling = TELLING.map((key) => fieldAt(input, key)).find((value) => typeof value === "string" || Array.isArray(value));
+  const what = Array.isArray(telling) ? telling.join(" ") : typeof telling === "string" ? telling : brief(input);
+  const line = what.replaceAll(/\s+/g, " ").trim();
+  return line === "" ? name : `${name}: ${line.length > 200 ? `${line.slice(0, 199)}…` : line}`;
+}
+
+function brief(input: unknown): string {
+  const text = input === null || input === undefined ? "" : JSON.stringify(input);
+  return text === "{}" ? "" : text;
+}
+
+export function textAt(payload: unknown, path: string): string | undefined {
+  const value = fieldAt(payload, path);
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? undefined : JSON.stringify(value);
+}
+
+function fieldAt(payload: unknown, path: string): unknown {
+  let value = payload;
+  for (const key of path.split("."))
+    value = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+  return value ?? undefined;
+}

@@ -1,0 +1,56 @@
+/**
+ * Puts hooks into an agent so that it tells what it does, by its flags, its environment and files of the run's own: a user's files are
+ * not touched. What is put in belongs to one run and lies in its directory, under `hooks/`; what hooks say comes into `signals/`.
+ *
+ * A hook costs no Node: it is a shell script that writes what it is told into a file and then gives it its name. Only whole files have a name
+ * without a dot, and two hooks at once write two files.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { writeFileAtomic } from "@holdfast/platform";
+import type { Profile } from "../profile.ts";
+
+export interface InjectionPlace {
+  /** The run's own directory for it. */
+  directory: string;
+  /** The shell command that a hook runs to tell. Through `sh`: the home may be where nothing can be executed. */
+  tell: string;
+  /** The environment and the arguments with which the user starts it. */
+  env: Readonly<Record<string, string>>;
+  args: readonly string[];
+}
+
+export interface Injected {
+  /** Before the user's own. */
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** By their names in the directory. */
+  files?: Readonly<Record<string, string>>;
+}
+
+export const SIGNALS = "signals";
+
+/** The name is that of the process that tells: two that live have two. One that was told and not read yet keeps its name. */
+const TELL = `#!/bin/sh
+d=\${0%/*}/../${SIGNALS}
+n=$$
+while [ -e "$d/$n" ]; do n=$n.0; done
+cat > "$d/.$n" && mv "$d/.$n" "$d/$n"
+exit 0
+`;
+
+/** Writes what is put into the agent for this run; answers what it is to be started with besides. */
+export function injectHooks(
+  profile: Profile | undefined,
+  run: { directory: string; env: Readonly<Record<string, string>>; args: readonly string[] },
+): { args: readonly string[]; env: Readonly<Record<string, string>> } {
+  if (!profile?.hooks) return { args: [], env: {} };
+  const directory = join(run.directory, "hooks");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  mkdirSync(join(run.directory, SIGNALS), { recursive: true, mode: 0o700 });
+  const tell = join(directory, "tell");
+  writeFileAtomic(tell, TELL);
+  const { args = [], env = {}, files = {} } = profile.hooks.inject({ ...run, directory, tell: `sh '${tell.replaceAll("'", `'\\''`)}'` });
+  for (const [name, content] of Object.entries(files)) writeFileAtomic(join(directory, name), content);
+  return { args, env };
+}

@@ -1,0 +1,279 @@
+/**
+ * What the agents of live runs are doing: brings together what their hooks tell, what they keep in files and what their screens show, and
+ * writes each change into the journal. Driven by what arrives; see looks.ts for when a screen is looked at.
+ *
+ * A hook's file is deleted when what follows from it is written, all of it in one transaction. Taken twice it changes nothing: evidence
+ * carries its own time, and what is older than what is known says nothing new.
+ */
+import { type FSWatcher, rmSync } from "node:fs";
+import { type EventData, type Evidence, type Explanation, type HostName, hasEnded, unwritable } from "@holdfast/contract";
+import { describe, type Home, log, runDirectory } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
+import { readSignals, type SignalFile, watchSignals } from "../agent/hooks/signal-files.ts";
+import type { Profile } from "../agent/profile.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
+import { withEvidence } from "../agent/status/evidence.ts";
+import { explain, fuse, REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
+import { Looks } from "../agent/status/looks.ts";
+import { readScreen } from "../agent/status/screen-rules.ts";
+import { readStateFile } from "../agent/status/state-file.ts";
+import { type Host, type RunId, runMarker } from "../host/host.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import type { RunObserver } from "./lifecycle.ts";
+import { readSessionFiles } from "./run-files.ts";
+
+/** What a less trusted source saw is believed only some time after what a more trusted one said: then look again. */
+const LOOK_AGAIN_MS = REDRAW_MS + 100;
+
+interface Observed {
+  run: RunId;
+  profile: Profile;
+  evidence: Evidence[];
+  /** Of the last look, and when: a screen that moves on and says the same is as good as one at rest. */
+  lastClaim: { text: string; at: number } | undefined;
+  watcher: FSWatcher | undefined;
+  looking: boolean;
+  env: Readonly<Record<string, string>> | undefined;
+}
+
+/** What else follows from a signal or a change; written in the same transaction. */
+export type StatusFollower = (what: { record: SessionRecord; signal?: Signal; changed?: EventData<"session.status_changed"> }) => Draft[];
+
+export class AgentStatus implements RunObserver, Disposable {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #hosts: ReadonlyMap<HostName, Host>;
+  readonly #profiles: Profiles;
+  readonly #observed = new Map<string, Observed>();
+  readonly #looks = new Looks((marker, settled) => void this.#look(marker, settled));
+  readonly #followers: StatusFollower[] = [];
+
+  constructor(options: {
+    home: Home;
+    journal: Journal;
+    queries: SessionQueries;
+    hosts: ReadonlyMap<HostName, Host>;
+    profiles: Profiles;
+  }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#hosts = options.hosts;
+    this.#profiles = options.profiles;
+  }
+
+  followWith(follower: StatusFollower): void {
+    this.#followers.push(follower);
+  }
+
+  [Symbol.dispose](): void {
+    this.#looks[Symbol.dispose]();
+    for (const { watcher } of this.#observed.values()) watcher?.close();
+    this.#observed.clear();
+  }
+
+  began(run: RunId): void {
+    const record = this.#queries.get(run.session);
+    const profile = record && this.#profiles.find(record.agent);
+    if (!profile || profile.untested || !(profile.hooks || profile.screen || profile.stateFile)) return;
+    const marker = runMarker(run);
+    if (this.#observed.has(marker)) return;
+    const watcher = profile.hooks && watchSignals(runDirectory(this.#home, run.session, run.run), () => this.#takeSignals(run));
+    this.#observed.set(marker, {
+      run,
+      profile,
+      evidence: [...(record.standing?.evidence ?? [])],
+      lastClaim: undefined,
+      watcher,
+      looking: false,
+      env: undefined,
+    });
+    this.#takeSignals(run);
+    this.#looks.stir(marker);
+  }
+
+  wrote(run: RunId): void {
+    const marker = runMarker(run);
+    if (this.#observed.has(marker)) this.#looks.stir(marker);
+  }
+
+  /** What notices would have said, where there are none. */
+  look(run: RunId): void {
+    if (this.#observed.get(runMarker(run))?.profile.hooks) this.#takeSignals(run);
+  }
+
+  /** The last words of a run that has ended; then nothing more. */
+  ended(run: RunId): void {
+    const marker = runMarker(run);
+    const observed = this.#observed.get(marker);
+    this.#takeSignals(run);
+    observed?.watcher?.close();
+    this.#looks.forget(marker);
+    this.#observed.delete(marker);
+  }
+
+  /** Something is known from elsewhere: an approval that was parked, or is over. */
+  learn(run: RunId, evidence: Evidence): void {
+    const observed = this.#observed.get(runMarker(run));
+    if (observed) this.#absorb(observed, withEvidence(observed.evidence, evidence));
+  }
+
+  explain(record: SessionRecord): Explanation {
+    const profile = this.#profiles.find(record.agent);
+    const seen = this.#observed.get(runMarker({ session: record.id, run: record.run }));
+    const evidence = hasEnded(record.status) ? [] : (seen?.evidence ?? record.standing?.evidence ?? []);
+    const has: [Explanation["sources"][number], unknown][] = [
+      ["hook", profile?.hooks],
+      ["state_file", profile?.stateFile],
+      ["title", profile?.screen?.some(({ title }) => title)],
+      ["screen", profile?.screen?.some(({ line, foot, without }) => line ?? foot ?? without)],
+    ];
+    const sources = profile?.untested ? [] : has.flatMap(([source, there]) => (there ? [source] : []));
+    return { sources, ...explain(evidence) };
+  }
+
+  #takeSignals(run: RunId): void {
+    const observed = this.#observed.get(runMarker(run));
+    if (!observed?.profile.hooks) return;
+    try {
+      for (const file of readSignals(runDirectory(this.#home, run.session, run.run))) this.#take(observed, file);
+    } catch (error) {
+      // They stay where they are, and are tried again with the next one and at every sweep.
+      log(`session ${run.session}: what its hooks told cannot be taken: ${describe(error)}`);
+    }
+  }
+
+  #take(observed: Observed, { path, at, payload }: SignalFile): void {
+    const record = this.#queries.get(observed.run.session);
+    const { hooks } = observed.profile;
+    const signal = hooks && readHook(hooks, payload, at);
+    if (record && signal && isOwn(signal, record)) {
+      const drafts: Draft[] = [];
+      const { conversation } = signal;
+      if (conversation !== null && conversation !== record.conversation) {
+        drafts.push({
+          type: "session.conversation_changed",
+          actor: DAEMON,
+          session: record.id,
+          data: { run: observed.run.run, conversation },
+        });
+      }
+      const evidence = { source: "hook", at, claim: signal.claim, what: signal.event } as const satisfies Evidence;
+      this.#absorb(observed, withEvidence(observed.evidence, evidence), { drafts, signal });
+      this.#looks.order(runMarker(observed.run), LOOK_AGAIN_MS);
+    }
+    rmSync(path, { force: true });
+  }
+
+  async #look(marker: string, settled: boolean): Promise<void> {
+    const observed = this.#observed.get(marker);
+    if (!observed) return;
+    if (observed.looking) return this.#looks.stir(marker);
+    observed.looking = true;
+    try {
+      await this.#lookAt(observed, settled);
+    } catch (error) {
+      // A program that has just ended has no screen; its end comes by another way.
+      if (this.#observed.has(marker) && !hasEnded(this.#queries.get(observed.run.session)?.status ?? "lost")) {
+        log(`session ${observed.run.session}: its screen cannot be read: ${describe(error)}`);
+      }
+    } finally {
+      observed.looking = false;
+    }
+  }
+
+  async #lookAt(observed: Observed, settled: boolean): Promise<void> {
+    const record = this.#queries.get(observed.run.session);
+    const host = record && this.#hosts.get(record.host);
+    if (!record || !host || hasEnded(record.status)) return;
+    const { profile, run } = observed;
+    const screen = profile.screen ? await host.screen(run) : undefined;
+    if (this.#observed.get(runMarker(run)) !== observed) return;
+    const read = screen && readScreen(profile.screen ?? [], screen);
+    let evidence = observed.evidence;
+    const file = this.#stateOf(observed, record);
+    if (file) evidence = withEvidence(evidence, file);
+    if (read) {
+      const now = Date.now();
+      const claim = JSON.stringify(read.claim);
+      const stays = settled || (observed.lastClaim?.text === claim && now - observed.lastClaim.at >= REDRAW_MS);
+      observed.lastClaim = { text: claim, at: now };
+      // A look replaces the one before: what it does not see any more is not so any more.
+      evidence = [...withoutScreens(evidence), { ...read, at: new Date(now).toISOString(), settled: stays }];
+    } else if (settled) {
+      evidence = withoutScreens(evidence);
+    }
+    this.#absorb(observed, evidence);
+    if (read && contradicts(read.claim, evidence)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
+  }
+
+  #stateOf(observed: Observed, record: SessionRecord): Evidence | undefined {
+    const { stateFile } = observed.profile;
+    if (!stateFile || record.pid === null || record.startedAt === null) return undefined;
+    observed.env ??= readSessionFiles(this.#home, record.id).env;
+    return readStateFile(stateFile, { pid: record.pid, env: observed.env, startedAt: record.startedAt });
+  }
+
+  /** In the journal first, then believed. */
+  #absorb(observed: Observed, evidence: Evidence[], more: { drafts?: Draft[]; signal?: Signal } = {}): void {
+    const record = this.#queries.get(observed.run.session);
+    if (!record || hasEnded(record.status) || record.run !== observed.run.run) return;
+    const changed = changeOf(record, evidence);
+    const { signal } = more;
+    const drafts: Draft[] = [...(more.drafts ?? [])];
+    if (changed) drafts.push({ type: "session.status_changed", actor: DAEMON, session: record.id, data: changed });
+    for (const follower of this.#followers) {
+      drafts.push(...follower({ record, ...(signal ? { signal } : {}), ...(changed ? { changed } : {}) }));
+    }
+    if (drafts.length > 0) {
+      try {
+        this.#journal.append(...drafts);
+      } catch (error) {
+        if (signal || !unwritable(error)) throw error;
+        // On a full disk what the screen shows is looked at again later.
+        this.#looks.order(runMarker(observed.run), 2000);
+        return;
+      }
+    }
+    observed.evidence = evidence;
+  }
+}
+
+/** A conversation that is not the session's is a subagent's, or one that the agent holds with itself. */
+function isOwn({ conversation, opens }: Signal, record: SessionRecord): boolean {
+  return opens || conversation === null || record.conversation === null || conversation === record.conversation;
+}
+
+function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
+  return evidence.filter(({ source }) => source !== "screen" && source !== "title");
+}
+
+/** Whether what is on the screen is not believed, for now. */
+function contradicts(claim: Evidence["claim"], evidence: readonly Evidence[]): boolean {
+  const { turn, attention } = fuse(evidence);
+  return (
+    (claim.turn !== undefined && claim.turn !== turn?.value && !turn?.evidence.held) ||
+    (claim.attention !== undefined && claim.attention?.for !== attention?.value?.for && !attention?.evidence.held)
+  );
+}
+
+/** Undefined: nothing that anybody would notice is different. */
+export function changeOf(record: SessionRecord, evidence: Evidence[], hung = false): EventData<"session.status_changed"> | undefined {
+  const standing = fuse(evidence);
+  const status = statusOf(standing);
+  const now = {
+    turn: standing.turn?.value ?? null,
+    attention: standing.attention?.value ?? null,
+    background: standing.background?.value ?? null,
+    hung,
+  };
+  const { turn = null, attention = null, background = null, hung: wasHung = false } = record.standing ?? {};
+  const waits = JSON.stringify(now.attention) !== JSON.stringify(attention);
+  if (status === record.status && !waits && now.turn === turn && now.background === background && now.hung === wasHung) return undefined;
+  const decisive = (now.attention ? standing.attention : standing.turn)?.evidence.at ?? new Date().toISOString();
+  const since = status === record.status && !waits ? (record.statusAt ?? decisive) : decisive;
+  return { run: record.run, status, since, ...now, turnBegan: turn !== "working" && now.turn === "working", evidence };
+}
