@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt turn attention background hung turns conversation".split(
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns conversation".split(
     " ",
   ),
 ].sort();
@@ -79,6 +79,7 @@ test("run --json prints the session that runs", async () => {
     recordingCutBytes: 0,
     viewedAt: null,
     statusAt: null,
+    statusForMs: null,
     turn: null,
     attention: null,
     background: null,
@@ -144,7 +145,7 @@ test("attach --json prints what a terminal must become, and detach --json how ma
   await using home = new TestHome();
   await home.ok(["spawn", "shell", "--name", "one"]);
   const plan = await home.json<AttachPlan>(["attach", "one"]);
-  expect(keys(plan)).toEqual(["command", "detachBytes", "detachKey", "session", "socket", "switched"]);
+  expect(keys(plan)).toEqual(["command", "detachBytes", "detachKey", "nextBytes", "nextKey", "session", "socket", "switched"]);
   expect(keys(plan.session)).toEqual(SESSION_KEYS);
   expect(plan).toMatchObject({ switched: false, detachKey: "Ctrl+\\" });
   expect(plan.command?.[0]).toMatch(/\/tmux$/);

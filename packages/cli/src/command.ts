@@ -22,6 +22,7 @@ export type Completion =
   | "shells"
   | "scopes"
   | "token-verbs"
+  | "waits"
   | "directories"
   | "files"
   | "nothing";

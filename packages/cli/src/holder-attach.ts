@@ -15,9 +15,14 @@ const ENTER = "\x1b[?1049h\x1b[2J\x1b[H";
 const LEAVE =
   "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4;0m\x1b[<99u\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
 
-export type AttachEnd = "detached" | "ended" | "lost";
+export type AttachEnd = "detached" | "ended" | "lost" | "next";
 
-export async function attachToHolder(options: { socket: string; readOnly: boolean; detachBytes: readonly string[] }): Promise<AttachEnd> {
+export async function attachToHolder(options: {
+  socket: string;
+  readOnly: boolean;
+  detachBytes: readonly string[];
+  nextBytes: readonly string[];
+}): Promise<AttachEnd> {
   const socket = await open(options.socket);
   const { stdin, stdout } = process;
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
@@ -35,9 +40,9 @@ export async function attachToHolder(options: { socket: string; readOnly: boolea
     };
     const onSignal = () => finish("detached");
     const onKeys = (keys: Buffer) => {
-      const { before, detach } = untilDetach(keys, options.detachBytes);
+      const { before, end } = untilOurs(keys, { detached: options.detachBytes, next: options.nextBytes });
       if (before.length > 0 && !options.readOnly) socket.write(encodeFrame(BYTES, before));
-      if (detach) finish("detached");
+      if (end) finish(end);
     };
     const onResize = () => tell({ t: "resize", ...size() });
     const reader = new FrameReader();
@@ -85,9 +90,11 @@ function open(path: string): Promise<Socket> {
   });
 }
 
-/** What was typed before the detach key, which terminals send in one of several forms. */
-function untilDetach(keys: Buffer, detachBytes: readonly string[]): { before: Buffer; detach: boolean } {
-  const places = detachBytes.map((sequence) => keys.indexOf(sequence, 0, "latin1")).filter((place) => place >= 0);
-  if (places.length === 0) return { before: keys, detach: false };
-  return { before: keys.subarray(0, Math.min(...places)), detach: true };
+/** What was typed before a key of ours, which terminals send in one of several forms. */
+function untilOurs<K extends string>(keys: Buffer, ours: Readonly<Record<K, readonly string[]>>): { before: Buffer; end: K | undefined } {
+  const found = (Object.entries(ours) as [K, readonly string[]][]).flatMap(([end, forms]) =>
+    forms.map((form) => ({ end, place: keys.indexOf(form, 0, "latin1") })).filter(({ place }) => place >= 0),
+  );
+  const first = found.sort((a, b) => a.place - b.place)[0];
+  return first ? { before: keys.subarray(0, first.place), end: first.end } : { before: keys, end: undefined };
 }

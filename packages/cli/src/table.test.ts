@@ -9,6 +9,10 @@ function session(more: Partial<Record<keyof Session, unknown>> = {}): Session {
     id: "abcdefghij",
     name: "build",
     status: "working",
+    statusForMs: null,
+    attention: null,
+    background: null,
+    hung: false,
     agent: "shell",
     durationMs: 65_000,
     lastActivityAt: "2026-01-02T02:59:56.000Z",
@@ -28,6 +32,23 @@ test("a row says what, how, how long, when last, and where", () => {
   expect(table([session()])).toEqual([
     "NAME   STATUS   AGENT  FOR     LAST OUTPUT  PID  ID          DIRECTORY",
     "build  working  shell  1m 05s  4s ago       123  abcdefghij  /home/me/app",
+  ]);
+});
+
+test("of an agent it says for how long, what it waits for, and what goes on beside", () => {
+  const attention = { for: "approval", text: `Bash: ${"make ".repeat(20)}`, until: null };
+  const [head, ...rows] = table([
+    session({ status: "waiting", statusForMs: 185_000, attention }),
+    session({ status: "idle", statusForMs: 4000, background: true }),
+    session({ status: "working", statusForMs: 7_500_000, hung: true }),
+    session({ status: "waiting", statusForMs: 1000, attention: { for: "rate_limit", text: null, until: "2026-01-02T03:05:00.000Z" } }),
+  ]);
+  expect(head).toMatch(/^NAME +STATUS +WAITS FOR +AGENT/);
+  expect(rows.map((row) => row.split(/ {2,}/).slice(1, 3))).toEqual([
+    ["waiting 3m", "approval: Bash: make make make make make make m…"],
+    ["idle 4s (background)", "shell"],
+    ["working 2h (hung)", "shell"],
+    ["waiting 1s", "its rate limit (for 5m 00s more)"],
   ]);
 });
 

@@ -3,6 +3,7 @@ import type { Session } from "@holdfast/contract/session";
 import { type Color, color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
+import { statusCell, waitsFor } from "./status-text.ts";
 
 const STATUS_COLOR: Readonly<Record<string, Color>> = {
   working: "green",
@@ -32,7 +33,8 @@ export interface TableOptions {
  */
 export function sessionTable(sessions: readonly Session[], options: TableOptions): string {
   const room = options.width ?? Number.POSITIVE_INFINITY;
-  const wanted = COLUMNS.filter(({ when }) => when === undefined || options[when]);
+  const given = { ...options, waits: sessions.some(({ attention }) => attention !== null) };
+  const wanted = COLUMNS.filter(({ when }) => when === undefined || given[when]);
   const measured = wanted.map(({ head, cell }) => {
     const cells = sessions.map((session) => cell(session, options));
     return { head, cells, width: Math.max(head.length, ...cells.map(widthOf)) };
@@ -62,7 +64,10 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
 const LEAST_PATH = 12;
 
 /** In the order in which they are left out. */
-const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "LAST OUTPUT", "AGENT", "RUNS"];
+const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "LAST OUTPUT", "RUNS", "ID", "FOR", "AGENT"];
+
+/** More of what it waits for is in `show`. */
+const MOST_WAITS = 48;
 
 function paint(text: string, { head, status }: { head: string; status: string | undefined }): string {
   if (status === undefined) return color("dim", text);
@@ -72,7 +77,7 @@ function paint(text: string, { head, status }: { head: string; status: string | 
 
 interface Column {
   head: string;
-  when?: "outputs" | "usage";
+  when?: "outputs" | "usage" | "waits";
   cell(session: Session, options: TableOptions): string;
 }
 
@@ -80,7 +85,8 @@ const NONE = "–";
 
 const COLUMNS: readonly Column[] = [
   { head: "NAME", cell: ({ name }) => plain(name) },
-  { head: "STATUS", cell: (session) => session.status + exitNote(session) },
+  { head: "STATUS", cell: (session) => statusCell(session) + exitNote(session) },
+  { head: "WAITS FOR", when: "waits", cell: (session, { now }) => cut(waitsFor(session, now), MOST_WAITS) },
   { head: "AGENT", cell: ({ agent }) => plain(agent) },
   { head: "FOR", cell: ({ durationMs }) => (durationMs === null ? NONE : formatDuration(durationMs)) },
   {
@@ -120,6 +126,10 @@ function exitNote({ exit, status, cause }: Session): string {
 function shortPath(path: string): string {
   const home = process.env.HOME;
   return plain(home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path);
+}
+
+function cut(text: string, most: number): string {
+  return [...text].length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`;
 }
 
 /** The end of a path says more than its beginning. */

@@ -116,7 +116,8 @@ export type SessionList = z.infer<typeof SessionList>;
 
 /**
  * How to become a client of a session: replace yourself by `command` (tmux), or speak the holder protocol on `socket` (native), or,
- * when `switched`, do nothing more. `detachBytes`: the forms in which a terminal may send the detach key.
+ * when `switched`, do nothing more. `detachBytes` and `nextBytes`: the forms in which a terminal may send the key that detaches, and the one that goes
+ * to the next session that waits.
  */
 export const AttachPlan = z.object({
   session: Session,
@@ -125,6 +126,8 @@ export const AttachPlan = z.object({
   socket: z.nullable(z.string()),
   detachKey: z.string(),
   detachBytes: z.array(z.string()),
+  nextKey: z.string(),
+  nextBytes: z.array(z.string()),
 });
 export type AttachPlan = z.infer<typeof AttachPlan>;
 

@@ -40,6 +40,8 @@ export const ERRORS = {
   journal_damaged: { http: 503, exit: 18, what: "The journal's database is damaged; the daemon restores it at its next start." },
   disk_full: { http: 507, exit: 19, what: "The disk that holds the home is full: nothing can be written down." },
   home_read_only: { http: 507, exit: 19, what: "The home is on a file system that cannot be written to." },
+  status_unknown: { http: 409, exit: 23, what: "What the agent does is not known, so it cannot be waited for." },
+  nothing_waits: { http: 404, exit: 24, what: "No session waits for a person." },
   timeout: { http: 504, exit: 16, what: "What was waited for did not happen in time." },
   paste_refused: { http: 409, exit: 17, what: "Several lines for a program that would take each as a command; --force types them." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },

@@ -91,6 +91,8 @@ export const EVENTS = {
     run: RunNumber,
     status: StatusSchema,
     since: Time,
+    /** The same moment on the clock that nobody sets: boot and milliseconds since. */
+    sinceBoot: z.nullable(z.string()),
     turn: z.nullable(z.enum(TURNS)),
     attention: z.nullable(Attention),
     background: z.nullable(z.boolean()),

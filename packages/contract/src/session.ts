@@ -38,6 +38,8 @@ export const Session = z.object({
   status: StatusSchema,
   /** Since when: the time of the evidence that changed it. Null while its process is all that is known. */
   statusAt: z.nullable(Time),
+  /** How long that is, by a clock that nobody sets. */
+  statusForMs: z.nullable(z.number()),
   /** Of an agent that runs; null: unknown, or there is no such thing. */
   turn: z.nullable(z.enum(TURNS)),
   /** What it waits for a person for, while its status is `waiting`. */

@@ -8,8 +8,12 @@ import { parse } from "smol-toml";
 export interface Configuration {
   /** In tmux's notation: `C-\`, `F12`, `M-d`. */
   detachKey: string;
+  /** Likewise: goes to the next session that waits. */
+  nextKey: string;
   /** Bytes of each run that are kept; 0 keeps everything. */
   recordingLimit: number;
+  /** How long an agent that works may show no sign of life; 0: for ever. */
+  hungAfterMs: number;
   prune: PrunePolicy;
   /** The tables `[agents.NAME]`, as they are; and the file, for who finds them wrong. */
   agents: { table: unknown; file: string };
@@ -25,7 +29,9 @@ export interface PrunePolicy {
 
 const DEFAULTS: Configuration = {
   detachKey: "C-\\",
+  nextKey: "C-]",
   recordingLimit: 64 * 2 ** 20,
+  hungAfterMs: 10 * 60_000,
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
   agents: { table: undefined, file: "config.toml" },
 };
@@ -55,11 +61,23 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
       hint: 'for example: detach_key = "C-\\\\" or "F12"',
       otherwise: DEFAULTS.detachKey,
     }),
+    nextKey: table.value("next_key", {
+      read: (key) => (typeof key === "string" && KEY.test(key) ? key : undefined),
+      isNot: "a key",
+      hint: 'for example: next_key = "C-]" or "F11"',
+      otherwise: DEFAULTS.nextKey,
+    }),
     recordingLimit: table.value("recording_limit", {
       read: orOff(0, (value) => atLeast(LEAST_RECORDING, sizeBytes(value))),
       isNot: "a size of at least 2M",
       hint: 'for example: recording_limit = "64M", or "off" to keep everything',
       otherwise: DEFAULTS.recordingLimit,
+    }),
+    hungAfterMs: table.value("hung_after", {
+      read: orOff(0, (value) => atLeast(1000, durationMs(value))),
+      isNot: "a time of at least 1s",
+      hint: 'for example: hung_after = "10m", or "off"',
+      otherwise: DEFAULTS.hungAfterMs,
     }),
     prune: {
       ageMs: prune.value("age", {

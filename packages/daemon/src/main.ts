@@ -46,7 +46,7 @@ import { TcpDoor } from "./api/tcp.ts";
 import { readConfiguration } from "./configuration.ts";
 import { Doctor } from "./doctor/doctor.ts";
 import type { Host } from "./host/host.ts";
-import { detachKeyOf } from "./host/keys.ts";
+import { clientKeysOf } from "./host/keys.ts";
 import { NativeHost } from "./host/native/host.ts";
 import { TmuxHost } from "./host/tmux/host.ts";
 import { findTmux, TMUX_HINT, TmuxServer, tmuxAtLeast } from "./host/tmux/server.ts";
@@ -63,6 +63,7 @@ import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
+import { HungWatch } from "./session/hung.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
@@ -73,6 +74,9 @@ import { sweepSessions } from "./session/sweep.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
+
+/** What somebody who is attached runs by a key. */
+const CLI = [process.execPath, join(import.meta.dirname, "holdfast.cjs")];
 
 const home = openHome();
 try {
@@ -116,7 +120,7 @@ async function serve(home: Home): Promise<void> {
   const tokens = new Tokens({ home, journal, queries: tokenQueries });
   const refusals = new Refusals({ journal });
   const gate = new Gate({ access: new Access({ home, queries, tokens: tokenQueries, refusals }), refusals, queries });
-  const tmux = openTmux(home, configuration.detachKey);
+  const tmux = openTmux(home, configuration);
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit: configuration.recordingLimit });
@@ -124,6 +128,7 @@ async function serve(home: Home): Promise<void> {
   const profiles = new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
   lifecycle.observeWith(status);
+  const hung = new HungWatch({ status, lifecycle, hosts, afterMs: configuration.hungAfterMs });
   const sessions = new Sessions({
     home,
     journal,
@@ -134,7 +139,8 @@ async function serve(home: Home): Promise<void> {
     profiles,
     reserve,
     programs: import.meta.dirname,
-    detachKey: detachKeyOf(configuration.detachKey),
+    cli: CLI,
+    keys: clientKeysOf(configuration),
     recordingLimit: configuration.recordingLimit,
     missingHost,
   });
@@ -164,6 +170,7 @@ async function serve(home: Home): Promise<void> {
   sessions.finishStops();
   sessions.restarts.begin();
   sessions.limits.begin();
+  hung.begin();
   pruning.begin();
   backups.spare(db);
   backups.begin(() => journal.cursor.seq);
@@ -175,6 +182,7 @@ async function serve(home: Home): Promise<void> {
     await Promise.all([door[Symbol.asyncDispose](), tcp[Symbol.asyncDispose]()]);
     sessions.restarts[Symbol.dispose]();
     sessions.limits[Symbol.dispose]();
+    hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     status[Symbol.dispose]();
@@ -287,9 +295,9 @@ function launchNext(home: Home): void {
   launchDaemon(home, process.argv[1] ?? "").catch((error: unknown) => log(`no daemon follows: ${describe(error)}`));
 }
 
-function openTmux(home: Home, detachKey: string): TmuxHost | undefined {
+function openTmux(home: Home, keys: { detachKey: string; nextKey: string }): TmuxHost | undefined {
   const program = findTmux(home);
-  return program && new TmuxHost({ home, server: new TmuxServer({ home, program, detachKey }) });
+  return program && new TmuxHost({ home, server: new TmuxServer({ home, program, ...keys, cli: CLI }) });
 }
 
 function missingHost(host: HostName): HoldfastError {

@@ -1,6 +1,6 @@
 import type { AttachPlan } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Command } from "../command.ts";
+import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";
 import { oneName } from "../select.ts";
 
@@ -31,26 +31,30 @@ export const command: Command = {
       });
     }
     const plan = await context.client.call("attachSession", { params: { ref }, body: { readOnly, from: context.json ? null : from } });
-    if (context.json) {
-      process.stdout.write(`${JSON.stringify(plan)}\n`);
-      return 0;
-    }
-    if (plan.socket !== null) return attachNative(plan, { socket: plan.socket, readOnly });
-    if (plan.command === null) return 0;
-    // Inside another tmux it nests: without this, tmux would refuse.
-    const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
-    const [file = "", ...args] = plan.command;
-    process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
-    const { usableTerm } = await import("../terminal-type.ts");
-    process.execve?.(file, [file, ...args], { ...env, TERM: usableTerm(process.env) });
-    throw new HoldfastError("internal", "cannot become the session's client on this platform");
+    if (!context.json) return follow(context, plan, { readOnly });
+    process.stdout.write(`${JSON.stringify(plan)}\n`);
+    return 0;
   },
 };
 
-async function attachNative(plan: AttachPlan, options: { socket: string; readOnly: boolean }): Promise<number> {
+/** The terminal becomes what the plan says. */
+export async function follow(context: Context, plan: AttachPlan, { readOnly }: { readOnly: boolean }): Promise<number> {
+  if (plan.socket !== null) return attachNative(context, plan, { socket: plan.socket, readOnly });
+  if (plan.command === null) return 0;
+  // Inside another tmux it nests: without this, tmux would refuse.
+  const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
+  const [file = "", ...args] = plan.command;
+  process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
+  const { usableTerm } = await import("../terminal-type.ts");
+  process.execve?.(file, [file, ...args], { ...env, TERM: usableTerm(process.env) });
+  throw new HoldfastError("internal", "cannot become the session's client on this platform");
+}
+
+async function attachNative(context: Context, plan: AttachPlan, options: { socket: string; readOnly: boolean }): Promise<number> {
   process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
   const { attachToHolder } = await import("../holder-attach.ts");
-  const end = await attachToHolder({ ...options, detachBytes: plan.detachBytes });
+  const end = await attachToHolder({ ...options, detachBytes: plan.detachBytes, nextBytes: plan.nextBytes });
+  if (end === "next") return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: options.readOnly });
   const how = { detached: "detached; it goes on", ended: "has ended", lost: "has lost its holder" }[end];
   process.stdout.write(`${plan.session.name}: ${how}\n`);
   return 0;

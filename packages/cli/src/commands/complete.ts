@@ -50,6 +50,7 @@ async function values(context: Context, what: Completion): Promise<string[]> {
   if (what === "restarts") return [...RESTARTS];
   if (what === "shells") return ["bash", "zsh", "fish"];
   if (what === "scopes") return [...SCOPES];
+  if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
   if (what === "token-verbs") return ["create", "ls", "revoke"];
   if (what !== "sessions" && what !== "agents") return [];
   using client = connectRunning(context.home);

@@ -4,6 +4,7 @@ import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { oneName } from "../select.ts";
+import { statusCell, waitsFor } from "../status-text.ts";
 import { formatBytes } from "../table.ts";
 import { tellViewed } from "../viewed.ts";
 
@@ -30,11 +31,14 @@ function render(session: Session): string {
   const rows: [string, string | null][] = [
     ["name", session.name],
     ["id", session.id],
-    ["status", session.status],
+    ["status", statusCell(session)],
+    ["waits for", waitsFor(session, Date.now()) || null],
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
+    ["turns", session.turns === 0 && session.turn === null ? null : String(session.turns)],
+    ["conversation", session.conversation],
     ["role", session.role],
     ["objective", session.objective],
     ["command", session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")],

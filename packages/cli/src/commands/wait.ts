@@ -1,24 +1,27 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
+import { AWAITED, type Awaited, untilStatus } from "../await-status.ts";
 import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { printedLines } from "../printed-lines.ts";
 import { oneName } from "../select.ts";
+import { statusCell, waitsFor } from "../status-text.ts";
 
 export const command: Command = {
   name: "wait",
-  summary: "wait for a session's end, or for something it prints",
-  usage: "NAME [--for exit|output=REGEX] [--timeout 30s]",
+  summary: "wait for a session's end, for what its agent does, or for something it prints",
+  usage: "NAME [--for exit|idle|waiting|turn|output=REGEX] [--timeout 30s]",
   description:
-    "For the end (the default): returns when the session has ended. For output: when a line it has printed, or prints, fits the regular\nexpression. When the time is over first, or it ends without having printed it, the exit code is 16.",
+    "For the end (the default): returns when the session has ended. For output: when a line it has printed, or prints, fits the regular\nexpression. When the time is over first, or it ends without having printed it, the exit code is 16.\nFor an agent: idle (it waits for a prompt), waiting (it wants a person), turn (the turn that runs has ended, or the next one if none runs).\nWhen nothing tells what it does, the exit code is 23.",
   flags: {
-    for: { value: "WHAT", summary: "exit, or output=REGEX", complete: "nothing" },
+    for: { value: "WHAT", summary: "exit, idle, waiting, turn, or output=REGEX", complete: "waits" },
     timeout: { value: "TIME", summary: "how long at most (default: for ever)", complete: "nothing" },
   },
   arguments: "sessions",
   examples: [
     ["holdfast wait build --timeout 10m", "for its end"],
+    ["holdfast wait api --for turn --timeout 20m", "until the agent has done what it was asked"],
     ["holdfast wait serve --for 'output=listening on' --timeout 30s", "until it is ready"],
   ],
   async run(context) {
@@ -28,8 +31,10 @@ export const command: Command = {
     const over = timeout === undefined ? new AbortController().signal : AbortSignal.timeout(parseDuration(timeout, "--timeout"));
     const session = await context.client.call("getSession", { params: { ref } });
     if (what === "exit") return told(context, await untilEnded(context, { session, over }), undefined);
+    if (isAwaited(what)) return toldStatus(context, await untilStatus(context, { session, what, over }));
     const pattern = /^output=(.+)$/s.exec(what)?.[1];
-    if (pattern === undefined) throw new HoldfastError("usage", `--for takes exit or output=REGEX, not ${JSON.stringify(what)}`);
+    if (pattern === undefined)
+      throw new HoldfastError("usage", `--for takes exit, idle, waiting, turn or output=REGEX, not ${JSON.stringify(what)}`);
     const line = await untilPrinted(context, { session, over, pattern: regexOf(pattern) });
     return told(context, await context.client.call("getSession", { params: { ref: session.id } }), line);
   },
@@ -38,6 +43,16 @@ export const command: Command = {
 function told(context: Context, session: Session, line: string | undefined): number {
   if (context.json) process.stdout.write(`${JSON.stringify({ ...session, line: line ?? null })}\n`);
   else process.stdout.write(line === undefined ? `${plain(session.name)} has ended: ${session.status}\n` : `${plain(line)}\n`);
+  return 0;
+}
+
+function isAwaited(what: string): what is Awaited {
+  return (AWAITED as readonly string[]).includes(what);
+}
+
+function toldStatus(context: Context, session: Session): number {
+  const line = `${plain(session.name)} is ${statusCell(session)}${session.attention ? `: ${waitsFor(session, Date.now())}` : ""}`;
+  process.stdout.write(context.json ? `${JSON.stringify({ ...session, line: null })}\n` : `${line}\n`);
   return 0;
 }
 

@@ -48,6 +48,8 @@ export interface Host extends AsyncDisposable {
   attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays>;
   /** Moves a client that shows `from` over to `to`; false when there is none. */
   switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean>;
+  /** A client that shows `from` leaves and its terminal runs the command instead; false when there is none, or it cannot be made to. */
+  handOver(from: RunId, command: readonly string[]): Promise<boolean>;
   /** How many clients were sent away. */
   detach(run: RunId): Promise<number>;
   /** Bytes for the program to read. As a paste, between the paste marks if the program has asked for them. */

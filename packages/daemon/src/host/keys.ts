@@ -92,13 +92,27 @@ function controlled(character: string): string {
   return character.length === 1 && code >= 0x40 && code <= 0x5f ? String.fromCharCode(code & 0x1f) : character;
 }
 
-/** The key that leaves a session: how people write it, and the forms in which a terminal may send it. */
-export interface DetachKey {
+/** Keys that are not the program's: how people write each, and the forms in which a terminal may send it. */
+export interface ClientKeys {
+  /** Leaves the session. */
   detachKey: string;
   detachBytes: string[];
+  /** Goes to the session that has waited longest for a person. */
+  nextKey: string;
+  nextBytes: string[];
 }
 
-export function detachKeyOf(name: string): DetachKey {
+/** By their names in tmux's notation. */
+export function clientKeysOf(names: { detachKey: string; nextKey: string }): ClientKeys {
+  return {
+    detachKey: keyForPeople(names.detachKey),
+    detachBytes: formsOf(names.detachKey),
+    nextKey: keyForPeople(names.nextKey),
+    nextBytes: formsOf(names.nextKey),
+  };
+}
+
+function formsOf(name: string): string[] {
   const key = parseKey(name);
   const forms = [encodeKey(key, { applicationCursor: false })];
   if ([...key.base].length === 1) {
@@ -107,7 +121,7 @@ export function detachKeyOf(name: string): DetachKey {
     const code = key.base.codePointAt(0);
     forms.push(`\x1b[${code};${modifier}u`, `\x1b[27;${modifier};${code}~`);
   }
-  return { detachKey: keyForPeople(name), detachBytes: forms };
+  return forms;
 }
 
 /** `C-\` as people write it. */

@@ -245,7 +245,10 @@ class HostHome implements AsyncDisposable {
     if (this.#name === "native") return new NativeHost({ home: this.home, program: holder });
     const program = findTmux(this.home);
     if (!program) throw new Error("tmux is missing: apt-get install tmux");
-    return new TmuxHost({ home: this.home, server: new TmuxServer({ home: this.home, program, detachKey: "C-\\" }) });
+    return new TmuxHost({
+      home: this.home,
+      server: new TmuxServer({ home: this.home, program, detachKey: "C-\\", nextKey: "C-]", cli: ["holdfast"] }),
+    });
   }
 }
 

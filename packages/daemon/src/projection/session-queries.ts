@@ -59,7 +59,10 @@ export interface SessionRecord {
   restartDue: string | null;
 }
 
-export type RecordedStanding = Pick<EventData<"session.status_changed">, "turn" | "attention" | "background" | "hung" | "evidence">;
+export type RecordedStanding = Pick<
+  EventData<"session.status_changed">,
+  "turn" | "attention" | "background" | "hung" | "evidence" | "sinceBoot"
+>;
 
 export interface SessionFilter {
   names?: readonly string[] | undefined;

@@ -91,9 +91,9 @@ const APPLY: Apply = {
     s.working.run(session);
   },
   "session.status_changed"(s, { session, data }) {
-    const { run, status, since, turnBegan, evidence, turn, attention, background, hung } = data;
+    const { run, status, since, sinceBoot, turnBegan, evidence, turn, attention, background, hung } = data;
     s.status.run(status, session, run);
-    s.standing.run(since, JSON.stringify({ turn, attention, background, hung, evidence }), session, run);
+    s.standing.run(since, JSON.stringify({ turn, attention, background, hung, evidence, sinceBoot }), session, run);
     if (turnBegan) s.turn.run(session);
   },
   "session.conversation_changed"(s, { session, data }) {

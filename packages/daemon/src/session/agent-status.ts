@@ -7,7 +7,7 @@
  */
 import { type FSWatcher, rmSync } from "node:fs";
 import { type EventData, type Evidence, type Explanation, type HostName, hasEnded, unwritable } from "@holdfast/contract";
-import { describe, type Home, log, runDirectory } from "@holdfast/platform";
+import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
 import { readSignals, type SignalFile, watchSignals } from "../agent/hooks/signal-files.ts";
@@ -35,6 +35,10 @@ interface Observed {
   lastClaim: { text: string; at: number } | undefined;
   watcher: FSWatcher | undefined;
   looking: boolean;
+  /** When a hook last told something, by a clock that nobody sets. */
+  heardAt: number;
+  /** Works, but nothing moves. */
+  hung: boolean;
   env: Readonly<Record<string, string>> | undefined;
 }
 
@@ -50,6 +54,7 @@ export class AgentStatus implements RunObserver, Disposable {
   readonly #observed = new Map<string, Observed>();
   readonly #looks = new Looks((marker, settled) => void this.#look(marker, settled));
   readonly #followers: StatusFollower[] = [];
+  #steps = clockSteps();
 
   constructor(options: {
     home: Home;
@@ -85,10 +90,12 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#observed.set(marker, {
       run,
       profile,
-      evidence: [...(record.standing?.evidence ?? [])],
+      evidence: atLatestNow(record.standing?.evidence ?? []),
       lastClaim: undefined,
       watcher,
       looking: false,
+      heardAt: performance.now(),
+      hung: record.standing?.hung ?? false,
       env: undefined,
     });
     this.#takeSignals(run);
@@ -97,7 +104,33 @@ export class AgentStatus implements RunObserver, Disposable {
 
   wrote(run: RunId): void {
     const marker = runMarker(run);
-    if (this.#observed.has(marker)) this.#looks.stir(marker);
+    const observed = this.#observed.get(marker);
+    if (!observed) return;
+    this.#looks.stir(marker);
+    this.#moved(observed);
+  }
+
+  /** Runs that should do something: how long ago a hook of each told something, and whether it is known to hang. */
+  working(): { record: SessionRecord; heardMs: number; hung: boolean }[] {
+    return [...this.#observed.values()].flatMap(({ run, heardAt, hung }) => {
+      const record = this.#queries.get(run.session);
+      if (record?.status !== "working" || record.run !== run.run) return [];
+      return [{ record, heardMs: performance.now() - heardAt, hung }];
+    });
+  }
+
+  /** Nothing of it moves any more, though it works. */
+  markHung(run: RunId): void {
+    const observed = this.#observed.get(runMarker(run));
+    if (!observed || observed.hung) return;
+    observed.hung = true;
+    this.#absorb(observed, observed.evidence);
+  }
+
+  #moved(observed: Observed): void {
+    if (!observed.hung) return;
+    observed.hung = false;
+    this.#absorb(observed, observed.evidence);
   }
 
   /** What notices would have said, where there are none. */
@@ -135,9 +168,20 @@ export class AgentStatus implements RunObserver, Disposable {
     return { sources, ...explain(evidence) };
   }
 
+  /** Evidence carries the time of day: when somebody sets the clock, what is known moves along, or nothing new would be newer. */
+  #followClock(): void {
+    const step = clockSteps() - this.#steps;
+    if (step === 0) return;
+    this.#steps += step;
+    for (const observed of this.#observed.values()) {
+      observed.evidence = observed.evidence.map((one) => ({ ...one, at: new Date(Date.parse(one.at) + step).toISOString() }));
+    }
+  }
+
   #takeSignals(run: RunId): void {
     const observed = this.#observed.get(runMarker(run));
     if (!observed?.profile.hooks) return;
+    this.#followClock();
     try {
       for (const file of readSignals(runDirectory(this.#home, run.session, run.run))) this.#take(observed, file);
     } catch (error) {
@@ -150,6 +194,8 @@ export class AgentStatus implements RunObserver, Disposable {
     const record = this.#queries.get(observed.run.session);
     const { hooks } = observed.profile;
     const signal = hooks && readHook(hooks, payload, at);
+    observed.heardAt = performance.now();
+    observed.hung = false;
     if (record && signal && isOwn(signal, record)) {
       const drafts: Draft[] = [];
       const { conversation } = signal;
@@ -192,6 +238,7 @@ export class AgentStatus implements RunObserver, Disposable {
     const { profile, run } = observed;
     const screen = profile.screen ? await host.screen(run) : undefined;
     if (this.#observed.get(runMarker(run)) !== observed) return;
+    this.#followClock();
     const read = screen && readScreen(profile.screen ?? [], screen);
     let evidence = observed.evidence;
     const file = this.#stateOf(observed, record);
@@ -221,7 +268,7 @@ export class AgentStatus implements RunObserver, Disposable {
   #absorb(observed: Observed, evidence: Evidence[], more: { drafts?: Draft[]; signal?: Signal } = {}): void {
     const record = this.#queries.get(observed.run.session);
     if (!record || hasEnded(record.status) || record.run !== observed.run.run) return;
-    const changed = changeOf(record, evidence);
+    const changed = changeOf(record, evidence, observed.hung);
     const { signal } = more;
     const drafts: Draft[] = [...(more.drafts ?? [])];
     if (changed) drafts.push({ type: "session.status_changed", actor: DAEMON, session: record.id, data: changed });
@@ -247,6 +294,12 @@ function isOwn({ conversation, opens }: Signal, record: SessionRecord): boolean 
   return opens || conversation === null || record.conversation === null || conversation === record.conversation;
 }
 
+/** The clock was set back while no daemon ran. */
+function atLatestNow(evidence: readonly Evidence[]): Evidence[] {
+  const now = new Date().toISOString();
+  return evidence.map((one) => (one.at > now ? { ...one, at: now } : one));
+}
+
 function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
   return evidence.filter(({ source }) => source !== "screen" && source !== "title");
 }
@@ -261,19 +314,29 @@ function contradicts(claim: Evidence["claim"], evidence: readonly Evidence[]): b
 }
 
 /** Undefined: nothing that anybody would notice is different. */
-export function changeOf(record: SessionRecord, evidence: Evidence[], hung = false): EventData<"session.status_changed"> | undefined {
+export function changeOf(record: SessionRecord, evidence: Evidence[], hung: boolean): EventData<"session.status_changed"> | undefined {
   const standing = fuse(evidence);
   const status = statusOf(standing);
   const now = {
     turn: standing.turn?.value ?? null,
     attention: standing.attention?.value ?? null,
     background: standing.background?.value ?? null,
-    hung,
+    hung: hung && status === "working",
   };
   const { turn = null, attention = null, background = null, hung: wasHung = false } = record.standing ?? {};
   const waits = JSON.stringify(now.attention) !== JSON.stringify(attention);
   if (status === record.status && !waits && now.turn === turn && now.background === background && now.hung === wasHung) return undefined;
   const decisive = (now.attention ? standing.attention : standing.turn)?.evidence.at ?? new Date().toISOString();
-  const since = status === record.status && !waits ? (record.statusAt ?? decisive) : decisive;
-  return { run: record.run, status, since, ...now, turnBegan: turn !== "working" && now.turn === "working", evidence };
+  const same = status === record.status && !waits && record.statusAt !== null;
+  const since = same ? record.statusAt : decisive;
+  const sinceBoot = same ? (record.standing?.sinceBoot ?? null) : (bootStamp(Math.min(0, Date.parse(decisive) - Date.now())) ?? null);
+  return {
+    run: record.run,
+    status,
+    since: since ?? decisive,
+    sinceBoot,
+    ...now,
+    turnBegan: turn !== "working" && now.turn === "working",
+    evidence,
+  };
 }

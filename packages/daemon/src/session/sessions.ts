@@ -29,7 +29,7 @@ import { conversationFor } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
-import { type DetachKey, parseKey } from "../host/keys.ts";
+import { type ClientKeys, parseKey } from "../host/keys.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { Reserve } from "../journal/reserve.ts";
 import { removal } from "../projection/removal.ts";
@@ -77,7 +77,8 @@ export class Sessions {
   readonly limits: Limits;
   readonly #profiles: Profiles;
   readonly #programs: string;
-  readonly #detachKey: DetachKey;
+  readonly #cli: readonly string[];
+  readonly #keys: ClientKeys;
   readonly #missingHost: (host: HostName) => HoldfastError;
   readonly #recordingLimit: number;
 
@@ -91,7 +92,9 @@ export class Sessions {
     profiles: Profiles;
     reserve: Reserve;
     programs: string;
-    detachKey: DetachKey;
+    /** The words that run the CLI. */
+    cli: readonly string[];
+    keys: ClientKeys;
     recordingLimit: number;
     missingHost(host: HostName): HoldfastError;
   }) {
@@ -104,7 +107,8 @@ export class Sessions {
     this.#profiles = options.profiles;
     this.#reserve = options.reserve;
     this.#programs = options.programs;
-    this.#detachKey = options.detachKey;
+    this.#cli = options.cli;
+    this.#keys = options.keys;
     this.#missingHost = options.missingHost;
     this.#recordingLimit = options.recordingLimit;
     this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
@@ -351,13 +355,22 @@ export class Sessions {
     const asked = { run: record.run, readOnly: options.readOnly };
     this.#note({ type: "session.attach_requested", actor, session: record.id, data: asked });
     const here = options.from === null ? undefined : parseRunMarker(options.from);
-    const switched = here !== undefined && (await host.switchClient(here, runOf(record), options).catch(() => false));
+    const switched = here !== undefined && (await this.#switch(here, record, options).catch(() => false));
     if (!switched && here?.session === record.id) {
       // A mirror in a mirror: it would redraw itself without end, and fill the disk with it.
       throw new HoldfastError("usage", `${record.name} cannot be attached inside itself`, { hint: "attach it from another terminal" });
     }
     const ways = switched ? { command: null, socket: null } : await host.attachWays(runOf(record), options);
-    return { session: this.#view(record), switched, ...ways, ...this.#detachKey };
+    return { session: this.#view(record), switched, ...ways, ...this.#keys };
+  }
+
+  /** Moves a terminal that shows `from` over, also from one host to the other. */
+  async #switch(from: RunId, to: SessionRecord, options: { readOnly: boolean }): Promise<boolean> {
+    const here = this.#queries.get(from.session);
+    const host = here && this.#hosts.get(here.host);
+    if (!host) return false;
+    if (host.name === to.host) return host.switchClient(from, runOf(to), options);
+    return host.handOver(from, [...this.#cli, "attach", ...(options.readOnly ? ["--read-only"] : []), to.id]);
   }
 
   async detach(ref: string, actor: Principal): Promise<{ session: Session; detached: number }> {

@@ -26,7 +26,7 @@ export function viewOf(
     role: record.role,
     objective: record.objective,
     status: record.status,
-    ...standingOf(record),
+    ...standingOf(record, options.now),
     host: record.host,
     cwd: record.cwd,
     command: record.command,
@@ -57,15 +57,22 @@ export function viewOf(
 /** Of what has ended, what it last did is no news. */
 function standingOf(
   record: SessionRecord,
-): Pick<Session, "statusAt" | "turn" | "attention" | "background" | "hung" | "turns" | "conversation"> {
+  now: number,
+): Pick<Session, "statusAt" | "statusForMs" | "turn" | "attention" | "background" | "hung" | "turns" | "conversation"> {
   const { turns, conversation } = record;
-  const { turn, attention, background, hung } = (hasEnded(record.status) ? null : record.standing) ?? {
-    turn: null,
-    attention: null,
-    background: null,
-    hung: false,
+  const known = hasEnded(record.status) ? null : record.standing;
+  const statusAt = known ? record.statusAt : record.endedAt;
+  const byClock = statusAt === null ? null : Math.max(0, now - Date.parse(statusAt));
+  return {
+    statusAt,
+    statusForMs: known ? (msSince(known.sinceBoot) ?? byClock) : byClock,
+    turn: known?.turn ?? null,
+    attention: known?.attention ?? null,
+    background: known?.background ?? null,
+    hung: known?.hung ?? false,
+    turns,
+    conversation,
   };
-  return { statusAt: hasEnded(record.status) ? record.endedAt : record.statusAt, turn, attention, background, hung, turns, conversation };
 }
 
 /** Where no clock but the time of day is left, it is clamped: a clock that was set back makes no negative duration. */

@@ -101,6 +101,11 @@ export class NativeHost implements Host {
     return false;
   }
 
+  /** Who is attached here talks to the holder itself, and changes over itself. */
+  async handOver(): Promise<boolean> {
+    return false;
+  }
+
   async detach(run: RunId): Promise<number> {
     return (await (await this.#client(run)).request({ t: "detach" })).detached ?? 0;
   }

@@ -3,7 +3,7 @@ import { keyForPeople } from "../keys.ts";
 /** The files our tmux server reads. Written anew at every start of the daemon and sourced by a running server. */
 
 /** No prefix key: every key but the one that detaches belongs to the agent (Ctrl+B is Claude Code's own). */
-export function tmuxConfiguration(options: { detachKey: string; terminal: string; resizeHook: boolean }): string {
+export function tmuxConfiguration(options: { detachKey: string; nextKey: string; terminal: string; resizeHook: boolean }): string {
   const lines = [
     "set -g prefix None",
     "set -g prefix2 None",
@@ -12,6 +12,9 @@ export function tmuxConfiguration(options: { detachKey: string; terminal: string
     `if -F '#{@holdfast_detach}' { run -C "unbind -q -n '#{@holdfast_detach}'" }`,
     `set -g @holdfast_detach '${options.detachKey}'`,
     `bind -n '${options.detachKey}' detach-client`,
+    `if -F '#{@holdfast_next}' { run -C "unbind -q -n '#{@holdfast_next}'" }`,
+    `set -g @holdfast_next '${options.nextKey}'`,
+    `bind -n '${options.nextKey}' run-shell -b 'exec /bin/sh "$HOLDFAST_HOME/next-session" "#{client_name}" "#{session_name}"'`,
     "set -s exit-empty off",
     "set -s exit-unattached off",
     "set -g destroy-unattached off",
@@ -39,7 +42,7 @@ export function tmuxConfiguration(options: { detachKey: string; terminal: string
     "set -g status-interval 0",
     "set -g status-style 'reverse'",
     "set -g status-format[0] ' #{@holdfast_title} #[align=right]#{?client_readonly,read only · ,}" +
-      `${keyForPeople(options.detachKey)} detaches '`,
+      `${keyForPeople(options.nextKey)} next that waits · ${keyForPeople(options.detachKey)} detaches '`,
     // A hook that dies with its program must not depend on a daemon: the server itself writes how the run ended.
     `set-hook -g pane-died 'run-shell -b '"'"'exec /bin/sh "$HOLDFAST_HOME/pane-died" "#{session_name}" "#{pane_dead_status}" "#{pane_dead_signal}"'"'"''`,
   ];
@@ -69,3 +72,12 @@ printf '{"status":"%s","signal":"%s","uptime":"%s"}\\n' "$2" "$3" "$u" > "$d/exi
 export const PANE_RESIZED = `# Run by the tmux server when a window has another size: session name, columns, rows.
 ${RUN_OF_NAME}printf '%s %s\\n' "$2" "$3" > "$d/size.$$" && mv "$d/size.$$" "$d/size"
 `;
+
+/** Asks the daemon, starting one if need be, to move the client; what it says when it cannot is shown on the client's bottom line. */
+export function nextSession(cli: readonly string[]): string {
+  const words = cli.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+  return `# Run by the tmux server when somebody presses the key for the next session that waits: client, session.
+said=$(HOLDFAST_RUN=$2 ${words} next 2>&1) && exit 0
+exec tmux display-message -c "$1" "$said"
+`;
+}

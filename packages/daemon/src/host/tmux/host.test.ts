@@ -40,7 +40,10 @@ class HostHome implements AsyncDisposable {
   newHost(how: { reaper?: undefined } = {}): TmuxHost {
     const program = findTmux(this.home);
     if (!program) throw new Error("tmux is missing: apt-get install tmux");
-    return new TmuxHost({ home: this.home, server: new TmuxServer({ home: this.home, program, detachKey: "C-\\", ...how }) });
+    return new TmuxHost({
+      home: this.home,
+      server: new TmuxServer({ home: this.home, program, detachKey: "C-\\", nextKey: "C-]", cli: ["holdfast"], ...how }),
+    });
   }
 
   /** The files of a run that will be this script. */

@@ -132,14 +132,29 @@ export class TmuxHost implements Host {
 
   async switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean> {
     const client = await this.#opened();
-    const [lines = []] = await client.run(`list-clients -t ${target(from)} -F '#{client_activity} #{client_readonly} #{client_name}'`);
-    // Of several terminals on the session, the one in which somebody just typed.
-    const latest = lines.sort().at(-1)?.split(" ");
+    const latest = await this.#latestClient(client, from);
     if (!latest) return false;
-    const [, readOnly, ...name] = latest;
-    const toggle = (readOnly === "1") === options.readOnly ? "" : " -r";
-    await client.run(`switch-client -c ${quote(name.join(" "))} -t ${target(to)}${toggle}`);
+    const toggle = latest.readOnly === options.readOnly ? "" : " -r";
+    await client.run(`switch-client -c ${quote(latest.name)} -t ${target(to)}${toggle}`);
     return true;
+  }
+
+  async handOver(from: RunId, command: readonly string[]): Promise<boolean> {
+    const client = await this.#opened();
+    const latest = await this.#latestClient(client, from);
+    if (!latest) return false;
+    const words = [`HOLDFAST_HOME=${this.#home.path}`, ...command].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+    await client.run(`detach-client -t ${quote(latest.name)} -E ${quote(`exec env ${words.join(" ")}`)}`);
+    return true;
+  }
+
+  /** Of several terminals on the session, the one in which somebody just typed. */
+  async #latestClient(client: ControlClient, run: RunId): Promise<{ name: string; readOnly: boolean } | undefined> {
+    const [lines = []] = await client.run(`list-clients -t ${target(run)} -F '#{client_activity} #{client_readonly} #{client_name}'`);
+    const latest = lines.sort().at(-1)?.split(" ");
+    if (!latest) return undefined;
+    const [, readOnly, ...name] = latest;
+    return { name: name.join(" "), readOnly: readOnly === "1" };
   }
 
   async detach(run: RunId): Promise<number> {

@@ -26,7 +26,7 @@ class ServerHome implements AsyncDisposable {
   server(detachKey = "C-\\"): TmuxServer {
     const program = findTmux(this.home);
     if (!program) throw new Error("tmux is missing: apt-get install tmux");
-    return new TmuxServer({ home: this.home, program, detachKey });
+    return new TmuxServer({ home: this.home, program, detachKey, nextKey: "C-]", cli: ["holdfast"] });
   }
 
   async open(server = this.server()): Promise<ControlClient> {

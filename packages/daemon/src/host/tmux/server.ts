@@ -25,7 +25,7 @@ import {
   writeFileAtomic,
 } from "@holdfast/platform";
 import { ANCHOR } from "./commands.ts";
-import { PANE_DIED, PANE_RESIZED, tmuxConfiguration } from "./configuration.ts";
+import { nextSession, PANE_DIED, PANE_RESIZED, tmuxConfiguration } from "./configuration.ts";
 import { ControlClient } from "./control.ts";
 import { findReaper, PANE_REAPER } from "./reaper.ts";
 
@@ -73,7 +73,14 @@ export class TmuxServer {
   readonly reaper: string | undefined;
   #pid: { pid: number; start: string } | undefined;
 
-  constructor(options: { home: Home; program: TmuxProgram; detachKey: string; reaper?: string | undefined }) {
+  constructor(options: {
+    home: Home;
+    program: TmuxProgram;
+    detachKey: string;
+    nextKey: string;
+    cli: readonly string[];
+    reaper?: string | undefined;
+  }) {
     this.#home = options.home;
     this.program = options.program;
     this.reaper = "reaper" in options ? options.reaper : findReaper();
@@ -81,11 +88,12 @@ export class TmuxServer {
     const terminal =
       spawnSync("infocmp", ["tmux-256color"], { env: this.#env, stdio: "ignore" }).status === 0 ? "tmux-256color" : "screen-256color";
     const resizeHook = tmuxAtLeast(this.program.version, 3, 3);
-    this.#configuration = tmuxConfiguration({ detachKey: options.detachKey, terminal, resizeHook });
+    this.#configuration = tmuxConfiguration({ ...options, terminal, resizeHook });
     writeFileAtomic(this.#file("tmux.conf"), this.#configuration);
     writeFileAtomic(this.#file("pane-died"), PANE_DIED);
     writeFileAtomic(this.#file("pane-resized"), PANE_RESIZED);
     writeFileAtomic(this.#file("pane-reaper"), PANE_REAPER);
+    writeFileAtomic(this.#file("next-session"), nextSession(options.cli));
   }
 
   get pid(): number | undefined {

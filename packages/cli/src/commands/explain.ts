@@ -1,0 +1,87 @@
+import type { Evidence, Explanation } from "@holdfast/contract/evidence";
+import type { Session } from "@holdfast/contract/session";
+import { hasEnded } from "@holdfast/contract/status";
+import { color } from "../color.ts";
+import type { Command } from "../command.ts";
+import { formatDuration } from "../duration.ts";
+import { plain } from "../plain.ts";
+import { oneName } from "../select.ts";
+import { statusCell, waitsFor } from "../status-text.ts";
+
+export const command: Command = {
+  name: "explain",
+  summary: "why a session has the status it has",
+  usage: "NAME",
+  description:
+    "What is believed of its process, turn, attention and background work, by which evidence and how old that is, and what was seen besides.\nWhat nothing tells is unknown.",
+  flags: {},
+  arguments: "sessions",
+  examples: [
+    ["holdfast explain api", "what tells that it waits"],
+    ["holdfast explain api --json", "for a script"],
+  ],
+  async run(context) {
+    const reply = await context.client.call("explainSession", { params: { ref: oneName(context, "explain NAME") } });
+    process.stdout.write(`${context.json ? JSON.stringify(reply) : render(reply)}\n`);
+    return 0;
+  },
+};
+
+const SOURCES: Readonly<Record<Evidence["source"], string>> = {
+  protocol: "its protocol",
+  hook: "its hooks",
+  state_file: "a file of its own",
+  title: "the terminal's title",
+  screen: "its screen",
+};
+
+function render({ session, explanation }: { session: Session; explanation: Explanation }): string {
+  const { turn, attention, background, others, sources } = explanation;
+  const now = Date.now();
+  const by = (evidence: Evidence) => `by ${SOURCES[evidence.source]}, ${ago(evidence, now)}: ${plain(evidence.what)}`;
+  const unknown = sources.length === 0 ? "unknown: nothing tells it" : "unknown: nothing has told it yet";
+  const rows: [string, string][] = [
+    ["status", statusCell(session)],
+    ["process", processOf(session)],
+  ];
+  if (!hasEnded(session.status) && session.kind !== "shell") {
+    rows.push(
+      ["turn", turn ? `${turn.value}, ${by(turn.evidence)}` : unknown],
+      [
+        "attention",
+        attention
+          ? `${attention.value ? `waits for ${waitsFor({ attention: attention.value }, now)}` : "none"}, ${by(attention.evidence)}`
+          : unknown,
+      ],
+      ["background", background ? `${background.value ? "something runs" : "nothing"}, ${by(background.evidence)}` : unknown],
+      ...(session.hung
+        ? ([["hung", "it works, but it printed nothing, told nothing and took no processor time for a while"]] as [string, string][])
+        : []),
+      [
+        "can be told",
+        sources.length === 0 ? "by nothing: only its process is watched" : `by ${sources.map((source) => SOURCES[source]).join(", ")}`,
+      ],
+      ...others.map((one): [string, string] => ["seen besides", `${claimed(one, now)}, ${by(one)}`]),
+    );
+  }
+  return rows.map(([name, value]) => `${color("dim", name.padEnd(12))} ${value}`).join("\n");
+}
+
+function processOf({ pid, status, host, exit, kind }: Session): string {
+  if (hasEnded(status)) return `has ended${exit ? ` (${exit.signal ?? `code ${exit.code ?? "not known"}`})` : ""}`;
+  if (pid === null) return "is being started";
+  return `runs, pid ${pid}, by its keeper (${host})${kind === "shell" ? ": a shell works while it runs" : ""}`;
+}
+
+function claimed({ claim }: Evidence, now: number): string {
+  const parts = [
+    ...(claim.turn ? [claim.turn] : []),
+    ...(claim.attention ? [`waits for ${waitsFor({ attention: claim.attention }, now)}`] : []),
+    ...(claim.background === undefined ? [] : [claim.background ? "background work" : "no background work"]),
+  ];
+  return parts.join(", ") || "no wish";
+}
+
+function ago({ at, settled }: Evidence, now: number): string {
+  return `${formatDuration(Math.max(0, now - Date.parse(at)))} ago${settled === false ? ", in motion" : ""}`;
+}

@@ -1,0 +1,68 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import { nextWaiting } from "@holdfast/sdk/waiting";
+import type { Command, Context } from "../command.ts";
+import { plain } from "../plain.ts";
+import { waitsFor } from "../status-text.ts";
+
+export const command: Command = {
+  name: "next",
+  summary: "attach to the session that has waited longest for a person",
+  usage: "[--idle] [--read-only]",
+  description:
+    "Those that wait for an approval, an answer, trust or a login come first, the longest-waiting before the others; then those that hang.\nWhile you are attached, Ctrl+] does the same, and goes round. When none waits, the exit code is 24.",
+  flags: {
+    idle: { summary: "also those that have ended their turn and wait for a prompt" },
+    "read-only": { summary: "look only", short: "r" },
+  },
+  examples: [
+    ["holdfast next", "who needs me?"],
+    ["holdfast next --json", "which one that is"],
+    ["holdfast next --idle", "also those that are done"],
+  ],
+  async run(context) {
+    const here = process.env.HOLDFAST_RUN?.replace(/-\d+$/, "");
+    const next = await chooseNext(context, here);
+    if (context.json) {
+      process.stdout.write(`${JSON.stringify(next)}\n`);
+      return 0;
+    }
+    return attachTo(context, next, { readOnly: context.flags.has("read-only"), from: process.env.HOLDFAST_RUN ?? null });
+  },
+};
+
+/** From a terminal that was on a native session. */
+export async function attachNext(context: Context, { current, readOnly }: { current: Session; readOnly: boolean }): Promise<number> {
+  let next: Session;
+  try {
+    next = await chooseNext(context, current.id);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "nothing_waits") throw error;
+    // Back to where it was: the key must not throw anybody out.
+    next = current;
+  }
+  return attachTo(context, next, { readOnly, from: null });
+}
+
+async function chooseNext(context: Context, current: string | undefined): Promise<Session> {
+  const { sessions } = await context.client.call("listSessions", {});
+  const idle = context.flags.has("idle");
+  const next = nextWaiting(sessions, { current, idle });
+  if (next) return next;
+  const other = sessions.some(({ id }) => id === current) ? "no other session" : "no session";
+  throw new HoldfastError("nothing_waits", `${other} waits for a person`, {
+    hint: idle ? "see what each does: holdfast ls" : "with those that are done with their turn: holdfast next --idle",
+  });
+}
+
+async function attachTo(context: Context, next: Session, { readOnly, from }: { readOnly: boolean; from: string | null }): Promise<number> {
+  const plan = await context.client.call("attachSession", { params: { ref: next.id }, body: { readOnly, from } });
+  if (plan.switched) return 0;
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new HoldfastError("not_a_terminal", "next needs a terminal", { hint: "which one it is: holdfast next --json" });
+  }
+  const why = next.attention ? ` waits for ${waitsFor(next, Date.now())}` : ` is ${next.status}`;
+  process.stdout.write(`${plain(next.name)}${why}\n`);
+  const { follow } = await import("./attach.ts");
+  return follow(context, plan, { readOnly });
+}

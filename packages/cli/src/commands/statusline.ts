@@ -1,0 +1,73 @@
+import type { Session } from "@holdfast/contract/session";
+import { waitingSessions } from "@holdfast/sdk/waiting";
+import { type Color, color } from "../color.ts";
+import type { Command } from "../command.ts";
+import { connectRunning, isNotListening } from "../connect.ts";
+import { plain } from "../plain.ts";
+import { shortAge } from "../status-text.ts";
+
+/** A prompt must not hang on a daemon that does not answer. */
+const PATIENCE_MS = 1000;
+
+const TMUX_COLORS: Readonly<Record<string, string>> = { yellow: "yellow", green: "green", cyan: "cyan", red: "red", dim: "colour244" };
+
+export const command: Command = {
+  name: "statusline",
+  summary: "one line about all sessions, for a shell prompt or a tmux bar",
+  usage: "[--tmux]",
+  description: "Never starts a daemon and never waits for one longer than a second. Where none runs it prints nothing.",
+  flags: { tmux: { summary: "with tmux's colours instead of the terminal's" } },
+  examples: [
+    ["PS1='$(holdfast statusline) $ '", "in a shell's prompt"],
+    ["set -g status-right '#(holdfast statusline --tmux)'", "in your own .tmux.conf"],
+    ["holdfast statusline --json", "counts, for another bar"],
+  ],
+  async run(context) {
+    using client = connectRunning(context.home);
+    let sessions: Session[];
+    try {
+      ({ sessions } = await client.call("listSessions", {}, AbortSignal.timeout(PATIENCE_MS)));
+    } catch (error) {
+      if (context.json) process.stdout.write(`${JSON.stringify({ daemon: false, counts: {}, next: null })}\n`);
+      else if (!isNotListening(error)) process.stdout.write("holdfast: no answer\n");
+      return 0;
+    }
+    const counts = countsOf(sessions);
+    const next = waitingSessions(sessions)[0] ?? null;
+    if (context.json) process.stdout.write(`${JSON.stringify({ daemon: true, counts, next })}\n`);
+    else process.stdout.write(`${lineOf(counts, next, context.flags.has("tmux") ? inTmux : color)}\n`);
+    return 0;
+  },
+};
+
+function countsOf(sessions: readonly Session[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, hung } of sessions) {
+    counts[status] = (counts[status] ?? 0) + 1;
+    if (hung) counts.hung = (counts.hung ?? 0) + 1;
+  }
+  return counts;
+}
+
+const SHOWN: readonly [status: string, color: Color][] = [
+  ["waiting", "yellow"],
+  ["hung", "red"],
+  ["working", "green"],
+  ["idle", "cyan"],
+  ["starting", "dim"],
+  ["unknown", "dim"],
+];
+
+/** `1 waiting (api 3m) · 4 working · 2 idle`; nothing when nothing runs. */
+function lineOf(counts: Record<string, number>, next: Session | null, paint: (color: Color, text: string) => string): string {
+  return SHOWN.flatMap(([status, shade]) => {
+    const count = counts[status];
+    if (!count) return [];
+    const who = status === "waiting" && next ? ` (${plain(next.name)} ${shortAge(next.statusForMs ?? 0)})` : "";
+    return [paint(shade, `${count} ${status}${who}`)];
+  }).join(" · ");
+}
+
+function inTmux(shade: Color, text: string): string {
+  return `#[fg=${TMUX_COLORS[shade] ?? "default"}]${text.replaceAll("#", "##")}#[default]`;
+}

@@ -1,0 +1,32 @@
+/** A session's status in words: since when, what it waits for, what goes on beside it. */
+import type { Session } from "@holdfast/contract/session";
+import { hasEnded } from "@holdfast/contract/status";
+import { formatDuration } from "./duration.ts";
+import { plain } from "./plain.ts";
+
+/** `waiting 3m`, `idle 12s (background)`, `working 40m (hung)`; of what has ended, the status alone. */
+export function statusCell(session: Session): string {
+  if (hasEnded(session.status) || session.statusForMs === null) return session.status;
+  const notes = [...(session.hung ? ["hung"] : []), ...(session.background ? ["background"] : [])];
+  return `${session.status} ${shortAge(session.statusForMs)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
+}
+
+/** What it waits for, in one line: `approval: Bash: make install`. Empty: it waits for nobody. */
+export function waitsFor({ attention }: Pick<Session, "attention">, now: number): string {
+  if (attention === null) return "";
+  const words = {
+    approval: "approval",
+    question: "an answer",
+    trust: "trust in its directory",
+    login: "a login",
+    rate_limit: "its rate limit",
+  };
+  const text = attention.text === null ? "" : `: ${plain(attention.text)}`;
+  const until = attention.until === null ? "" : ` (for ${formatDuration(Math.max(0, Date.parse(attention.until) - now))} more)`;
+  return words[attention.for] + text + until;
+}
+
+/** The first part of a duration: `3m`, `2h`. */
+export function shortAge(ms: number): string {
+  return formatDuration(ms).split(" ")[0] ?? "";
+}

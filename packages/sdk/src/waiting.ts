@@ -1,0 +1,25 @@
+/** Who wants a person. */
+import type { Session } from "@holdfast/contract/session";
+
+/** Those that wait, the longest first; then those that hang. With `idle` also those that are done with their turn. */
+export function waitingSessions(sessions: readonly Session[], options: { idle?: boolean } = {}): Session[] {
+  const rank = ({ status, hung }: Session) => (status === "waiting" ? 0 : hung ? 1 : options.idle && status === "idle" ? 2 : undefined);
+  return sessions
+    .flatMap((session) => {
+      const order = rank(session);
+      return order === undefined ? [] : [{ session, order }];
+    })
+    .sort((a, b) => a.order - b.order || (b.session.statusForMs ?? 0) - (a.session.statusForMs ?? 0))
+    .map(({ session }) => session);
+}
+
+/** The one after `current` in that order, and round; `current` itself is never next. */
+export function nextWaiting(
+  sessions: readonly Session[],
+  options: { current?: string | undefined; idle?: boolean } = {},
+): Session | undefined {
+  const waiting = waitingSessions(sessions, options);
+  const here = waiting.findIndex(({ id }) => id === options.current);
+  const next = waiting[(here + 1) % waiting.length];
+  return next?.id === options.current ? undefined : next;
+}

@@ -1,0 +1,41 @@
+/** An agent of a test's own: a shell script whose screen says what the test tells it to, and the profile that reads it. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import type { TestHome } from "./home.ts";
+
+/** Shows each line that it reads; `work` and the like are lines that its rules know. */
+const PROFILE = `[agents.actor]
+command = ["sh", "-c", "printf 'ready\\\\n'; while read -r line; do printf '\\\\033[2J\\\\033[H%s\\\\n' \\"$line\\"; done"]
+
+[[agents.actor.screen]]
+name = "asks"
+line = "^may I (.*)\\\\?"
+waits = "approval"
+
+[[agents.actor.screen]]
+name = "works"
+line = "^work"
+turn = "working"
+
+[[agents.actor.screen]]
+name = "rests"
+line = "^ready"
+turn = "idle"
+`;
+
+export function configure(home: TestHome, more = ""): void {
+  const directory = path.join(home.env.HOME ?? "", ".config", "holdfast");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, "config.toml"), more + PROFILE);
+}
+
+/** Starts one, on either host. */
+export function act(home: TestHome, name: string, ...flags: string[]): Promise<Session> {
+  return home.json<Session>(["spawn", "actor", "--name", name, ...flags]);
+}
+
+/** Makes it show a line. */
+export async function shows(home: TestHome, name: string, line: string): Promise<void> {
+  await home.ok(["send", name, line]);
+}

@@ -1,0 +1,179 @@
+import type { Explanation, Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { attachTerminal, openTerminal } from "./attached.ts";
+import { eventually, TestHome } from "./home.ts";
+import { act, configure, shows } from "./scripted-agent.ts";
+
+describe.each(["tmux", "native"] as const)("on %s", (host) => {
+  test("ls says what each agent does, since when, and what it waits for; explain says why (NEW-03 agents)", async () => {
+    await using home = new TestHome();
+    configure(home);
+    await act(home, "api", "--host", host);
+    await home.until("api", ({ status }) => status === "idle");
+    await shows(home, "api", "work on it");
+    expect(await home.until("api", ({ status }) => status === "working")).toMatchObject({ turn: "working", turns: 1, attention: null });
+    await shows(home, "api", "may I delete everything?");
+    const waiting = await home.until("api", ({ status }) => status === "waiting");
+    expect(waiting.attention).toEqual({ for: "approval", text: "delete everything", until: null });
+    expect(waiting.statusForMs).toBeGreaterThanOrEqual(0);
+    expect(await home.ok(["ls"])).toMatch(/^api +waiting \d+s +approval: delete everything/m);
+
+    const { explanation } = await home.json<{ explanation: Explanation }>(["explain", "api"]);
+    expect(explanation.sources).toEqual(["screen"]);
+    expect(explanation.attention?.evidence).toMatchObject({ source: "screen", settled: true });
+    expect(explanation.background).toBeNull();
+    const text = await home.ok(["explain", "api"]);
+    expect(text).toMatch(/^attention +waits for approval: delete everything, by its screen, \d+s ago: asks: /m);
+    expect(text).toMatch(/^background +unknown/m);
+    const events = (await home.ok(["events", "--type", "session.status_changed"])).trim().split("\n");
+    expect(events.map((line) => JSON.parse(line).data.status)).toEqual(["idle", "working", "waiting"]);
+  });
+
+  test("a daemon that was killed finds what each does again, and counts no turn twice", async () => {
+    await using home = new TestHome();
+    configure(home);
+    await act(home, "api", "--host", host);
+    await shows(home, "api", "work on it");
+    const before = await home.until("api", ({ status }) => status === "working");
+    await home.killDaemon();
+    await shows(home, "api", "work on it still");
+    const after = await home.until("api", ({ status }) => status === "working");
+    expect([after.turns, after.statusAt]).toEqual([1, before.statusAt]);
+    await shows(home, "api", "ready");
+    await home.until("api", ({ status }) => status === "idle");
+  });
+});
+
+test("a screen that no rule knows is unknown, not what it was before", async () => {
+  await using home = new TestHome();
+  configure(home);
+  await act(home, "api");
+  await home.until("api", ({ status }) => status === "idle");
+  await shows(home, "api", "something else");
+  await home.until("api", ({ status }) => status === "unknown");
+});
+
+test("an agent that works and of which nothing moves is marked as hung, and no longer when it does (SYM-13 agents)", async () => {
+  await using home = new TestHome();
+  configure(home, 'hung_after = "2s"\n');
+  await act(home, "api");
+  await shows(home, "api", "work on it");
+  await home.until("api", ({ hung }) => hung);
+  expect(await home.ok(["ls"])).toMatch(/^api +working \d+s \(hung\)/m);
+  expect((await home.json<Session>(["next"])).name).toBe("api");
+  await shows(home, "api", "work on it again");
+  await home.until("api", ({ hung }) => !hung);
+  const events = (await home.ok(["events", "--type", "session.status_changed"])).trim().split("\n");
+  expect(events.map((line) => JSON.parse(line).data.hung)).toContain(true);
+});
+
+test("an agent that computes is not hung, however silent", async () => {
+  await using home = new TestHome();
+  configure(home, 'hung_after = "1s"\n');
+  await home.ok(["spawn", "actor", "--name", "idle"]);
+  const busy = `[agents.busy]\ncommand = ["sh", "-c", "echo work; while :; do :; done"]\n[[agents.busy.screen]]\nline = "^work"\nturn = "working"\n`;
+  configure(home, `hung_after = "1s"\n${busy}`);
+  await home.ok(["down"]);
+  await home.ok(["spawn", "busy", "--name", "busy"]);
+  await home.until("busy", ({ status }) => status === "working");
+  await shows(home, "idle", "work on it");
+  await home.until("idle", ({ hung }) => hung);
+  await home.until("busy", ({ idleMs }) => (idleMs ?? 0) > 3000);
+  expect((await home.session("busy")).hung).toBe(false);
+});
+
+describe("wait", () => {
+  test("returns when the agent is idle, waits, or has ended its turn", async () => {
+    await using home = new TestHome();
+    configure(home);
+    await act(home, "api");
+    expect(await home.ok(["wait", "api", "--for", "idle", "--timeout", "20s"])).toMatch(/^api is idle/);
+    const turn = home.ok(["wait", "api", "--for", "turn", "--timeout", "30s"]);
+    const asked = home.ok(["wait", "api", "--for", "waiting", "--timeout", "30s"]);
+    await shows(home, "api", "work on it");
+    await home.until("api", ({ status }) => status === "working");
+    await shows(home, "api", "may I go on?");
+    expect(await asked).toMatch(/^api is waiting \d+s: approval: go on/);
+    await shows(home, "api", "work on it");
+    await home.until("api", ({ status }) => status === "working");
+    await shows(home, "api", "ready");
+    expect(await turn).toMatch(/^api is idle/);
+    const late = await home.cli(["wait", "api", "--for", "waiting", "--timeout", "1s"]);
+    expect([late.code, late.stderr]).toEqual([16, expect.stringContaining("api is idle")]);
+  });
+
+  test("ends with a code of its own when nothing tells what the agent does, and with another when it has ended", async () => {
+    await using home = new TestHome();
+    configure(home, '[agents.mute]\ncommand = ["sleep", "1000"]\n');
+    await home.ok(["spawn", "mute", "--name", "mute"]);
+    const unknown = await home.cli(["wait", "mute", "--for", "idle", "--timeout", "20s"]);
+    expect([unknown.code, unknown.stderr]).toEqual([23, expect.stringContaining("not known")]);
+    const waiting = home.cli(["wait", "mute", "--for", "idle", "--timeout", "20s"]);
+    await home.ok(["stop", "mute"]);
+    expect([6, 23]).toContain((await waiting).code);
+  });
+});
+
+describe("next", () => {
+  test("is the one that has waited longest, from the shell (NEW-11 agents)", async () => {
+    await using home = new TestHome();
+    configure(home);
+    expect((await home.cli(["next"])).code).toBe(24);
+    for (const name of ["a", "b"]) await act(home, name);
+    for (const name of ["b", "a"]) {
+      await shows(home, name, `may I ask for ${name}?`);
+      await home.until(name, ({ status }) => status === "waiting");
+    }
+    expect((await home.json<Session>(["next"])).name).toBe("b");
+    using terminal = openTerminal(home);
+    terminal.line("holdfast next");
+    await terminal.shows(/may I ask for b\?/);
+  });
+
+  test.each([
+    ["tmux", "tmux"],
+    ["tmux", "native"],
+    ["native", "tmux"],
+    ["native", "native"],
+  ] as const)("a key goes to it while one is attached, from %s to %s, and back (NEW-11 agents)", async (from, to) => {
+    await using home = new TestHome();
+    configure(home);
+    await act(home, "here", "--host", from);
+    await act(home, "there", "--host", to);
+    for (const name of ["here", "there"]) {
+      await shows(home, name, `may I ask for ${name}?`);
+      await home.until(name, ({ status }) => status === "waiting");
+    }
+    using terminal = openTerminal(home);
+    terminal.line("holdfast attach here");
+    await terminal.shows(/may I ask for here\?/);
+    terminal.keys("C-]");
+    await terminal.shows(/may I ask for there\?/);
+    terminal.keys("C-]");
+    await terminal.shows(/may I ask for here\?/);
+  });
+
+  test("when nobody else waits the key says so, and stays", async () => {
+    await using home = new TestHome();
+    configure(home);
+    await act(home, "here");
+    using terminal = await attachTerminal(home, { ref: "here" });
+    terminal.keys("C-]");
+    await terminal.shows(/no other session waits for a person/);
+  });
+});
+
+test("statusline is one line, and nothing where no daemon runs", async () => {
+  await using home = new TestHome();
+  configure(home);
+  expect(await home.ok(["statusline"])).toBe("");
+  for (const name of ["a", "b"]) await act(home, name);
+  await shows(home, "b", "may I?");
+  await shows(home, "b", "may I do it?");
+  const line = await eventually(async () => {
+    const text = await home.ok(["statusline"]);
+    return text.includes("1 waiting") && text.includes("1 idle") ? text : undefined;
+  });
+  expect(line).toMatch(/^1 waiting \(b \d+s\) · 1 idle\n$/);
+  expect(await home.ok(["statusline", "--tmux"])).toMatch(/^#\[fg=yellow\]1 waiting/);
+});
