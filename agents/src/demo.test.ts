@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -63,6 +63,45 @@ describe("on pipes the demo agent", () => {
     expect(onPipes([], "/exit").code).toBe(0);
     expect(onPipes([], "/crash")).toEqual({ code: 1, lines: [BANNER, expect.stringMatching(/^Error: /)] });
     expect(onPipes(["--dance"]).code).toBe(2);
+  });
+
+  it("does what its prompt says, and tells its hook as coding agents do", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "demo-"));
+    const told = path.join(folder, "told");
+    const hook = `said=$(cat); printf '%s\\n' "$said" >> '${told}'`;
+    const input = "say hello; tool shell echo hi there\ny\nask Which? | red | blue\n2\nerror 500";
+    const { lines } = onPipes(["--hook", hook, "--session-id", "c1", "--log", path.join(folder, "log")], input);
+    expect(lines.slice(1)).toEqual([
+      "hello",
+      "Do you want to run 'echo hi there'? [y/n]",
+      "● Run echo hi there",
+      "The tool answered: hi there",
+      "Which?",
+      "1. red",
+      "2. blue",
+      "Choose 1-2",
+      "The tool answered: blue",
+      "✕ API error 500",
+    ]);
+    const prompts = ["say hello; tool shell echo hi there", "ask Which? | red | blue", "error 500"];
+    const payloads = jsonLines(told).map((payload) => [payload.session_id, payload] as const);
+    expect(payloads.map(([id]) => id)).toEqual(Array(10).fill("c1"));
+    // On its screen it asks at the same time.
+    const question = payloads.findIndex(([, payload]) => payload.tool_name === "AskUserQuestion");
+    expect(payloads.splice(question, 1)).toMatchObject([["c1", { hook_event_name: "PermissionRequest", tool_input: { questions: [{}] } }]]);
+    expect(payloads.map(([, payload]) => payload)).toMatchObject([
+      { hook_event_name: "SessionStart", source: "startup" },
+      { hook_event_name: "UserPromptSubmit", prompt: prompts[0] },
+      { hook_event_name: "PermissionRequest", tool_name: "Bash", tool_input: { command: "echo hi there" } },
+      { hook_event_name: "PostToolUse", tool_name: "Bash", tool_response: "hi there\n" },
+      { hook_event_name: "Stop", last_assistant_message: "hello\nThe tool answered: hi there" },
+      { hook_event_name: "UserPromptSubmit", prompt: prompts[1] },
+      { hook_event_name: "Stop", last_assistant_message: "The tool answered: blue" },
+      { hook_event_name: "UserPromptSubmit", prompt: prompts[2] },
+      { hook_event_name: "StopFailure", error: "server_error" },
+    ]);
+    expect(jsonLines(path.join(folder, "log")).map(({ prompt }) => prompt)).toEqual(prompts);
+    rmSync(folder, { recursive: true });
   });
 
   it("prints every line of a flood", () => {
@@ -133,6 +172,20 @@ describe("on a terminal the demo agent", () => {
     await terminal.shows(/^● Run touch x\n>$/m);
   });
 
+  it("asks a hook for permission while it asks on its screen, and takes the first answer", async () => {
+    const decision = (behavior: string) =>
+      `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"${behavior}"}}}`;
+    const slow = (behavior: string, seconds: number) =>
+      `cat > /dev/null; sleep ${seconds}; printf "%s" "${decision(behavior).replaceAll('"', '\\"')}"`;
+    await using denied = openTerminal(["--ask-hook", slow("deny", 1), "tool shell echo hi"]);
+    await using allowed = openTerminal(["--ask-hook", slow("deny", 100), "tool shell echo hi"]);
+    await denied.shows("Do you want to run 'echo hi'? [y/n]");
+    await denied.shows(/^Denied: echo hi$/m);
+    await allowed.shows("Do you want to run 'echo hi'? [y/n]");
+    allowed.type("Enter");
+    await allowed.shows("The tool answered: hi");
+  });
+
   it("says its size again when it changes", async () => {
     await using terminal = openTerminal([]);
     await terminal.shows(/^>$/m);
@@ -182,6 +235,11 @@ describe("on a terminal the demo agent", () => {
     await terminal.shows(/ icanon/);
   });
 });
+
+function jsonLines(file: string): Record<string, unknown>[] {
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line));
+}
 
 function onPipes(args: string[], input = "", env: NodeJS.ProcessEnv = {}): { code: number | null; lines: string[] } {
   const { status, stdout } = spawnSync(process.execPath, [DEMO, ...args], { input, encoding: "utf8", env: { ...process.env, ...env } });

@@ -1,22 +1,34 @@
 // The demo agent: a scripted terminal program that looks and behaves like a coding agent, for demos and tests. It needs no key, no
 // network and nothing but Node. Type at its composer like at an agent's; /help lists the commands that make it do a certain thing.
 
+import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Room, runCommand } from "./demo/commands.ts";
 import { Composer } from "./demo/composer.ts";
+import { Hooks } from "./demo/hooks.ts";
 import { Screen } from "./demo/screen.ts";
 import { playTurn } from "./demo/turn.ts";
 
 const USAGE = `Usage: demo [--work] [--loop] [--fast] [--name NAME] [PROMPT]
 
   --work   begin a turn at once        --fast        turns without delays
-  --loop   work turn after turn        --name NAME   say who this is`;
+  --loop   work turn after turn        --name NAME   say who this is
+
+  --session-id ID       name the conversation      --resume ID   go on with it
+  --hook COMMAND        tell this command what is done, as JSON on its input
+  --ask-hook COMMAND    ask this one for permission
+  --log FILE            write each prompt there, as a line of JSON
+
+A prompt may say what is done, as for the scripted model: say TEXT; wait 3s; talk 3s; tool shell COMMAND; ask QUESTION | A | B; error 500`;
 
 const CHORES = ["look around in this repository", "fix the login bug", "write the missing tests", "update the changelog"];
 
 const screen = new Screen();
 const composer = new Composer(screen);
 const { values: options, positionals } = readArguments();
+const conversation = options.resume ?? options["session-id"] ?? randomUUID();
+const hooks = new Hooks({ command: options.hook, askCommand: options["ask-hook"], conversation });
 let turns = 0;
 
 await main();
@@ -30,6 +42,7 @@ async function main(): Promise<void> {
   composer.open();
   leaveOnSignals();
   screen.print(`${options.name ? `${options.name} · ` : ""}demo agent — a scripted stand-in for a coding agent`);
+  await hooks.tell("SessionStart", { source: options.resume === undefined ? "startup" : "resume" });
   const first = positionals.join(" ") || (options.work ? chore() : "");
   if (first) await turnUnasked(first);
   if (options.loop) await loop();
@@ -38,15 +51,20 @@ async function main(): Promise<void> {
 }
 
 async function handle(text: string): Promise<void> {
-  if (text.startsWith("/")) await runCommand({ screen, composer, exit, loop } satisfies Room, text);
+  if (text.startsWith("/")) await runCommand({ screen, composer, hooks, exit, loop } satisfies Room, text);
   else await turn(text);
 }
 
 /** False when it was interrupted. */
 function turn(prompt: string): Promise<boolean> {
   turns++;
+  if (options.log !== undefined) appendFileSync(options.log, `${JSON.stringify({ at: new Date().toISOString(), conversation, prompt })}\n`);
   return composer.interruptible(async (signal) => {
-    await playTurn(screen, { prompt, number: turns, fast: options.fast, signal });
+    await hooks.tell("UserPromptSubmit", { prompt });
+    const { said, failed } = await playTurn({ screen, composer, hooks, prompt, number: turns, fast: options.fast, signal });
+    // Esc fires no hook, as in the agents we know.
+    if (said !== undefined) await hooks.tell("Stop", { last_assistant_message: said });
+    if (failed !== undefined) await hooks.tell("StopFailure", { error: failed });
     return !signal.aborted;
   });
 }
@@ -88,6 +106,11 @@ function readArguments() {
         loop: { type: "boolean", default: false },
         fast: { type: "boolean", default: false },
         name: { type: "string" },
+        hook: { type: "string" },
+        "ask-hook": { type: "string" },
+        "session-id": { type: "string" },
+        resume: { type: "string" },
+        log: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },
     });

@@ -1,10 +1,13 @@
 import type { Composer } from "./composer.ts";
+import type { Hooks } from "./hooks.ts";
+import { askPermission } from "./permission.ts";
 import type { Screen } from "./screen.ts";
 import { pause } from "./turn.ts";
 
 export type Room = {
   screen: Screen;
   composer: Composer;
+  hooks: Hooks;
   exit(code: number): void;
   loop(): Promise<void>;
 };
@@ -18,7 +21,7 @@ const COMMANDS: Command[] = [
   { usage: "/ask", does: "ask for permission and wait", run: ask },
   { usage: "/loop", does: "work turn after turn until Esc", run: ({ loop }) => loop() },
   { usage: "/flood N", does: "print N numbered lines", run: ({ screen, composer }, count) => flood(screen, composer, Number(count)) },
-  { usage: "/sleep S", does: "do nothing for S seconds", run: ({ composer }, seconds) => rest(composer, Number(seconds)) },
+  { usage: "/sleep S", does: "do nothing for S seconds", run: (room, seconds) => rest(room, Number(seconds)) },
   {
     usage: "/env NAME",
     does: "print an environment variable",
@@ -45,17 +48,22 @@ function crash({ screen, exit }: Room): void {
   exit(1);
 }
 
-async function ask({ screen, composer }: Room): Promise<void> {
-  const allowed = await composer.confirm("Do you want to run 'touch x'? [y/n]");
-  screen.print(allowed ? "● Run touch x" : "Denied: touch x");
+/** Only asks: nothing is run. */
+async function ask({ screen, composer, hooks }: Room): Promise<void> {
+  const { behavior } = await askPermission({ composer, hooks }, "touch x");
+  const said = behavior === "allow" ? "● Run touch x" : "Denied: touch x";
+  screen.print(said);
+  await hooks.tell("Stop", { last_assistant_message: said });
 }
 
 function flood(screen: Screen, composer: Composer, count: number): Promise<void> {
   return composer.interruptible((signal) => screen.flood(count || 0, signal));
 }
 
-function rest(composer: Composer, seconds: number): Promise<void> {
-  return composer.interruptible((signal) => pause((seconds || 0) * 1000, signal));
+async function rest({ screen, composer }: Room, seconds: number): Promise<void> {
+  screen.status("Resting… (esc to interrupt)");
+  await composer.interruptible((signal) => pause((seconds || 0) * 1000, signal));
+  screen.clearStatus();
 }
 
 async function alternate({ screen, composer }: Room): Promise<void> {

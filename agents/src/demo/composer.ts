@@ -4,6 +4,8 @@ import type { Screen } from "./screen.ts";
 // A terminal sends an escape sequence in one piece; what follows an Esc later than this was typed.
 const ESCAPE_MS = 30;
 
+type Choice = { keys: string; enter: string; otherwise: string; signal?: AbortSignal };
+
 /**
  * Reads what the user types. On a terminal a small line editor, on a pipe line by line. What is typed during a turn waits for its
  * end; Esc and Ctrl+C reach the turn at once.
@@ -48,8 +50,10 @@ export class Composer {
     this.#wake = undefined;
     const text = this.#submitted.shift();
     if (text !== undefined) {
+      this.#screen.draft("");
       this.#screen.status(`> ${oneLine(text)}`);
       this.#screen.keepStatus();
+      this.#screen.draft(this.#shown());
     }
     return text;
   }
@@ -69,16 +73,36 @@ export class Composer {
     }
   }
 
-  /** y or n; the end of the input and Esc mean n. */
-  async confirm(question: string): Promise<boolean> {
+  /** y, as Enter is in the agents we know, or n, as the end of the input, Esc and the signal are. */
+  async confirm(question: string, signal?: AbortSignal): Promise<boolean> {
     this.#screen.print(question);
     if (!this.#in.isTTY) return (await this.next())?.startsWith("y") ?? false;
-    if (this.#ended) return false;
+    return (await this.#oneOf({ keys: "yn", enter: "y", otherwise: "n", ...(signal ? { signal } : {}) })) === "y";
+  }
+
+  /** One of them by its number; Enter takes the first, Esc the last. */
+  async choose(question: string, choices: readonly string[]): Promise<string> {
+    this.#screen.print(question);
+    for (const [i, choice] of choices.entries()) this.#screen.print(`${i + 1}. ${choice}`);
+    this.#screen.print(`Choose 1-${choices.length}`);
+    const last = String(choices.length);
+    const keys = choices.map((_, i) => String(i + 1)).join("");
+    const chosen = this.#in.isTTY ? await this.#oneOf({ keys, enter: "1", otherwise: last }) : ((await this.next()) ?? last);
+    return choices[Number(chosen) - 1] ?? choices.at(-1) ?? "";
+  }
+
+  async #oneOf({ keys, enter, otherwise, signal }: Choice): Promise<string> {
+    if (this.#ended || signal?.aborted) return otherwise;
     const answer = new Promise<string>((resolve) => {
-      this.#answer = resolve;
+      this.#answer = (key) => {
+        if (key === "enter") resolve(enter);
+        else if (key === "escape") resolve(otherwise);
+        else if (keys.includes(key)) resolve(key);
+      };
+      signal?.addEventListener("abort", () => resolve(otherwise));
     });
     try {
-      return (await answer) === "y";
+      return await answer;
     } finally {
       this.#answer = undefined;
     }
@@ -111,9 +135,9 @@ export class Composer {
   }
 
   #pressAnswer(key: Key, answer: (key: string) => void): void {
-    if (key.type === "escape" || key.type === "cancel") answer("n");
-    const choice = key.type === "text" && /[yn]/i.exec(key.text);
-    if (choice) answer(choice[0].toLowerCase());
+    if (key.type === "escape" || key.type === "cancel") answer("escape");
+    else if (key.type === "enter") answer("enter");
+    else if (key.type === "text") for (const letter of key.text.toLowerCase()) answer(letter);
   }
 
   #cancelIdle(): void {
@@ -133,6 +157,7 @@ export class Composer {
     else if (key.type === "end" && this.#text === "" && !this.#interrupt) this.#end();
     else this.#text = edited(this.#text, key);
     if (this.#wake) this.#draw();
+    else this.#screen.draft(this.#shown());
   }
 
   #submit(text: string): void {
@@ -144,7 +169,7 @@ export class Composer {
   #end(): void {
     if (!this.#in.isTTY) this.#submit(this.#take());
     this.#ended = true;
-    this.#answer?.("n");
+    this.#answer?.("escape");
     this.#wake?.();
   }
 
@@ -154,11 +179,16 @@ export class Composer {
     return text;
   }
 
-  // Only the end of a long text, so that the line never wraps and can be redrawn in place.
   #draw(): void {
+    this.#screen.draft("");
+    this.#screen.status(`> ${this.#shown()}`);
+  }
+
+  // Only the end of a long text, so that the line never wraps and can be redrawn in place.
+  #shown(): string {
     const room = this.#screen.width - 4;
     const text = oneLine(this.#text);
-    this.#screen.status(`> ${text.length > room ? `…${text.slice(1 - room)}` : text}`);
+    return text.length > room ? `…${text.slice(1 - room)}` : text;
   }
 }
 

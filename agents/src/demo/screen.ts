@@ -5,6 +5,7 @@ const ALTERNATE_SCREEN = "?1049";
 export class Screen {
   readonly #out = process.stdout;
   #status = "";
+  #draft = "";
   #alternate = false;
   #reportsSize = false;
 
@@ -31,7 +32,15 @@ export class Screen {
   status(text: string): void {
     if (!this.#out.isTTY) return;
     this.#status = text;
-    this.#out.write(`\r\x1b[K${text}`);
+    const draft = this.#draft === "" ? "" : ` > ${this.#draft}`;
+    this.#out.write(`\r\x1b[K${text}${draft.length > this.width - text.length - 1 ? "  > …" : draft}`);
+  }
+
+  /** What is typed during a turn, behind the status. */
+  draft(text: string): void {
+    if (text === this.#draft) return;
+    this.#draft = text;
+    if (this.#status !== "") this.status(this.#status);
   }
 
   clearStatus(): void {

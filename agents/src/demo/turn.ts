@@ -1,13 +1,28 @@
+import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseScript, type Step } from "../model/script.ts";
+import { type Asking, askPermission, askQuestion } from "./permission.ts";
 import type { Screen } from "./screen.ts";
 
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const FRAME_MS = 100;
 
-export type Turn = { prompt: string; number: number; fast: boolean; signal: AbortSignal };
+export type Turn = Asking & { screen: Screen; prompt: string; number: number; fast: boolean; signal: AbortSignal };
 
-/** One turn as a coding agent shows it: a spinner, the steps it takes, an answer. */
-export async function playTurn(screen: Screen, { prompt, number, fast, signal }: Turn): Promise<void> {
+/** What came of a turn: what was said, or what failed; neither when it was interrupted. */
+export type Outcome = { said?: string; failed?: string };
+
+/** One turn as a coding agent shows it: a spinner, the steps it takes, an answer. A prompt that is a script says what is done. */
+export async function playTurn(turn: Turn): Promise<Outcome> {
+  const steps = parseScript(turn.prompt);
+  const outcome = await (steps.length > 0 ? playScript(turn, steps) : playChore(turn));
+  turn.screen.clearStatus();
+  if (!turn.signal.aborted) return outcome;
+  turn.screen.print("Interrupted");
+  return {};
+}
+
+async function playChore({ screen, prompt, number, fast, signal }: Turn): Promise<Outcome> {
   const file = `src/${fileFor(prompt)}.ts`;
   const began = Date.now();
   const think = (ms: number) => spin(screen, { began, ms: fast ? 0 : ms, signal });
@@ -18,7 +33,63 @@ export async function playTurn(screen: Screen, { prompt, number, fast, signal }:
     await think(900);
   }
   screen.clearStatus();
-  screen.print(signal.aborted ? "Interrupted" : answer({ prompt, number, file }));
+  const said = answer({ prompt, number, file });
+  if (!signal.aborted) screen.print(said);
+  return { said };
+}
+
+async function playScript(turn: Turn, steps: readonly Step[]): Promise<Outcome> {
+  const { screen, signal } = turn;
+  const began = Date.now();
+  const said: string[] = [];
+  const say = (text: string) => {
+    said.push(text);
+    screen.print(text);
+  };
+  await spin(screen, { began, ms: 0, signal });
+  for (const step of steps) {
+    if (signal.aborted) break;
+    if (step.do === "say") say(step.text);
+    else if (step.do === "wait") await spin(screen, { began, ms: step.ms, signal });
+    else if (step.do === "talk") await talk(turn, began + step.ms);
+    else if (step.do === "shell") say(await runTool(turn, step.command));
+    else if (step.do === "ask") {
+      screen.clearStatus();
+      say(`The tool answered: ${await askQuestion(turn, step.question, step.choices)}`);
+    } else if (step.do === "error") {
+      screen.clearStatus();
+      screen.print(`✕ API error ${step.status}`);
+      return { failed: step.status === 429 ? "rate_limit" : "server_error" };
+    }
+  }
+  screen.clearStatus();
+  return { said: said.join("\n") };
+}
+
+async function runTool(turn: Turn, command: string): Promise<string> {
+  turn.screen.clearStatus();
+  const { behavior, message } = await askPermission(turn, command);
+  if (behavior === "deny") {
+    turn.screen.print(`Denied: ${command}`);
+    return `The tool was denied${message ? `: ${message}` : ""}`;
+  }
+  turn.screen.print(`● Run ${command}`);
+  const response = await shell(command, turn.signal);
+  await turn.hooks.tell("PostToolUse", { tool_name: "Bash", tool_input: { command }, tool_response: response });
+  return `The tool answered: ${response.trim()}`;
+}
+
+function shell(command: string, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve) => {
+    execFile("sh", ["-c", command], { signal }, (_, stdout, stderr) => resolve(stdout + stderr));
+  });
+}
+
+async function talk({ screen, signal }: Turn, until: number): Promise<void> {
+  for (let words = 1; Date.now() < until && !signal.aborted; words++) {
+    screen.print(`word ${words}`);
+    await pause(FRAME_MS, signal);
+  }
 }
 
 type Spin = { began: number; ms: number; signal: AbortSignal };
