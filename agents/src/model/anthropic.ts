@@ -125,9 +125,13 @@ function event(type: string, data: Record<string, unknown>): string {
   return sse({ type, ...data }, type);
 }
 
+/** Claude takes messages of one id for pieces of one message, whatever was said in between. */
 function head({ model }: Question) {
-  return { id: "msg_scripted", type: "message", role: "assistant", model };
+  lastMessage++;
+  return { id: `msg_scripted_${lastMessage}`, type: "message", role: "assistant", model };
 }
+
+let lastMessage = 0;
 
 function toolUse(id: string): string {
   return `toolu_${id}`;

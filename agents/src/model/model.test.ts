@@ -245,6 +245,14 @@ test("a prompt that is no script is quoted, and a tool that nobody offers is sai
   expect(await said("tool shell ls")).toBe("None of the tools on offer does this: shell.");
 });
 
+test("no two messages to claude have one id: it takes them for pieces of one", async () => {
+  await using model = await startModel();
+  const ask = async () => (await post(model, "/v1/messages", { messages: [{ role: "user", content: "say hello" }] })).events[0];
+  const [first, second] = [await ask(), await ask()];
+  expect(at(first, "id")).toMatch(/^msg_/);
+  expect(at(second, "id")).not.toBe(at(first, "id"));
+});
+
 test("no two words of a talk are the same", async () => {
   await using model = await startModel();
   const [client] = CLIENTS as [Client];
