@@ -22,7 +22,7 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
     await world.prompt(agent, "tool shell touch made.txt; say it was made");
     await world.shows(agent, ALLOW[agent]);
     expect(existsSync(path.join(cwd, "made.txt"))).toBe(false);
-    await world.home.ok(["keys", agent, "Enter"]);
+    await world.answer(agent, ALLOW[agent], "Enter");
     await world.shows(agent, /^\W*(The tool answered: .*)?it was made\b/m);
     expect(existsSync(path.join(cwd, "made.txt"))).toBe(true);
     expect((await world.model.asked()).filter(({ results }) => results.length > 0).length).toBe(1);

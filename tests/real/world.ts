@@ -15,6 +15,8 @@ const PATIENCE_MS = 60_000;
 const EVERY_MS = 100;
 /** Gemini takes an Enter for a part of the paste when it comes within some 60 ms of it, on a busy machine later too; nothing on its screen says when that is over. */
 const AFTER_PASTE_MS = 500;
+/** A key that an agent takes makes its dialog go in well under a second; one that it did not take must be pressed again. */
+const DIALOG_GOES_MS = 3000;
 
 export class RealWorld implements AsyncDisposable {
   readonly home: TestHome;
@@ -86,6 +88,21 @@ export class RealWorld implements AsyncDisposable {
     await this.home.ok(["keys", name, "Enter"]);
   }
 
+  /**
+   * Waits for a dialog, presses a key, and sees that the dialog goes. Claude takes no key in the first 150 ms of a dialog (codex, gemini,
+   * opencode and qwen take the first); the key is pressed again only while the very same dialog stands, so it never answers another one.
+   */
+  async answer(name: string, dialog: RegExp, key: string): Promise<void> {
+    const asked = dialogOn(await this.shows(name, dialog), dialog);
+    const stands = async () => dialogOn(await this.screen(name), dialog) === asked;
+    for (let presses = 0; presses < 3; presses++) {
+      await this.home.ok(["keys", name, key]);
+      const went = eventually(async () => !(await stands()), DIALOG_GOES_MS, EVERY_MS);
+      if (await went.catch(() => false)) return;
+    }
+    throw new Error(`${name} did not take ${key} at its dialog; it shows:\n${(await this.screen(name)).lines.join("\n")}`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       await this.home[Symbol.asyncDispose]();
@@ -93,4 +110,15 @@ export class RealWorld implements AsyncDisposable {
       await this.model[Symbol.asyncDispose]();
     }
   }
+}
+
+/** What is asked, as far as it tells one dialog from the next: the choice, and what is right above it. Spinners may turn in it. */
+function dialogOn({ lines }: Screen, dialog: RegExp): string | undefined {
+  const full = lines.filter((line) => line.trim() !== "");
+  const at = full.findLastIndex((line) => dialog.test(line));
+  if (at < 0) return undefined;
+  return full
+    .slice(Math.max(0, at - 5), at + 1)
+    .join("\n")
+    .replace(/[⠀-⣿]/g, "");
 }
