@@ -10,6 +10,8 @@ export interface Benchmark {
   readonly baseline: string;
   readonly budget: string;
   run(scale: Scale): Promise<Row[]>;
+  /** What does not go into rows: its heads, then its lines. */
+  table?(): string[][];
 }
 
 /** How much to measure: `rounds` and `samples` answer what was asked for on the command line, else the usual number or less of it. */

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { accuracy } from "./accuracy.ts";
 import { append } from "./append.ts";
 import { attachEcho } from "./attach-echo.ts";
 import { backup } from "./backup.ts";
@@ -34,6 +35,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   signal,
   stop,
   backup,
+  accuracy,
 ];
 
 const { values: options } = parseArgs({
@@ -57,8 +59,7 @@ for (const [signal, code] of [
 if (options.list) {
   for (const { name, measures, budget } of BENCHMARKS) console.log(`${name}\n  ${measures}\n  budget: ${budget}\n`);
 } else {
-  const result =
-    options.from === undefined ? await runAll(chosen(options.only)) : (JSON.parse(readFileSync(options.from, "utf8")) as Result);
+  const result = options.from === undefined ? await runAll(chosen(options.only)) : await again(options.from, options.only);
   console.log(textTable(result));
   if (options.from === undefined) console.log(`\n${Math.round(result.seconds)} s; written to ${keep(result)}`);
   if (options.write) writeFileSync(path.join(import.meta.dirname, "../docs/BENCHMARKS.md"), markdown(result));
@@ -82,11 +83,20 @@ async function runAll(benchmarks: readonly Benchmark[]): Promise<Result> {
   };
 }
 
-async function runOne({ run, ...benchmark }: Benchmark): Promise<Result["benchmarks"][number]> {
+/** An earlier run, in which these are run anew. */
+async function again(file: string, only: readonly string[] | undefined): Promise<Result> {
+  const earlier = JSON.parse(readFileSync(file, "utf8")) as Result;
+  if (!only) return earlier;
+  const benchmarks = new Map(earlier.benchmarks.map((benchmark) => [benchmark.name, benchmark]));
+  for (const benchmark of chosen(only)) benchmarks.set(benchmark.name, await runOne(benchmark));
+  return { ...earlier, benchmarks: [...benchmarks.values()], anew: chosen(only).map(({ name }) => name) };
+}
+
+async function runOne({ run, table, ...benchmark }: Benchmark): Promise<Result["benchmarks"][number]> {
   const began = performance.now();
   process.stderr.write(`${benchmark.name} …`);
   try {
-    return { ...benchmark, rows: await run(scale()) };
+    return { ...benchmark, rows: await run(scale()), ...(table ? { table: table() } : {}) };
   } catch (error) {
     console.error(error);
     return { ...benchmark, rows: [], failed: error instanceof Error ? error.message : String(error) };

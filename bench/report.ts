@@ -6,16 +6,22 @@ export interface Result {
   at: string;
   quick: boolean;
   seconds: number;
+  /** Benchmarks that were run again later, alone. */
+  anew?: string[];
   load: { before: number; after: number };
   machine: Machine;
-  benchmarks: (Omit<Benchmark, "run"> & { rows: Row[]; failed?: string })[];
+  benchmarks: (Omit<Benchmark, "run" | "table"> & { rows: Row[]; table?: string[][]; failed?: string })[];
 }
 
 const HEADS = ["benchmark", "what", "Holdfast", "baseline", "ratio", "budget", ""];
 
 export function textTable(result: Result): string {
-  const lines = [HEADS, ...cells(result)];
-  const widths = HEADS.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const tables = result.benchmarks.flatMap(({ table }) => (table ? [table] : []));
+  return [[HEADS, ...cells(result)], ...tables].map(aligned).join("\n\n");
+}
+
+function aligned(lines: readonly string[][]): string {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
     .map((line) =>
       line
@@ -28,19 +34,19 @@ export function textTable(result: Result): string {
 
 export function markdown(result: Result): string {
   const { machine, load, benchmarks } = result;
-  const table = [HEADS, HEADS.map(() => "---"), ...cells(result)].map((line) => `| ${line.join(" | ")} |`).join("\n");
+  const tables = benchmarks.flatMap(({ name, table }) => (table ? [`## ${name}, in full\n\n${piped(table)}\n\n`] : []));
   const missed = benchmarks.flatMap(({ name, rows }) => rows.filter((row) => verdict(row) === "missed").map((row) => ({ name, row })));
   return `# Benchmarks
 
-Written by \`npm run bench -- --write\`; every number was measured in that one run. Subject and baseline are measured in turns, round by round; a
+Written by \`npm run bench -- --write\`; every number was measured in that one run${result.anew ? ` (${result.anew.join(", ")}: later, alone)` : ""}. Subject and baseline are measured in turns, round by round; a
 ratio is taken within each round. Shown is the median and, in brackets, p10–p90 of ten or more rounds, else the smallest and the largest.
 
 Run of ${result.at.slice(0, 10)}, ${Math.round(result.seconds)} s${result.quick ? ", with --quick" : ""}, on ${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB, ${machine.kernel}, Node ${machine.node},
 tmux ${machine.tmux}${machine.dtach ? `, dtach ${machine.dtach}` : ""}; load average ${load.before.toFixed(2)} before it${priority(machine)}.
 
-${table}
+${piped([HEADS, ...cells(result)])}
 
-## Budgets that were missed
+${tables.join("")}## Budgets that were missed
 
 ${missed.length === 0 ? "None in this run." : missed.map(({ name, row }) => `- **${name}**, ${row.what}: ${measured(row)}. ${row.whenMissed ?? "Not explained yet."}`).join("\n")}
 
@@ -52,8 +58,12 @@ ${benchmarks.map(({ name, measures, baseline, budget }) => `**${name}.** ${measu
 
 \`npm run bench\` prints this table and writes JSON under \`bench/results/\`. \`-- --list\` lists the benchmarks, \`--only NAME\` runs one (comma-separated:
 several), \`--rounds N\` more or fewer rounds, \`--quick\` a rough answer in under two minutes, \`--write\` also rewrites this file,
-\`--from FILE\` shows an earlier JSON (and writes from it, with \`--write\`). They need tmux and python3, and a machine that does nothing else.
+\`--from FILE\` shows an earlier JSON (and writes from it, with \`--write\`; with \`--only NAME\` that one is run anew in it). They need tmux and python3, and a machine that does nothing else.
 `;
+}
+
+function piped([heads = [], ...lines]: readonly string[][]): string {
+  return [heads, heads.map(() => "---"), ...lines].map((line) => `| ${line.join(" | ")} |`).join("\n");
 }
 
 function priority({ nice }: Machine): string {
