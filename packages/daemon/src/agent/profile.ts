@@ -5,6 +5,7 @@
  * In argument lists `{prompt}` and `{id}` stand for what is put there.
  */
 import type { SessionKind } from "@holdfast/contract";
+import type { Composer } from "./composer.ts";
 import type { HookReading } from "./hooks/hook-rules.ts";
 import type { Injected, InjectionPlace } from "./hooks/injection.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
@@ -42,6 +43,8 @@ export interface Profile {
   stateFile?: StateFile;
   /** What its screen and title say, in order of precedence. Without rules its status is never more than that of its process. */
   screen?: readonly ScreenRule[];
+  /** Where people type, and how it looks when nobody did. Without it nobody can know whether typing would garble a draft. */
+  composer?: Composer;
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */

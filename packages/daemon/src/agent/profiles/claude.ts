@@ -56,6 +56,7 @@ export const claude: Profile = {
       { when: { status: /^busy$/ }, turn: "working", calm: true },
     ],
   },
+  composer: { mark: /^❯(\s|$)/, above: /^─{10}/, below: /^─{10}/ },
   interrupt: ["Escape"],
   enterAfterMs: 400,
   // Enter on a permission prompt: dropped in all of 14 tries up to 140 ms after its first frame, taken in all of 9 from 145 ms on.

@@ -24,6 +24,7 @@ export const codex: Profile = {
     { name: "spinner in the title", title: /^[⠀-⣿] /, turn: "working", calm: true },
     { name: "composer", line: /^› /, within: 4, turn: "idle", calm: true },
   ],
+  composer: { mark: /^› /, below: /^$/, cursor: "shown", placeholder: /^Ask Codex to do anything$/ },
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

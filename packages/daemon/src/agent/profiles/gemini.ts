@@ -36,6 +36,7 @@ export const gemini: Profile = {
     },
     { name: "ready", title: /^◇/, turn: "idle", calm: true },
   ],
+  composer: { mark: /^ > /, below: /^$/, placeholder: /^Type your message or @path\/to\/file$/ },
   interrupt: ["Escape"],
   enterAfterMs: 600,
 };

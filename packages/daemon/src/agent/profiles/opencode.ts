@@ -15,6 +15,16 @@ export const opencode: Profile = {
     { name: "progress bar", line: /^\s*[■⬝]{6,} /, within: 4, turn: "working", calm: true },
     { name: "composer", line: /^\s*╹▀▀▀/, within: 4, turn: "idle", calm: true },
   ],
+  // A frame on the left of all rows; the first and the last two are room, and the agent and the model.
+  composer: {
+    mark: /^\s*┃ {0,2}/,
+    more: /^\s*┃ {0,2}/,
+    above: /^(?!\s*┃)/,
+    below: /^\s*╹▀▀▀/,
+    tail: 1,
+    cursor: "shown",
+    placeholder: /^Ask anything… ".+"$/,
+  },
   // One alone only asks whether it is meant.
   interrupt: ["Escape", "Escape"],
   enterAfterMs: 400,

@@ -29,6 +29,7 @@ export const qwen: Profile = {
     { name: "composer, and a shell runs", foot: /· \d+ shells?\b/, line: /^> /, within: 6, turn: "idle", calm: true, background: true },
     { name: "composer", line: /^> /, within: 6, turn: "idle", calm: true },
   ],
+  composer: { mark: /^> /, above: /^─{10}/, below: /^─{10}/, cursor: "shown", placeholder: /^Type your message or @path\/to\/file$/ },
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

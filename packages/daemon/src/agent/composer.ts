@@ -1,0 +1,89 @@
+/**
+ * What stands in an agent's composer, by data of its profile: whether somebody has half typed something there. It is found from the cursor,
+ * which is in the composer of all agents we know, also where they hide it and draw their own; a transcript above may look the same.
+ *
+ * Only what is known to be no draft counts as empty: no text, or, with the cursor before it, the agent's own words or text that is faint all
+ * over, as suggestions are. In doubt it is a draft, which costs a wait; the other mistake garbles what a person types.
+ */
+import type { Screen } from "@holdfast/contract";
+import { faintCells } from "./faint-cells.ts";
+
+export interface Composer {
+  /** What stands before the text in its first row. */
+  mark: RegExp;
+  /** The same in the rows that follow; without: room, as much as the mark takes, or nothing at all. */
+  more?: RegExp;
+  /** The row above its first one, and the row below its last; without: any. */
+  above?: RegExp;
+  below?: RegExp;
+  /** So many rows at its end are no text. */
+  tail?: number;
+  /** What an empty one says, in the agent's own words. */
+  placeholder?: RegExp;
+  /** It shows the terminal's cursor, which is hidden while something else takes what is typed. */
+  cursor?: "shown";
+}
+
+export type Composed = { is: "empty" } | { is: "draft"; text: string };
+
+/** undefined: there is no composer that takes what is typed. */
+export function readComposer(composer: Composer, screen: Pick<Screen, "lines" | "ansi" | "cursor" | "columns">): Composed | undefined {
+  const { cursor } = screen;
+  if (composer.cursor === "shown" && !cursor.visible) return undefined;
+  const rows = rowsOf(composer, screen);
+  if (!rows) return undefined;
+  const text = rows
+    .map((row) => row.text)
+    .join("\n")
+    .trim();
+  if (text === "") return { is: "empty" };
+  const before = rows.filter(({ y }) => y <= cursor.y).map((row) => (row.y < cursor.y ? row.text : row.text.slice(0, cursor.x - row.x)));
+  const ours = before.join("").trim() === "" && (composer.placeholder?.test(text) || isFaint(rows, screen));
+  return ours ? { is: "empty" } : { is: "draft", text };
+}
+
+interface TextRow {
+  /** Where its text begins. */
+  x: number;
+  y: number;
+  text: string;
+}
+
+/** The rows around the cursor that are the composer's. */
+function rowsOf(composer: Composer, { lines, cursor }: Pick<Screen, "lines" | "cursor">): TextRow[] | undefined {
+  const at = (y: number) => lines[y] ?? "";
+  const begins = (y: number) => composer.mark.test(at(y)) && (!composer.above || composer.above.test(at(y - 1)));
+  let first = cursor.y;
+  while (first >= 0 && !begins(first)) {
+    if (!goesOn(composer, at(first))) return undefined;
+    first--;
+  }
+  const mark = composer.mark.exec(at(first))?.[0];
+  if (mark === undefined) return undefined;
+  const rows: TextRow[] = [{ x: mark.length, y: first, text: textOf(at(first), mark.length) }];
+  const ends = (y: number) => !goesOn(composer, at(y)) || (y > cursor.y && composer.below?.test(at(y)));
+  for (let y = first + 1; y < lines.length && !ends(y); y++) {
+    const x = composer.more?.exec(at(y))?.[0].length ?? mark.length;
+    rows.push({ x, y, text: textOf(at(y), x) });
+  }
+  const end = (rows.at(-1)?.y ?? first) + 1;
+  if (end <= cursor.y || (composer.below && !composer.below.test(at(end)))) return undefined;
+  return rows.slice(0, rows.length - (composer.tail ?? 0));
+}
+
+function goesOn({ more }: Composer, line: string): boolean {
+  return more ? more.test(line) : /^(\s|$)/.test(line);
+}
+
+/** Some mark the cursor's place with a space of no width. */
+function textOf(line: string, from: number): string {
+  return line.slice(from).replaceAll("\u200b", "").trimEnd();
+}
+
+/** All of it, but for the cell under the cursor, which is drawn as one. */
+function isFaint(rows: readonly TextRow[], screen: Pick<Screen, "lines" | "ansi" | "cursor" | "columns">): boolean {
+  const faint = faintCells(screen);
+  const cells = rows.flatMap(({ x, y, text }) => [...text].map((letter, i) => ({ letter, x: x + i, y })));
+  const seen = cells.filter(({ letter, x, y }) => letter.trim() !== "" && !(x === screen.cursor.x && y === screen.cursor.y));
+  return seen.length > 0 && seen.every(({ x, y }) => faint(x, y));
+}
