@@ -11,7 +11,7 @@ import {
   tokensAsked,
   withoutReminders,
 } from "./conversation.ts";
-import { callsOf, type Dialect, sse, textOf, wordsFor } from "./dialect.ts";
+import { callsOf, type Dialect, secondsFromNow, sse, textOf, wordsFor } from "./dialect.ts";
 
 const TYPES: Record<number, string> = {
   400: "invalid_request_error",
@@ -81,6 +81,12 @@ export const anthropic: Dialect = {
   failure({ status, overflow }) {
     const message = overflow ? "prompt is too long: 250000 tokens > 200000 maximum" : wordsFor(status);
     return { type: "error", error: { type: TYPES[status] ?? "api_error", message } };
+  },
+  headers({ resetsIn }) {
+    if (resetsIn === undefined) return {};
+    const at = String(secondsFromNow(resetsIn));
+    const limit = { status: "rejected", reset: at, "representative-claim": "five_hour", "5h-status": "rejected", "5h-reset": at };
+    return Object.fromEntries(Object.entries(limit).map(([name, value]) => [`anthropic-ratelimit-unified-${name}`, value]));
   },
 };
 

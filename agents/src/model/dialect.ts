@@ -12,6 +12,8 @@ export interface Dialect {
   /** An answer in one piece. */
   whole(question: Question, parts: readonly Part[]): unknown;
   failure(failure: Failure): unknown;
+  /** What it says in headers about a failure. */
+  headers?(failure: Failure): Record<string, string>;
 }
 
 export function sse(data: unknown, event?: string): string {
@@ -36,6 +38,11 @@ const WORDS: Record<number, string> = {
   503: "Overloaded",
   529: "Overloaded",
 };
+
+/** Seconds since 1970. */
+export function secondsFromNow(seconds: number): number {
+  return Math.round(Date.now() / 1000 + seconds);
+}
 
 export function wordsFor(status: number): string {
   return `${WORDS[status] ?? "Error"} (scripted)`;

@@ -48,9 +48,12 @@ export const gemini: Dialect = {
     };
   },
   whole: (question, parts) => ({ ...response(question, parts, "STOP"), usageMetadata: usage(question, parts) }),
-  failure({ status, overflow, retryAfter }) {
+  failure({ status, overflow, retryAfter, resetsIn }) {
     const message = overflow ? "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." : wordsFor(status);
-    const details = retryAfter === undefined ? [] : [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${retryAfter}s` }];
+    const details: object[] = [];
+    const detail = (type: string, more: object) => details.push({ "@type": `type.googleapis.com/google.rpc.${type}`, ...more });
+    if (retryAfter !== undefined) detail("RetryInfo", { retryDelay: `${retryAfter}s` });
+    if (resetsIn !== undefined) detail("QuotaFailure", { violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel" }] });
     return { error: { code: status, message, status: STATUS[status] ?? "INTERNAL", details } };
   },
 };

@@ -42,7 +42,11 @@ export const openaiChat: Dialect = {
       usage: usage(question, parts),
     };
   },
-  failure({ status, overflow }) {
+  failure({ status, overflow, resetsIn }) {
+    if (resetsIn !== undefined) {
+      const message = "You exceeded your current quota, please check your plan and billing details.";
+      return { error: { message, type: "insufficient_quota", param: null, code: "insufficient_quota" } };
+    }
     if (!overflow) return { error: { message: wordsFor(status), type: "error", code: String(status) } };
     const message = "This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.";
     return { error: { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" } };

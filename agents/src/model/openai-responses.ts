@@ -1,6 +1,6 @@
 /** OpenAI responses: codex. */
 import { list, type Message, type Part, parsed, type Question, record, type Schema, string, tokens, tokensAsked } from "./conversation.ts";
-import { callsOf, type Dialect, sse, textOf, wordsFor } from "./dialect.ts";
+import { callsOf, type Dialect, secondsFromNow, sse, textOf, wordsFor } from "./dialect.ts";
 
 const RESPONSE = "resp_scripted";
 const MESSAGE = "msg_scripted";
@@ -46,7 +46,11 @@ export const openaiResponses: Dialect = {
     };
   },
   whole,
-  failure({ status, overflow }) {
+  failure({ status, overflow, resetsIn }) {
+    if (resetsIn !== undefined) {
+      const limit = { type: "usage_limit_reached", plan_type: "plus", resets_at: secondsFromNow(resetsIn) };
+      return { error: { message: "The usage limit has been reached", ...limit } };
+    }
     if (!overflow)
       return { error: { message: wordsFor(status), type: "error", code: status === 429 ? "rate_limit_exceeded" : String(status) } };
     return { error: { message: "Your input exceeds the context window of this model.", type: "error", code: "context_length_exceeded" } };

@@ -4,8 +4,8 @@ import { type Part, type Question, sinceLastPrompt } from "./conversation.ts";
 import { isCall, parseScript, type Step, stepsOf } from "./script.ts";
 import { callFor, plainValue, withoutSearches } from "./tools.ts";
 
-/** An answer that is none: the status, and what goes with it. */
-export type Failure = { status: number; overflow: boolean; retryAfter?: number };
+/** An answer that is none: the status, and what goes with it. `resetsIn` (s): all that was paid for is used up until then. */
+export type Failure = { status: number; overflow: boolean; retryAfter?: number; resetsIn?: number };
 
 /** How a stream is spoilt behind what was said. */
 export type Spoilt = "garbage" | "cut";
@@ -24,7 +24,7 @@ export class Player {
   reply(question: Question): Reply {
     if (question.schema !== undefined) return text(JSON.stringify(plainValue(question.schema)));
     const { prompt, calls, results } = sinceLastPrompt(question);
-    if (isSuggestion(prompt)) return text("");
+    if (isSuggestion(prompt)) return text(suggestionIn(question));
     if (isSideQuestion(question)) return text("Scripted session");
     const steps = stepsOf(parseScript(prompt), withoutSearches(calls).length);
     const failure = this.#failure(steps, prompt);
@@ -39,6 +39,7 @@ export class Player {
   #failure(steps: readonly Step[], prompt: string): Failure | undefined {
     for (const step of steps) {
       if (step.do === "overflow") return { status: 400, overflow: true };
+      if (step.do === "limit") return { status: 429, overflow: false, retryAfter: step.seconds, resetsIn: step.seconds };
       if (step.do !== "error") continue;
       const before = this.#failures.get(prompt) ?? 0;
       this.#failures.set(prompt, before + 1);
@@ -100,6 +101,12 @@ function isSideQuestion({ system, messages, tools }: Question): boolean {
 /** Some agents let the model guess what the user types next; a guess would stand in the composer like a draft. */
 function isSuggestion(prompt: string): boolean {
   return prompt.includes("SUGGESTION MODE");
+}
+
+function suggestionIn({ messages }: Question): string {
+  const prompts = messages.flatMap((message) => (message.from === "user" && !isSuggestion(message.text) ? [message.text] : []));
+  const step = parseScript(prompts.at(-1) ?? "").find((each) => each.do === "suggest");
+  return step?.do === "suggest" ? step.text : "";
 }
 
 function quote(prompt: string): Step[] {

@@ -11,12 +11,14 @@ export type Step =
   | { do: "ask"; question: string; choices: string[] }
   | { do: "tool"; name: string; arguments: Record<string, unknown> }
   | { do: "error"; status: number; times: number; retryAfter?: number }
+  | { do: "limit"; seconds: number }
+  | { do: "suggest"; text: string }
   | { do: "overflow" }
   | { do: "garbage" }
   | { do: "cut" };
 
-const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000 };
-const TIME = "(\\d+(?:\\.\\d+)?)(ms|s|m)";
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const TIME = "(\\d+(?:\\.\\d+)?)(ms|s|m|h)";
 
 type Match = RegExpExecArray & { groups?: Record<string, string> };
 
@@ -37,6 +39,8 @@ const STEPS: [pattern: RegExp, read: (match: Match) => Step | undefined][] = [
       ...(after === undefined ? {} : { retryAfter: Number(after) }),
     }),
   ],
+  [new RegExp(`^limit ${TIME}$`), ([, amount, unit]) => ({ do: "limit", seconds: milliseconds(amount, unit) / 1000 })],
+  [/^suggest (.+)$/, ([, text = ""]) => ({ do: "suggest", text })],
   [/^(overflow|garbage|cut)$/, ([, word]) => ({ do: word as "overflow" | "garbage" | "cut" })],
 ];
 

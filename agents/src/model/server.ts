@@ -84,6 +84,7 @@ export async function startModel({ port = 0, socket }: { port?: number; socket?:
     if (reply.kind === "failure") {
       entry.status = reply.failure.status;
       if (reply.failure.retryAfter !== undefined) response.setHeader("retry-after", reply.failure.retryAfter);
+      for (const [name, value] of Object.entries(dialect.headers?.(reply.failure) ?? {})) response.setHeader(name, value);
       json(response, reply.failure.status, dialect.failure(reply.failure));
       entry.state = "ended";
       return;

@@ -10,6 +10,8 @@ export interface Expected {
   turn: "idle" | "working" | null;
   attention: { for: "approval" | "question" | "trust" | "login" | "rate_limit" } | null;
   background: boolean;
+  /** What is in the composer; null: there is none that takes what is typed. */
+  composer: "empty" | "draft" | null;
 }
 
 export interface State {
@@ -25,8 +27,10 @@ export interface State {
   reach(driver: Driver): Promise<void>;
 }
 
-const idle: Expected = { turn: "idle", attention: null, background: false };
-const working: Expected = { turn: "working", attention: null, background: false };
+const idle: Expected = { turn: "idle", attention: null, background: false, composer: "empty" };
+const working: Expected = { turn: "working", attention: null, background: false, composer: "empty" };
+
+const drafted: Expected = { ...idle, composer: "draft" };
 
 const SUBAGENT = JSON.stringify({
   description: "Look around",
@@ -41,7 +45,7 @@ export const STATES: State[] = [
     about: "asks whether the directory may be trusted",
     agents: ["claude", "codex", "gemini", "qwen"],
     setUp: "untrusted",
-    expected: { turn: null, attention: { for: "trust" }, background: false },
+    expected: { turn: null, attention: { for: "trust" }, background: false, composer: null },
     reach: (driver) => driver.settles(/trust/i),
   },
   {
@@ -49,7 +53,9 @@ export const STATES: State[] = [
     about: "wants to be logged in",
     agents: ["claude", "codex", "gemini", "qwen"],
     setUp: "logged-out",
-    expected: { turn: null, attention: { for: "login" }, background: false },
+    expected: { turn: null, attention: { for: "login" }, background: false, composer: null },
+    // It takes prompts, and says of each that nobody is logged in.
+    differently: { claude: { composer: "empty" } },
     reach: (driver) => driver.settles(/log ?in|sign in|auth|theme|connect a provider/i),
   },
   { name: "idle", about: "waits for a prompt", expected: idle, reach: (driver) => driver.ready() },
@@ -88,7 +94,7 @@ export const STATES: State[] = [
   {
     name: "approval",
     about: "asks whether it may run a command",
-    expected: { turn: "working", attention: { for: "approval" }, background: false },
+    expected: { turn: "working", attention: { for: "approval" }, background: false, composer: null },
     async reach(driver) {
       await driver.prompt(`say ${driver.words.answer}; tool shell touch ${driver.words.file}`);
       await driver.settles(driver.words.file, (asked) => asked.answer.some((part) => "call" in part));
@@ -97,7 +103,7 @@ export const STATES: State[] = [
   {
     name: "question",
     about: "asks a person to choose",
-    expected: { turn: "working", attention: { for: "question" }, background: false },
+    expected: { turn: "working", attention: { for: "question" }, background: false, composer: null },
     async reach(driver) {
       await driver.ready();
       // It asks only in plan mode.
@@ -140,6 +146,8 @@ export const STATES: State[] = [
     name: "interrupted",
     about: "was interrupted by Esc in mid-turn",
     expected: idle,
+    // It puts the prompt back.
+    differently: { qwen: { composer: "draft" } },
     async reach(driver) {
       await driver.prompt(`say ${driver.words.answer}; talk 60s`);
       await driver.model((asked) => asked.state === "open" && asked.answer.length > 25);
@@ -150,7 +158,7 @@ export const STATES: State[] = [
   {
     name: "draft",
     about: "is idle, and somebody has half typed a prompt",
-    expected: idle,
+    expected: drafted,
     async reach(driver) {
       await driver.ready();
       await driver.type(driver.words.draft);
@@ -158,9 +166,76 @@ export const STATES: State[] = [
     },
   },
   {
+    name: "draft-start",
+    about: "is idle, and somebody has half typed a prompt and gone back to its beginning",
+    expected: drafted,
+    async reach(driver) {
+      await driver.ready();
+      await driver.type(driver.words.draft);
+      await driver.keys("C-a");
+      await driver.settles(driver.words.draft);
+    },
+  },
+  {
+    name: "draft-lines",
+    about: "is idle, and somebody has half typed a prompt of several lines",
+    expected: drafted,
+    async reach(driver) {
+      await driver.ready();
+      await driver.type(`${driver.words.draft}\n\n- ${driver.words.file}\nand so on`);
+      await driver.settles(driver.words.draft);
+    },
+  },
+  {
+    name: "draft-working",
+    about: "streams an answer while somebody half types the next prompt",
+    expected: { ...working, composer: "draft" },
+    async reach(driver) {
+      await driver.prompt(`say ${driver.words.answer}; talk 60s`);
+      await driver.model((asked) => asked.state === "open" && asked.answer.length > 10);
+      await driver.type(driver.words.draft);
+    },
+  },
+  {
+    name: "menu",
+    about: "is idle, and shows commands for a slash that somebody typed",
+    expected: drafted,
+    async reach(driver) {
+      await driver.ready();
+      await driver.keys("/");
+      await driver.time(1000);
+      await driver.settles(/\/\w+/);
+    },
+  },
+  {
+    name: "suggestion",
+    about: "is idle, and suggests what could be typed next",
+    agents: ["claude", "qwen"],
+    expected: idle,
+    async reach(driver) {
+      for (const answer of ["once", "twice", "three times"]) {
+        await driver.prompt(`say ${answer}; suggest ${driver.words.suggestion}`);
+        await driver.settles(answer, (asked) => asked.state === "ended");
+      }
+      await driver.shows(driver.words.suggestion);
+      await driver.settles(/./);
+    },
+  },
+  {
+    name: "usage-limit",
+    about: "is told that all is used up for hours",
+    expected: { turn: "idle", attention: { for: "rate_limit" }, background: false, composer: "empty" },
+    async reach(driver) {
+      await driver.prompt("limit 3h");
+      await driver.model((asked) => asked.status === 429);
+      await driver.time(6000);
+      await driver.settles(/./);
+    },
+  },
+  {
     name: "rate-limit",
     about: "was refused with 429 and a retry-after of 30 s, and tries again by itself",
-    expected: { turn: "working", attention: { for: "rate_limit" }, background: false },
+    expected: { turn: "working", attention: { for: "rate_limit" }, background: false, composer: "empty" },
     // Their screens say that they work or try again, and nothing of a limit.
     differently: { claude: { attention: null }, gemini: { attention: null }, qwen: { attention: null } },
     async reach(driver) {
@@ -196,7 +271,7 @@ export const STATES: State[] = [
     name: "background",
     about: "is idle while a command it started runs in the background",
     agents: ["claude", "codex", "gemini", "qwen"],
-    expected: { turn: "idle", attention: null, background: true },
+    expected: { ...idle, background: true },
     async reach(driver) {
       await driver.prompt("tool background touch begun && tail -f /dev/null; say it runs now");
       await driver.settles("tail -f", (asked) => asked.answer.some((part) => "call" in part));

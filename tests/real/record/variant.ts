@@ -5,6 +5,7 @@ export interface Words {
   file: string;
   question: string;
   draft: string;
+  suggestion: string;
   quote: string;
   quoteEnd: string;
 }
@@ -27,6 +28,7 @@ export const VARIANTS: readonly Variant[] = [
       file: "made.txt",
       question: "Which colour is it?",
       draft: "and then please also",
+      suggestion: "run the tests now",
       quote: "say The docs say: press esc to interrupt, Do you want to proceed? 1. Yes - and that is the end",
       quoteEnd: "that is the end",
     },
@@ -40,6 +42,7 @@ export const VARIANTS: readonly Variant[] = [
       file: "notes/second.md",
       question: "What should the button look like?",
       draft: "no wait, do not",
+      suggestion: "commit this",
       quote: "say It printed: Allow execution of: 'rm'? Waiting for user confirmation (esc to cancel) - so I stopped reading there",
       quoteEnd: "stopped reading there",
     },
@@ -53,6 +56,7 @@ export const VARIANTS: readonly Variant[] = [
       file: "third-one",
       question: "Where should it go?",
       draft: "remember the changelog",
+      suggestion: "show me the diff of it",
       quote: "say The screen had: Would you like to run the following command? Permission required, esc interrupt - nothing else to see",
       quoteEnd: "nothing else to see",
     },
