@@ -1,7 +1,12 @@
-import { test } from "vitest";
+/** Of the real agents, the two that every `npm test` drives; `npm run test:agents` does the same with all of them. */
+import { describe, test } from "vitest";
 import { answersOnItsScreen } from "./answers.ts";
+import { endsItsRequestAtEsc, runsWhatWasAllowed } from "./turns.ts";
 
-test.each(["qwen", "gemini"] as const)(
-  "%s answers on its screen what the model says, and stop leaves no process of it",
-  answersOnItsScreen,
-);
+describe.each(["qwen", "gemini"] as const)("%s", (agent) => {
+  test("answers on its screen what the model says, and stop leaves no process of it", () => answersOnItsScreen(agent));
+
+  test("a command that was allowed runs, and the model gets its result", () => runsWhatWasAllowed(agent));
+
+  test("Esc in mid-turn ends the request to the model", () => endsItsRequestAtEsc(agent));
+});
