@@ -62,7 +62,7 @@ export function writeLaunch(
   const inherited = Object.keys(minimalEnvironment(home));
   const path = join(directory, "launch");
   const { memoryLimitBytes, asked = { program: what.spec.command, args: [], prompt: null } } = what.spec;
-  const injected = injectHooks(what.profile, { directory, env: what.env, args: asked.args });
+  const injected = injectHooks(what.profile, { directory, env: what.env, args: asked.args, cwd: what.spec.cwd });
   const command = launchWords(what.profile, asked, { injected: injected.args, conversation: what.conversation ?? null });
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
   writeFileAtomic(path, launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...injected.env, ...ours }, scope }));

@@ -11,6 +11,8 @@ export interface FieldRule {
   waits?: Wait;
   /** Where it says what it waits for. Without it: the tool and what it is to do. */
   text?: string;
+  /** Where it says until when, in milliseconds since 1970. */
+  until?: string;
   /** It wants nobody. */
   calm?: boolean;
   background?: boolean;
@@ -63,7 +65,7 @@ export function readHook(reading: HookReading, payload: unknown, at: string): Si
   return {
     event,
     at,
-    claim: claimOf(rule, field(rule.text) ?? (tool && describeTool(tool))),
+    claim: claimOf(rule, payload, field(rule.text) ?? (tool && describeTool(tool))),
     conversation: field(reading.conversation),
     opens: rule.opens ?? false,
     tool,
@@ -77,13 +79,19 @@ export function fits({ when = {} }: FieldRule, payload: unknown): boolean {
   return Object.entries(when).every(([path, pattern]) => pattern.test(textAt(payload, path) ?? ""));
 }
 
-export function claimOf(rule: FieldRule, text: string | null): Claim {
+export function claimOf(rule: FieldRule, payload: unknown, text: string | null): Claim {
   const claim: Claim = {};
   if (rule.turn) claim.turn = rule.turn;
-  if (rule.waits) claim.attention = { for: rule.waits, text, until: null } satisfies Attention;
+  if (rule.waits) claim.attention = { for: rule.waits, text, until: timeAt(payload, rule.until) } satisfies Attention;
   else if (rule.calm) claim.attention = null;
   if (rule.background !== undefined) claim.background = rule.background;
   return claim;
+}
+
+function timeAt(payload: unknown, path: string | undefined): string | null {
+  const ms = Number(path === undefined ? Number.NaN : textAt(payload, path));
+  const time = new Date(ms);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
 function toolOf({ tool }: HookReading, payload: unknown): Signal["tool"] {

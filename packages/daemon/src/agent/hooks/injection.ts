@@ -18,6 +18,7 @@ export interface InjectionPlace {
   /** The environment and the arguments with which the user starts it. */
   env: Readonly<Record<string, string>>;
   args: readonly string[];
+  cwd: string;
 }
 
 export interface Injected {
@@ -42,7 +43,7 @@ exit 0
 /** Writes what is put into the agent for this run; answers what it is to be started with besides. */
 export function injectHooks(
   profile: Profile | undefined,
-  run: { directory: string; env: Readonly<Record<string, string>>; args: readonly string[] },
+  run: { directory: string; env: Readonly<Record<string, string>>; args: readonly string[]; cwd: string },
 ): { args: readonly string[]; env: Readonly<Record<string, string>> } {
   if (!profile?.hooks) return { args: [], env: {} };
   const directory = join(run.directory, "hooks");

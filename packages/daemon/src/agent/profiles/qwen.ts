@@ -1,4 +1,18 @@
+import { dirname } from "node:path";
+import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import type { Profile } from "../profile.ts";
+
+const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";
+const QWEN_EVENTS = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PermissionRequest",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "Stop",
+  "StopFailure",
+  "Notification",
+];
 
 export const qwen: Profile = {
   name: "qwen",
@@ -30,6 +44,34 @@ export const qwen: Profile = {
     { name: "composer", line: /^> /, within: 6, turn: "idle", calm: true },
   ],
   composer: { mark: /^> /, above: /^─{10}/, below: /^─{10}/, cursor: "shown", placeholder: /^Type your message or @path\/to\/file$/ },
+  hooks: {
+    conversation: "session_id",
+    subagent: "agent_id",
+    tool: { name: "tool_name", input: "tool_input" },
+    rules: [
+      { event: "SessionStart", opens: true },
+      { event: "UserPromptSubmit", when: { submitted_prompt: /./ }, turn: "working", calm: true, prompt: "submitted_prompt" },
+      // Once more with each result of a tool, and no prompt.
+      { event: "UserPromptSubmit", turn: "working", calm: true },
+      { event: "PermissionRequest", when: { tool_name: /^ask_user_question$/ }, turn: "working", waits: "question" },
+      { event: "PermissionRequest", turn: "working", waits: "approval" },
+      { event: "PostToolUse", turn: "working", calm: true },
+      { event: "PostToolUseFailure", turn: "working", calm: true },
+      { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
+      { event: "StopFailure", turn: "idle", calm: true, failure: "error_details" },
+      // The only word of a turn that Esc has ended.
+      { event: "Notification", when: { notification_type: /^idle_prompt$/ }, turn: "idle", calm: true },
+    ],
+    inject: ({ directory, tell, env }) => {
+      // Below the user's own and the machine's: nothing that they say is changed by it.
+      const system = env.QWEN_CODE_SYSTEM_SETTINGS_PATH || (process.platform === "darwin" ? MAC_SETTINGS : "/etc/qwen-code/settings.json");
+      const settings = readLowestSettings(env.QWEN_CODE_SYSTEM_DEFAULTS_PATH || `${dirname(system)}/system-defaults.json`);
+      // Variables in the file are replaced.
+      if (!settings || tell.includes("$")) return {};
+      const file = JSON.stringify(settings.withHooks(QWEN_EVENTS, { type: "command", name: "holdfast", command: tell }));
+      return { env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: `${directory}/settings.json` }, files: { "settings.json": file } };
+    },
+  },
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

@@ -1,0 +1,59 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Injected } from "../hooks/injection.ts";
+import { Profiles } from "./index.ts";
+
+const profiles = new Profiles();
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "hf-injected-"));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function inject(agent: string, { args = [], env = {}, tell = "sh '/state/tell'" }: Place = {}): Injected {
+  const place = { directory: "/state/hooks", tell, env: { HOME: home, ...env }, args, cwd: home };
+  return profiles.get(agent).hooks?.inject(place) ?? {};
+}
+
+interface Place {
+  args?: string[];
+  env?: Record<string, string>;
+  tell?: string;
+}
+
+test("Qwen Code gets hooks below every setting of the user's and the machine's", () => {
+  const { args, env, files } = inject("qwen", { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: join(home, "settings.json") } });
+  expect(args).toBeUndefined();
+  expect(env).toEqual({ QWEN_CODE_SYSTEM_DEFAULTS_PATH: "/state/hooks/settings.json" });
+  const { hooks } = JSON.parse(files?.["settings.json"] ?? "");
+  expect(hooks.Stop).toEqual([{ hooks: [{ type: "command", name: "holdfast", command: "sh '/state/tell'" }] }]);
+});
+
+test("what the machine's defaults of Qwen Code say, its hooks too, is kept", () => {
+  const theirs = { hooks: [{ type: "command", command: "theirs" }] };
+  writeFileSync(
+    join(home, "system-defaults.json"),
+    JSON.stringify({ ui: { theme: "Dark" }, hooks: { Stop: [theirs], PreToolUse: [theirs] } }),
+  );
+  const { files } = inject("qwen", { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: join(home, "settings.json") } });
+  const { ui, hooks } = JSON.parse(files?.["settings.json"] ?? "");
+  expect(ui).toEqual({ theme: "Dark" });
+  expect(hooks.PreToolUse).toEqual([theirs]);
+  expect(hooks.Stop).toEqual([theirs, { hooks: [{ type: "command", name: "holdfast", command: "sh '/state/tell'" }] }]);
+});
+
+test.each(["// a comment\n{}", '["no settings"]', '{"hooks": {"Stop": "no list"}}'])(
+  "defaults of Qwen Code that cannot be kept are not replaced: %s",
+  (content) => {
+    mkdirSync(join(home, "etc"));
+    writeFileSync(join(home, "etc/defaults.json"), content);
+    expect(inject("qwen", { env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: join(home, "etc/defaults.json") } })).toEqual({});
+  },
+);
+
+test("a command that Qwen Code would change is not given to it", () => {
+  expect(inject("qwen", { tell: "sh '/state/$HOME/tell'" })).toEqual({});
+});
