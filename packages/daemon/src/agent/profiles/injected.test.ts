@@ -57,3 +57,22 @@ test.each(["// a comment\n{}", '["no settings"]', '{"hooks": {"Stop": "no list"}
 test("a command that Qwen Code would change is not given to it", () => {
   expect(inject("qwen", { tell: "sh '/state/$HOME/tell'" })).toEqual({});
 });
+
+test("Codex trusts the hooks that are put in, by what it knows them by, and no others", () => {
+  const { args = [], env, files } = inject("codex", { tell: "sh /tmp/tell" });
+  expect([env, files]).toEqual([undefined, undefined]);
+  expect(args).toContain('hooks.Stop=[{hooks=[{type="command",command="sh /tmp/tell"}]}]');
+  // As `hooks/list` of Codex 0.166.0 says.
+  const stop = "499e8014748acee5608c7a517b7ff14ae44f4c130b510cccfab2919489e5edb5";
+  expect(args.at(-1)).toContain(`"/<session-flags>/config.toml:stop:0:0"={trusted_hash="sha256:${stop}"}`);
+  expect(args.some((word) => word.includes("bypass"))).toBe(false);
+});
+
+test.each([["-c", "hooks.Stop=[]"], ["--config=hooks={}"], ["-chooks.Stop=[]"], ["-c", '"hooks".Stop=[]']])(
+  "a user's own hooks on Codex's command line are left alone: %s %s",
+  (...args) => expect(inject("codex", { args })).toEqual({}),
+);
+
+test("other words of a user's do not keep the hooks out of Codex", () => {
+  expect(inject("codex", { args: ["-c", "model=x", "explain hooks = yes"] }).args).toHaveLength(16);
+});

@@ -1,0 +1,52 @@
+import { expect } from "vitest";
+import type { AgentName } from "./agents.ts";
+import { ALLOW, becomes, explain, interrupt, statuses } from "./watching.ts";
+import { RealWorld } from "./world.ts";
+
+/** Agents into which hooks can be put in a home that is anybody's. */
+export const HOOKED: readonly AgentName[] = ["claude", "codex", "opencode", "qwen"];
+
+/** What must hold for what is said about a real agent: it is so, it is said why, and each turn counts once. */
+export async function followsStatus(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn(agent);
+  const { conversation: given } = await becomes(world, agent, "idle");
+
+  await world.prompt(agent, "say the quick brown fox; talk 3s");
+  const { turns, conversation } = await becomes(world, agent, "working");
+  expect(turns).toBe(1);
+  if (given !== null) expect(conversation).toBe(given);
+  await becomes(world, agent, "idle");
+
+  await world.prompt(agent, "tool shell touch made.txt; say it was made");
+  const { turn, attention } = await becomes(world, agent, "waiting");
+  expect(turn).toBe("working");
+  expect(attention?.for).toBe("approval");
+  if (HOOKED.includes(agent)) expect(attention?.text).toContain("touch made.txt");
+  await world.shows(agent, ALLOW[agent]);
+  const { sources, attention: why } = await explain(world, agent);
+  expect(sources.includes("hook")).toBe(true);
+  expect(why?.evidence.source).toBe(HOOKED.includes(agent) ? "hook" : "title");
+  await world.home.ok(["keys", agent, "Enter"]);
+  await becomes(world, agent, ({ status, attention }) => status === "idle" && attention === null);
+
+  await world.prompt(agent, "say here I go; talk 100s");
+  await becomes(world, agent, "working");
+  await world.shows(agent, /^\W*here I go bababa/m);
+  await interrupt(world, agent);
+  const last = await becomes(world, agent, "idle");
+  expect(last.turns).toBe(3);
+  expect(last.conversation).toMatch(/^[\w-]{20,}$/);
+  expect(last.conversation).toBe(conversation ?? last.conversation);
+  expect(await statuses(world, agent)).toEqual([
+    "idle",
+    "working",
+    "idle",
+    "working",
+    "waiting for approval",
+    "working",
+    "idle",
+    "working",
+    "idle",
+  ]);
+}

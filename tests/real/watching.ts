@@ -1,0 +1,58 @@
+/** What Holdfast says a real agent does, followed while it is driven. */
+import type { Explanation, Session, SessionStatus } from "@holdfast/contract";
+import { eventually } from "../home.ts";
+import type { AgentName } from "./agents.ts";
+import type { RealWorld } from "./world.ts";
+
+/** Agents of 100 MB and more, on a machine that runs other tests too. */
+const PATIENCE_MS = 60_000;
+
+/** The choice that Enter takes when an agent asks whether it may run a command. */
+export const ALLOW: Record<AgentName, RegExp> = {
+  claude: /❯ 1\. Yes/,
+  codex: /› 1\. Yes, proceed/,
+  gemini: /● 1\. Allow once/,
+  opencode: /Allow once {3}Allow always/,
+  qwen: /› 1\. Yes, allow once/,
+};
+
+/** Waits until the session is so; the session then. */
+export async function becomes(world: RealWorld, name: string, is: SessionStatus | ((session: Session) => boolean)): Promise<Session> {
+  using client = world.home.client();
+  const fits = typeof is === "string" ? ({ status }: Session) => status === is : is;
+  let last: Session | undefined;
+  try {
+    return await eventually(
+      async () => {
+        last = await client.call("getSession", { params: { ref: name } });
+        return fits(last) && last;
+      },
+      PATIENCE_MS,
+      50,
+    );
+  } catch {
+    const explanation = JSON.stringify(await explain(world, name), null, 1);
+    const { lines, title } = await world.screen(name);
+    throw new Error(`${name} never was ${is}; it is ${JSON.stringify(last)}\n${explanation}\n${title}\n${lines.join("\n").trimEnd()}`);
+  }
+}
+
+export async function explain(world: RealWorld, name: string): Promise<Explanation> {
+  using client = world.home.client();
+  return (await client.call("explainSession", { params: { ref: name } })).explanation;
+}
+
+/** Which statuses the session has had, oldest first, what it waited for with them. */
+export async function statuses(world: RealWorld, name: string): Promise<string[]> {
+  const { id } = await world.home.session(name);
+  const events = (await world.home.ok(["events", "--json"])).trim().split("\n");
+  return events
+    .map((line) => JSON.parse(line) as { type: string; session: string; data: { status: string; attention: { for: string } | null } })
+    .filter(({ type, session }) => type === "session.status_changed" && session === id)
+    .map(({ data }) => (data.attention ? `${data.status} for ${data.attention.for}` : data.status));
+}
+
+/** Esc, as often as the agent wants it; to most a second one means something else. */
+export async function interrupt(world: RealWorld, agent: AgentName, name: string = agent): Promise<void> {
+  for (let press = agent === "opencode" ? 2 : 1; press > 0; press--) await world.home.ok(["keys", name, "Escape"]);
+}
