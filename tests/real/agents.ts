@@ -153,6 +153,11 @@ function opencode({ home, url }: Place) {
     share: "disabled",
     permission: { bash: "ask", edit: "ask" },
   });
+  // What a start with a network leaves: without it no plugin is put in.
+  const sdk = { dependencies: { "@opencode-ai/plugin": "*" } };
+  json(path.join(home, ".config/opencode/package.json"), sdk);
+  json(path.join(home, ".config/opencode/package-lock.json"), { lockfileVersion: 3, packages: { "": sdk } });
+  mkdirSync(path.join(home, ".config/opencode/node_modules"), { recursive: true });
   return {
     env: {
       OPENCODE_CONFIG: file,

@@ -39,7 +39,6 @@ export async function followsStatus(agent: AgentName): Promise<void> {
   expect(last.conversation).toMatch(/^[\w-]{20,}$/);
   expect(last.conversation).toBe(conversation ?? last.conversation);
   expect(await statuses(world, agent)).toEqual([
-    "idle",
     "working",
     "idle",
     "working",

@@ -42,14 +42,15 @@ export async function explain(world: RealWorld, name: string): Promise<Explanati
   return (await client.call("explainSession", { params: { ref: name } })).explanation;
 }
 
-/** Which statuses the session has had, oldest first, what it waited for with them. */
+/** Which statuses the session has had since its first turn began, with what it waited for. */
 export async function statuses(world: RealWorld, name: string): Promise<string[]> {
   const { id } = await world.home.session(name);
   const events = (await world.home.ok(["events", "--json"])).trim().split("\n");
-  return events
+  const all = events
     .map((line) => JSON.parse(line) as { type: string; session: string; data: { status: string; attention: { for: string } | null } })
     .filter(({ type, session }) => type === "session.status_changed" && session === id)
     .map(({ data }) => (data.attention ? `${data.status} for ${data.attention.for}` : data.status));
+  return all.slice(all.indexOf("working"));
 }
 
 /** Esc, as often as the agent wants it; to most a second one means something else. */

@@ -76,3 +76,40 @@ test.each([["-c", "hooks.Stop=[]"], ["--config=hooks={}"], ["-chooks.Stop=[]"], 
 test("other words of a user's do not keep the hooks out of Codex", () => {
   expect(inject("codex", { args: ["-c", "model=x", "explain hooks = yes"] }).args).toHaveLength(16);
 });
+
+test("opencode gets a plugin besides those that the user has given it", () => {
+  withSdk(join(home, ".config/opencode"));
+  const theirs = { theme: "dark", plugin: ["their-plugin"] };
+  const { env, files } = inject("opencode", { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(theirs) } });
+  const ours = "file:///state/hooks/plugin.js";
+  expect(JSON.parse(env?.OPENCODE_CONFIG_CONTENT ?? "")).toEqual({ theme: "dark", plugin: ["their-plugin", ours] });
+  expect(files?.["plugin.js"]).toContain("session.status");
+});
+
+test("opencode gets no plugin where it would wait for an installation first", () => {
+  expect(inject("opencode")).toEqual({});
+  withSdk(join(home, ".config/opencode"));
+  expect(inject("opencode").files).toBeDefined();
+  mkdirSync(join(home, ".opencode"));
+  expect(inject("opencode")).toEqual({});
+  withSdk(join(home, ".opencode"));
+  expect(inject("opencode").files).toBeDefined();
+  writeFileSync(join(home, ".opencode/package.json"), '{"dependencies": {"added": "1.0.0"}}');
+  expect(inject("opencode")).toEqual({});
+});
+
+test.each(["{ // a comment\n}", "[]", '{"plugin": "one"}'])(
+  "a configuration of opencode's that cannot be added to is left alone: %s",
+  (content) => {
+    withSdk(join(home, ".config/opencode"));
+    expect(inject("opencode", { env: { OPENCODE_CONFIG_CONTENT: content } })).toEqual({});
+  },
+);
+
+/** As a start of opencode leaves it. */
+function withSdk(directory: string): void {
+  const sdk = { dependencies: { "@opencode-ai/plugin": "1.0.0" } };
+  mkdirSync(join(directory, "node_modules"), { recursive: true });
+  writeFileSync(join(directory, "package.json"), JSON.stringify(sdk));
+  writeFileSync(join(directory, "package-lock.json"), JSON.stringify({ packages: { "": sdk } }));
+}

@@ -1,4 +1,10 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { readJsonFile } from "@holdfast/platform";
+import type { InjectionPlace } from "../hooks/injection.ts";
 import type { Profile } from "../profile.ts";
+import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
 
 export const opencode: Profile = {
   name: "opencode",
@@ -24,8 +30,80 @@ export const opencode: Profile = {
     tail: 1,
     cursor: "shown",
     placeholder: /^Ask anything… ".+"$/,
+  hooks: {
+    conversation: "properties.sessionID",
+    tool: { name: "properties.permission", input: "properties.metadata" },
+    rules: [
+      { event: "session.created", opens: true },
+      { event: "session.status", when: { "properties.status.type": /^busy$/ }, opens: true, turn: "working", calm: true, prompt: "prompt" },
+      {
+        event: "session.status",
+        when: { "properties.status.type": /^retry$/, "properties.status.message": /rate.?limit|quota|too many requests|\b429\b/i },
+        turn: "working",
+        waits: "rate_limit",
+        text: "properties.status.message",
+        until: "properties.status.next",
+      },
+      { event: "session.status", when: { "properties.status.type": /^retry$/ }, turn: "working", calm: true },
+      { event: "session.status", when: { "properties.status.type": /^idle$/ }, turn: "idle", calm: true, reply: "reply" },
+      { event: "session.error", failure: "properties.error.data.message" },
+      { event: "permission.asked", turn: "working", waits: "approval" },
+      { event: "question.asked", turn: "working", waits: "question", text: "properties.questions.0.question" },
+      { event: "permission.replied", turn: "working", calm: true },
+      { event: "question.replied", turn: "working", calm: true },
+      { event: "question.rejected", turn: "working", calm: true },
+    ],
+    inject: (place) => {
+      const theirs = configurationOf(place.env.OPENCODE_CONFIG_CONTENT);
+      if (!theirs || !startsAtOnce(place)) return {};
+      const plugin = [...theirs.plugin, pathToFileURL(join(place.directory, "plugin.js")).href];
+      return {
+        env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...theirs.configuration, plugin }) },
+        files: { "plugin.js": OPENCODE_PLUGIN },
+      };
+    },
   },
   // One alone only asks whether it is meant.
   interrupt: ["Escape", "Escape"],
   enterAfterMs: 400,
 };
+
+/** What they gave it in a variable; undefined when it cannot be read, or not be added to. */
+function configurationOf(content: string | undefined): { configuration: object; plugin: unknown[] } | undefined {
+  try {
+    const configuration = JSON.parse(content || "{}") as { plugin?: unknown } | unknown[] | null;
+    if (typeof configuration !== "object" || configuration === null || Array.isArray(configuration)) return undefined;
+    const { plugin = [] } = configuration;
+    return Array.isArray(plugin) ? { configuration, plugin } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const SDK = "@opencode-ai/plugin";
+
+/**
+ * At every start opencode installs the SDK of plugins into each of its directories that lacks it; with a plugin, and only then, it waits for
+ * that: without a network for more than a minute. The first start, which has no plugin, leaves it there.
+ */
+function startsAtOnce({ env, cwd }: InjectionPlace): boolean {
+  const configuration = join(env.XDG_CONFIG_HOME || `${env.HOME}/.config`, "opencode");
+  const others = [...above(cwd).map((directory) => join(directory, ".opencode")), `${env.HOME}/.opencode`, env.OPENCODE_CONFIG_DIR];
+  return [configuration, ...others.filter((directory) => directory && existsSync(directory))].every((directory) => hasSdk(directory ?? ""));
+}
+
+function hasSdk(directory: string): boolean {
+  const wanted = [SDK, ...dependenciesIn(readJsonFile(join(directory, "package.json")))];
+  const lock = readJsonFile(join(directory, "package-lock.json")) as { packages?: Record<string, unknown> } | undefined;
+  const locked = dependenciesIn(lock?.packages?.[""]);
+  return existsSync(join(directory, "node_modules")) && wanted.every((name) => locked.includes(name));
+}
+
+function dependenciesIn(of: unknown): string[] {
+  const groups = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
+  return groups.flatMap((group) => Object.keys((of as Record<string, object> | undefined)?.[group] ?? {}));
+}
+
+function above(directory: string): string[] {
+  return directory === dirname(directory) ? [directory] : [directory, ...above(dirname(directory))];
+}

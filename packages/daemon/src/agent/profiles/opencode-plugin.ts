@@ -1,0 +1,52 @@
+/**
+ * opencode has events for its plugins instead of hooks. This one runs in opencode itself, and tells of its events only those that change
+ * something, with the prompt that began a turn and the answer that ended it. What subagents do, in sessions of their own, is not told.
+ */
+export const OPENCODE_PLUGIN = `import { renameSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const signals = fileURLToPath(new URL("../signals/", import.meta.url));
+const TOLD = /^(session\\.error|permission\\.(asked|replied)|question\\.(asked|replied|rejected))$/;
+const subagents = new Set();
+const lastStatus = new Map();
+const roles = new Map();
+const texts = { user: new Map(), assistant: new Map() };
+let count = 0;
+
+function tell(payload) {
+  const name = "opencode." + process.pid + "." + String(++count).padStart(9, "0");
+  try {
+    writeFileSync(signals + "." + name, JSON.stringify(payload));
+    renameSync(signals + "." + name, signals + name);
+  } catch {
+    // Its screen still tells.
+  }
+}
+
+function hear({ type, properties = {} }) {
+  const { info, part, sessionID = info?.sessionID ?? part?.sessionID ?? info?.id } = properties;
+  if (type.startsWith("session.") && info?.parentID) subagents.add(info.id);
+  if (subagents.has(sessionID)) return;
+  if (type === "message.updated") roles.set(info.id, info.role);
+  else if (type === "message.part.updated") {
+    if (part.type === "text" && !part.synthetic) texts[roles.get(part.messageID)]?.set(sessionID, part.text);
+  } else if (type === "session.created") tell({ type, properties: { sessionID } });
+  else if (type === "session.status") hearStatus(sessionID, properties);
+  else if (TOLD.test(type)) tell({ type, properties });
+}
+
+function hearStatus(sessionID, properties) {
+  const status = JSON.stringify(properties.status);
+  if (lastStatus.get(sessionID) === status) return;
+  const began = (lastStatus.get(sessionID) ?? '{"type":"idle"}') === '{"type":"idle"}';
+  lastStatus.set(sessionID, status);
+  const idle = properties.status.type === "idle";
+  const prompt = began && !idle ? texts.user.get(sessionID) : undefined;
+  tell({ type: "session.status", properties, prompt, reply: (idle && texts.assistant.get(sessionID)) || undefined });
+  if (!idle) return;
+  roles.clear();
+  texts.assistant.delete(sessionID);
+}
+
+export const Holdfast = async () => ({ event: async ({ event }) => hear(event) });
+`;
