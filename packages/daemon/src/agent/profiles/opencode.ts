@@ -30,6 +30,7 @@ export const opencode: Profile = {
     tail: 1,
     cursor: "shown",
     placeholder: /^Ask anything… ".+"$/,
+  },
   hooks: {
     conversation: "properties.sessionID",
     tool: { name: "properties.permission", input: "properties.metadata" },
