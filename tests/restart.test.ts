@@ -1,6 +1,8 @@
 import type { AnyEvent, Session } from "@holdfast/contract";
+import { allProcesses, argumentsOf } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
+import { lives } from "./proc.ts";
 
 async function typesOf(home: TestHome, name: string): Promise<string[]> {
   const lines = (await home.ok(["events", "--session", name])).trim().split("\n");
@@ -26,6 +28,43 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await typesOf(home, "it")).toEqual(["created", "started 1", "ended 1", "restart_scheduled 2", "run_created 2", "started 2"]);
   });
 });
+
+describe("a daemon that is killed while it starts the next run", () => {
+  test.each(["tmux", "native"])("is followed by one that starts it, on the %s host (BG-16 durability)", async (host) => {
+    await using home = new TestHome();
+    const script = "[ -e again ] && exit 0; touch again; exit 3";
+    const { id } = await home.json<Session>(["run", "--host", host, "--restart", "on-failure", "--name", "it", "--", "sh", "-c", script]);
+    const { pid, tmux } = await home.json<{ pid: number; tmux: { pid: number } }>(["status"]);
+    // What is to keep the run is stopped before it can start it, and goes with the daemon.
+    const keeper = host === "tmux" ? tmux.pid : await eventually(() => holderOf(`${id}/runs/2`), 20_000, 1);
+    if (host === "tmux") {
+      await home.until("it", ({ restartAt }) => restartAt !== null);
+      process.kill(keeper, "SIGSTOP");
+      using client = home.client();
+      await eventually(async () => (await client.call("getSession", { params: { ref: "it" } })).runs === 2);
+      process.kill(pid, "SIGKILL");
+      process.kill(keeper, "SIGKILL");
+    } else {
+      process.kill(keeper, "SIGSTOP");
+      process.kill(pid, "SIGKILL");
+      process.kill(keeper, "SIGCONT");
+      await eventually(() => !lives(keeper));
+    }
+    await eventually(() => !lives(pid));
+
+    const ended = await home.until("it", ({ status }) => status === "done");
+    expect(ended).toMatchObject({ runs: 2, cause: "exited", exit: { code: 0 } });
+    expect(ended.durationMs).toBeLessThan(10_000);
+    expect((await typesOf(home, "it")).slice(3)).toEqual(["restart_scheduled 2", "run_created 2", "started 2", "ended 2"]);
+    expect(await home.ok(["orphans"])).toContain("Nothing runs");
+  });
+});
+
+/** A holder is there some time before its program. */
+function holderOf(directory: string): number | undefined {
+  const holders = [...allProcesses().values()].filter(({ pid }) => argumentsOf(pid).some((word) => word.endsWith(directory)));
+  return holders.find(({ zombie }) => !zombie)?.pid;
+}
 
 test("never means never, on-failure leaves a good end alone, always does not (SYM-13 hosts)", async () => {
   await using home = new TestHome();

@@ -80,7 +80,14 @@ export const EVENTS = {
     quickEnds: z.int(),
     run: z.optional(RunNumber),
   }),
-  "session.started": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
+  /** `startedAt` where it was found later than it happened: the daemon died in between. */
+  "session.started": z.object({
+    run: RunNumber,
+    pid: z.int(),
+    pidStart: z.string(),
+    outputPath: z.string(),
+    startedAt: z.optional(Time),
+  }),
   /** A run that its keeper still kept, though no record said so, belongs to the session again. */
   "session.adopted": z.object({ run: RunNumber, pid: z.int(), pidStart: z.string(), outputPath: z.string() }),
   /**

@@ -168,7 +168,7 @@ async function serve(home: Home): Promise<void> {
   sweepSessions(home, { journal, queries });
   await lifecycle.begin();
   sessions.finishStops();
-  sessions.restarts.begin();
+  sessions.restarts.begin(lifecycle.cutShort);
   sessions.limits.begin();
   hung.begin();
   pruning.begin();

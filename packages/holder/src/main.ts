@@ -40,6 +40,16 @@ interface Order {
   rows: number;
 }
 
+/** `exit.json`; see the daemon's `session/exit-file.ts`. */
+interface HowItEnded {
+  status: string;
+  signal: string;
+  uptime: string;
+  began: string;
+  pid: number;
+  at?: number;
+}
+
 process.on("SIGHUP", () => {});
 process.umask(0o077);
 let begun = false;
@@ -59,6 +69,12 @@ let filter = new ViewerFilter();
 const controls = new Set<Socket>();
 const server = createServer((socket) => serve(socket));
 const door = await keepListening(server, { path: order.socket, secure: () => secureSocketDirectory(openHome()) });
+if (!isStarterThere()) {
+  // The next daemon finds nothing of this run, and starts it itself; two of them must not run.
+  door.close();
+  process.exit(1);
+}
+const beganAt = uptime();
 pty = startProgram({
   launch: join(directory, "launch"),
   env: Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
@@ -74,6 +90,16 @@ writeFileAtomic(
 );
 begun = true;
 tellStarter({ pid: pty.pid });
+
+/** A pipe that nobody reads takes nothing; what is before the answer is white space to whoever does. */
+function isStarterThere(): boolean {
+  try {
+    writeSync(3, " ");
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "EPIPE";
+  }
+}
 
 /** On descriptor 3, the daemon's pipe. */
 function tellStarter(what: { pid: number } | { error: ErrorBody }): void {
@@ -108,11 +134,13 @@ function onExit(exit: ProgramExit): void {
     status: exit.signal === 0 ? String(exit.code) : "",
     signal: exit.signal === 0 ? "" : String(exit.signal),
     uptime: String(uptime()),
+    began: String(beganAt),
+    pid: pty?.pid ?? 0,
   });
 }
 
 /** On a full disk nobody but this process knows how the program ended: it stays until that is written. */
-function writeDown(how: { status: string; signal: string; uptime: string; at?: number }): void {
+function writeDown(how: HowItEnded): void {
   const isWritten = triedToWrite(`${JSON.stringify(how)}\n`);
   viewers.dismiss({ t: "exit" });
   // Of what is written later, the file's own time is not that of the end.

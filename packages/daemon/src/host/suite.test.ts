@@ -255,9 +255,12 @@ class HostHome implements AsyncDisposable {
 async function exited({ directory }: TestRun): Promise<unknown> {
   const path = join(directory, "exit.json");
   await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 20_000, interval: 5 });
-  const { uptime, ...how } = JSON.parse(readFileSync(path, "utf8")) as { uptime: string };
+  const { uptime, began, pid, ...how } = JSON.parse(readFileSync(path, "utf8")) as { uptime: string; began?: string; pid?: number };
   // Seconds since boot, on every host: how long a run took must not depend on a clock that somebody sets.
   const ago = osUptime() - Number(uptime);
+  // Without a reaper tmux says only the end.
+  if (began !== undefined) expect(Number(began)).toBeLessThanOrEqual(Number(uptime));
+  if (began !== undefined) expect(pid).toBeGreaterThan(0);
   expect(ago > -0.1 && ago < 30, `it ended ${ago} s ago`).toBe(true);
   return how;
 }

@@ -80,7 +80,7 @@ const APPLY: Apply = {
     s.restartAt.run(null, null, session);
   },
   "session.started"(s, { session, data, at }) {
-    s.startRun.run(data.pid, data.pidStart, data.outputPath, at, session, data.run);
+    s.startRun.run(data.pid, data.pidStart, data.outputPath, data.startedAt ?? at, session, data.run);
     s.working.run(session);
   },
   "session.adopted"(s, { session, data, at }) {

@@ -9,6 +9,9 @@ export interface RecordedExit {
   endedAt: number;
   /** Milliseconds between the machine's boot and the end, where the keeper says: nobody sets that clock. */
   endedAfterBootMs?: number;
+  beganAfterBootMs?: number;
+  /** The program's, where the keeper says: a start that nobody else lived to write down. */
+  pid?: number;
 }
 
 /** How the keeper says a run ended; undefined while it has not, `exit` unknown when the file is damaged. */
@@ -16,15 +19,26 @@ export function readExitFile(directory: string): RecordedExit | undefined {
   const path = join(directory, "exit.json");
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return undefined;
-  const file = readJsonFile(path) as { status?: unknown; signal?: unknown; uptime?: unknown; at?: unknown } | undefined;
+  const file = readJsonFile(path) as Partial<Record<"status" | "signal" | "uptime" | "began" | "pid" | "at", unknown>> | undefined;
   const exit =
     typeof file?.status === "string" && typeof file.signal === "string"
       ? parseExit(file.status, file.signal)
       : { code: null, signal: null };
-  const uptime = typeof file?.uptime === "string" && /^\d+(\.\d+)?$/.test(file.uptime) ? Number(file.uptime) : undefined;
   // What could not be written at once says when it was.
   const endedAt = typeof file?.at === "number" ? file.at : stat.mtimeMs;
-  return { exit, endedAt, ...(uptime === undefined ? {} : { endedAfterBootMs: Math.round(uptime * 1000) }) };
+  const ended = milliseconds(file?.uptime);
+  const began = milliseconds(file?.began);
+  return {
+    exit,
+    endedAt,
+    ...(ended === undefined ? {} : { endedAfterBootMs: ended }),
+    ...(began === undefined ? {} : { beganAfterBootMs: began }),
+    ...(typeof file?.pid === "number" && file.pid > 0 ? { pid: file.pid } : {}),
+  };
+}
+
+function milliseconds(seconds: unknown): number | undefined {
+  return typeof seconds === "string" && /^\d+(\.\d+)?$/.test(seconds) ? Math.round(Number(seconds) * 1000) : undefined;
 }
 
 /** For a keeper that could not write it: after this it may be taken away. */

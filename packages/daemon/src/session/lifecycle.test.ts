@@ -239,3 +239,17 @@ test("a keeper that cannot be removed now is tried again by the next sweep", asy
   expect(bench.status()).toBe("failed");
   expect(existsSync(join(bench.directory(), "launch"))).toBe(false);
 });
+
+test("a program that began and ended while no daemon lived to write it down has its start, its end and its duration", async () => {
+  const bench = new Bench();
+  bench.create();
+  writeFileSync(
+    join(bench.directory(), "exit.json"),
+    '{"status":"3","signal":"","uptime":"21.50","began":"20.25","pid":4711,"at":1700000000000}',
+  );
+  await bench.lifecycle.begin();
+  const startedAt = new Date(1_700_000_000_000 - 1250).toISOString();
+  expect(bench.events("session.started")).toMatchObject([{ data: { pid: 4711, startedAt } }]);
+  expect(bench.events("session.ended")).toMatchObject([{ data: { cause: "exited", durationMs: 1250 } }]);
+  expect(bench.queries.get(ID)).toMatchObject({ startedAt, durationMs: 1250 });
+});

@@ -12,6 +12,7 @@ import {
   type Home,
   inspect,
   log,
+  msSince,
   readGaps,
   runDirectory,
   stampMs,
@@ -41,6 +42,8 @@ const TELL_CUT_MS = 60_000;
 export interface FollowUp {
   after(record: SessionRecord, end: EventData<"session.ended">): Draft[];
   arm(session: SessionId): void;
+  /** Whether a run that is not there, though the journal says that it is starting, is to be started by whoever finds it so. */
+  isDue(record: SessionRecord): boolean;
 }
 
 /** Who wants to know what a live run does. `ended` comes before the end is written. */
@@ -68,6 +71,7 @@ export class Lifecycle implements Disposable {
   /** How runs ended whose keeper could not write it, and when that was seen. */
   readonly #unwrittenExits = new Map<string, RecordedExit>();
   readonly #starting = new Map<SessionId, Promise<void>>();
+  readonly #cutShort = new Set<SessionId>();
   #reconciling: Promise<void> | undefined;
   #again = false;
   #followUp: FollowUp | undefined;
@@ -106,6 +110,9 @@ export class Lifecycle implements Disposable {
   async begin(): Promise<void> {
     for (const host of this.#hosts.values()) host.onLost(() => void this.reconcile());
     this.#reserve.hold();
+    for (const record of this.#queries.live()) {
+      if (record.status === "starting" && this.#followUp?.isDue(record)) this.#cutShort.add(record.id);
+    }
     await this.reconcile();
     this.#timer = setInterval(() => void this.#sweep(), SWEEP_MS).unref();
   }
@@ -122,11 +129,26 @@ export class Lifecycle implements Disposable {
 
   /** While `start` runs, the run is not compared with what its host keeps: it may or may not be there yet. */
   starting(run: RunId, start: () => Promise<{ pid: number }>): Promise<void> {
+    this.#cutShort.delete(run.session);
     const started = start()
       .then(({ pid }) => this.#noteStart(run, pid))
       .finally(() => this.#starting.delete(run.session));
     this.#starting.set(run.session, started);
     return started.then(() => this.#tryToWatch(run));
+  }
+
+  /** Sessions whose next run a daemon's death kept from starting; until `starting`, nobody takes that for an end. */
+  get cutShort(): readonly SessionId[] {
+    return [...this.#cutShort];
+  }
+
+  isCutShort(record: SessionRecord): boolean {
+    return this.#cutShort.has(record.id) && record.status === "starting" && !record.stopRequested;
+  }
+
+  /** It cannot be started: the next look finds that nothing runs. */
+  giveUpStart(session: SessionId): void {
+    this.#cutShort.delete(session);
   }
 
   /** Resolves when no start of the session is under way. */
@@ -212,9 +234,13 @@ export class Lifecycle implements Disposable {
     const run = { session: record.id, run: record.run };
     const exit = readExitFile(runDirectory(this.#home, run.session, run.run));
     // Also one that was rebuilt from its files: they do not say its pid.
-    if (live && (record.status === "starting" || record.pid === null)) this.#started(run, live.pid);
+    const isNews = record.status === "starting" || (live !== undefined && record.pid === null);
+    const pid = live?.pid ?? exit?.pid;
+    if (isNews && pid !== undefined) this.#started(run, pid, { since: beganAt(pid, exit) });
     if (exit) return this.#end(run, { exit });
     if (live?.dead) return this.#end(run, { exit: this.#keepExit(run, live) });
+    // Nothing of it has happened: the next run is still due.
+    if (!live && this.isCutShort(record)) return;
     if (!live) return this.#end(run, { lost: true });
     this.#tryToWatch(run);
     this.#observer?.look(run);
@@ -247,12 +273,14 @@ export class Lifecycle implements Disposable {
     }
   }
 
-  #started(run: RunId, pid: number): void {
+  /** `since`: where it is found later than it happened. */
+  #started(run: RunId, pid: number, { since }: { since?: number | undefined } = {}): void {
     const data = {
       run: run.run,
       pid,
       pidStart: inspect(pid)?.start ?? "",
       outputPath: join(runDirectory(this.#home, run.session, run.run), "output.000000"),
+      ...(since === undefined ? {} : { startedAt: new Date(since).toISOString() }),
     };
     this.#journal.append({ type: "session.started", actor: DAEMON, session: run.session, data });
   }
@@ -371,13 +399,21 @@ export class Lifecycle implements Disposable {
   }
 }
 
+/** When a program began that nobody lived to write down, on the clock as it is now. */
+function beganAt(pid: number, exit: RecordedExit | undefined): number | undefined {
+  const { endedAt, endedAfterBootMs: ended, beganAfterBootMs: began } = exit ?? {};
+  if (endedAt !== undefined && ended !== undefined && began !== undefined && ended >= began) return endedAt - (ended - began);
+  const since = msSince(startStamp(inspect(pid)?.start ?? null));
+  return since === undefined || since < 0 ? endedAt : Date.now() - since;
+}
+
 /**
  * By a clock that nobody sets: its keeper's word, else the time at which this daemon saw it; with neither, what the time of day says.
  * Of a run that vanished nobody knows.
  */
 function durationOf(record: SessionRecord, how: { exit: RecordedExit } | { lost: true }): number | null {
   if (!("exit" in how) || record.startedAt === null) return null;
-  const started = stampMs(startStamp(record.pidStart));
+  const started = how.exit.beganAfterBootMs ?? stampMs(startStamp(record.pidStart));
   const ended = how.exit.endedAfterBootMs;
   if (started !== undefined && ended !== undefined && ended >= started) return ended - started;
   return Math.max(0, Math.round(how.exit.endedAt - Date.parse(record.startedAt)));

@@ -31,9 +31,15 @@ export class Restarts implements Disposable {
     this.#start = options.start;
   }
 
-  /** Takes up what was due when the last daemon ended. */
-  begin(): void {
+  /** Takes up what was due when the last daemon ended, also what it had begun and not done. */
+  begin(cutShort: readonly SessionId[]): void {
     for (const { id } of this.#queries.restarting()) this.arm(id);
+    for (const id of cutShort) this.#wait(id, 0);
+  }
+
+  /** The first run of a session is not: whoever asked for it was told that it failed. */
+  isDue(record: SessionRecord): boolean {
+    return record.restart !== "never" && record.run > 1 && !record.stopRequested && !this.#wasAbandoned(record.id, record.run);
   }
 
   [Symbol.dispose](): void {

@@ -178,18 +178,32 @@ export class Sessions {
   /** The next run of a session that has ended, with what it was started with. */
   async restart(id: SessionId): Promise<Session> {
     const record = this.#queries.resolve(id);
-    if (!hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
-    const host = this.#host(record.host);
-    const run = { session: id, run: record.run + 1 };
-    const files = readSessionFiles(this.#home, id);
-    const profile = this.#profiles.find(record.agent);
-    const known = record.turns > 0 ? record.conversation : null;
-    const conversation = files.spec.asked ? conversationFor(profile, files.spec.asked, known, randomUUID) : null;
-    const directory = writeLaunch(this.#home, run, { ...files, profile, conversation });
+    // One that a daemon's death kept from starting is the next run itself.
+    const isCreated = this.#lifecycle.isCutShort(record);
+    if (!isCreated && !hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
+    const run = { session: id, run: isCreated ? record.run : record.run + 1 };
+    const { host, directory, conversation } = this.#readyToStart(record, run);
     const created = { type: "session.run_created", actor: DAEMON, session: id, data: { run: run.run, why: "restart" } } as const;
-    this.#journal.append(created, ...(conversation && "begin" in conversation ? [conversationBegan(run, conversation.begin)] : []));
+    const began = conversation && "begin" in conversation ? [conversationBegan(run, conversation.begin)] : [];
+    const facts = [...(isCreated ? [] : [created]), ...began];
+    if (facts.length > 0) this.#journal.append(...facts);
     await this.#start(run, { host, directory, title: titleOf(record) });
     return this.#view(this.#queries.resolve(id));
+  }
+
+  #readyToStart(record: SessionRecord, run: RunId) {
+    try {
+      const host = this.#host(record.host);
+      const files = readSessionFiles(this.#home, record.id);
+      const profile = this.#profiles.find(record.agent);
+      const known = record.turns > 0 ? record.conversation : null;
+      const conversation = files.spec.asked ? conversationFor(profile, files.spec.asked, known, randomUUID) : null;
+      return { host, conversation, directory: writeLaunch(this.#home, run, { ...files, profile, conversation }) };
+    } catch (error) {
+      // On a full disk it is tried again.
+      if (!unwritable(error)) this.#lifecycle.giveUpStart(record.id);
+      throw error;
+    }
   }
 
   async #start(run: RunId, how: { host: Host; directory: string; title: string }): Promise<void> {

@@ -45,6 +45,8 @@ export class NativeHost implements Host {
   readonly #listeners: (() => void)[] = [];
   /** Sockets that no holder listens on, each with what tells it from one that a new holder makes. */
   #stale = new Map<string, number>();
+  /** Runs whose holder is being started by us. */
+  readonly #launching = new Set<string>();
   #closed = false;
 
   constructor(options: { home: Home; program: string }) {
@@ -58,7 +60,8 @@ export class NativeHost implements Host {
     secureSocketDirectory(this.#home);
     const order = { socket: this.#socket(request), register: this.#register(request), columns: request.columns, rows: request.rows };
     writeFileAtomic(join(request.directory, "holder.json"), `${JSON.stringify(order)}\n`);
-    const pid = await this.#launch(request);
+    this.#launching.add(runMarker(request));
+    const pid = await this.#launch(request).finally(() => this.#launching.delete(runMarker(request)));
     await this.#client(request).catch(() => {
       // A program that ended at once has taken its holder with it; exit.json says how.
     });
@@ -68,7 +71,7 @@ export class NativeHost implements Host {
   /** Every holder that lives; the daemon connects to each here, so that from now on an end is noticed. */
   async list(): Promise<LiveRun[]> {
     const runs: LiveRun[] = [];
-    this.#registerAnew();
+    await this.#settled();
     for (const name of readdirSync(this.#registry)) {
       const run = parseRunMarker(name.replace(/\.json$/, ""));
       const registered = run && this.#registered(run);
@@ -239,8 +242,14 @@ export class NativeHost implements Host {
     return isSameProcess(file.pid, file.start) ? file : undefined;
   }
 
-  /** A holder whose file was damaged or taken away still has its socket, and its run's directory in its arguments. */
-  #registerAnew(): void {
+  /** A holder that another daemon started just before it died may be about to start its program: until it has, nobody knows what runs. */
+  async #settled(): Promise<void> {
+    const deadline = performance.now() + END_MS;
+    while (this.#registerAnew() && performance.now() < deadline) await delay(10);
+  }
+
+  /** A holder whose file was damaged or taken away still has its socket, and its run's directory in its arguments. True when one has no program yet. */
+  #registerAnew(): boolean {
     const sockets = existsSync(this.#home.socketDirectory) ? readdirSync(this.#home.socketDirectory) : [];
     const unregistered = sockets.flatMap((name) => {
       const run = parseRunMarker(name.replace(/\.sock$/, ""));
@@ -249,7 +258,8 @@ export class NativeHost implements Host {
     const unknown = unregistered.filter(({ socket, madeAt }) => this.#stale.get(socket) !== madeAt);
     this.#stale = new Map(unregistered.filter((each) => !unknown.includes(each)).map(({ socket, madeAt }) => [socket, madeAt]));
     // Every process of the machine is asked what it is: not again and again for a holder that was killed long ago.
-    if (unknown.length === 0) return;
+    if (unknown.length === 0) return false;
+    let isWaiting = false;
     const processes = [...allProcesses().values()].filter((info) => !info.zombie);
     for (const { run, socket, madeAt } of unknown) {
       const directory = runDirectory(this.#home, run.session, run.run);
@@ -257,10 +267,12 @@ export class NativeHost implements Host {
       const holder = processes.find(({ pid }) => isHolder(argumentsOf(pid)));
       if (!holder) this.#stale.set(socket, madeAt);
       const program = holder && processes.find(({ parent }) => parent === holder.pid);
+      isWaiting ||= holder !== undefined && program === undefined && !this.#launching.has(runMarker(run));
       if (!program) continue;
       const registered: Registered = { pid: holder.pid, start: holder.start, program: program.pid, socket };
       writeFileAtomic(this.#register(run), `${JSON.stringify(registered)}\n`);
     }
+    return isWaiting;
   }
 
   #forget(run: RunId): void {

@@ -39,6 +39,12 @@ export const PANE_REAPER = `# Run by the tmux server as the first process of a p
   $SIG{$_} = 'IGNORE' for @spared;
   # TIOCNOTTY, so that the program can have the terminal as its own. Where that cannot be, it takes this process's place.
   if (!ioctl(STDIN, 0x5422, 0)) { $SIG{$_} = 'DEFAULT' for @spared; exec @launch; }
+  # Seconds since boot: how long the program ran does not depend on a clock that somebody may set.
+  sub uptime {
+    open(my $file, '<', '/proc/uptime') or return '';
+    return (split(' ', <$file>))[0];
+  }
+  my $began = uptime();
   my $pid = fork;
   if (!defined $pid) { warn "cannot start the program: $!\\n"; exit 126; }
   if ($pid == 0) {
@@ -56,12 +62,11 @@ export const PANE_REAPER = `# Run by the tmux server as the first process of a p
   put('program', $pid) && rename("$run/program.new", "$run/program");
   waitpid($pid, 0);
   my ($status, $signal) = ($? >> 8, $? & 127);
-  # Seconds since boot: how long the program ran does not depend on a clock that somebody may set.
-  my $uptime = '';
-  if (open(my $file, '<', '/proc/uptime')) { ($uptime) = split(' ', <$file>); }
+  my $ended = uptime();
   # A server that was killed took the terminal away: what came of that is not how the run would have ended.
   exit 0 if !-t STDIN || getppid != $server;
-  my $said = put('exit.json', sprintf('{"status":"%s","signal":"%s","uptime":"%s"}' . "\\n", $signal ? '' : $status, $signal || '', $uptime));
+  my $form = '{"status":"%s","signal":"%s","uptime":"%s","began":"%s","pid":%d}' . "\\n";
+  my $said = put('exit.json', sprintf($form, $signal ? '' : $status, $signal || '', $ended, $began, $pid));
   rename("$run/exit.json.new", "$run/exit.json") if $said;
   # Until the daemon has seen that everything is recorded, and takes the pane away; without one, long enough for any last word. Where it
   # could not be written down, tmux is to say it soon.
