@@ -33,9 +33,9 @@ export type RowReader = (row: IBufferLine) => string;
 const plainText: RowReader = (row) => inert(row.translateToString(true));
 
 export class RecordingText implements Disposable {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   // The emulator needs no protection, but prints a few strings that terminals do not show, such as the titles shells set under tmux.
-  readonly #harmless = new Harmless();
+  #harmless = new Harmless();
   readonly #terminal: Terminal;
   readonly #read: RowReader;
   #ready: string[] = [];
@@ -53,6 +53,20 @@ export class RecordingText implements Disposable {
 
   write(bytes: Uint8Array): void {
     this.#parse(this.#harmless.push(this.#decoder.decode(bytes, { stream: true })));
+  }
+
+  /**
+   * What comes next does not follow on what came before: it begins on a line of its own, and nothing that was begun (half a character, a
+   * title, a colour) goes on in it. What stands on the screen is given with the next lines.
+   */
+  breakOff(): void {
+    this.#decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    this.#harmless = new Harmless();
+    const { active } = this.#terminal.buffer;
+    const row = active.getLine(active.baseY + active.cursorY);
+    if (active.cursorX > 0 || row?.isWrapped || row?.translateToString(true)) this.#parse("\r\n");
+    this.#ready = this.settled({ atRest: true });
+    this.#blanks = 0;
   }
 
   resize(columns: number, rows: number): void {

@@ -9,7 +9,6 @@ export interface SizeFrom {
 
 /** What is left of a line, or of an escape sequence, whose beginning was deleted is worth nothing. */
 const TORN_LINE = 4096;
-const LINE_END = Buffer.from("\r\n");
 
 const UNKNOWN_SIZE = { columns: 120, rows: 40 };
 
@@ -18,8 +17,8 @@ export class RenderedLines implements Disposable {
   readonly #text: RecordingText;
   readonly #sizes: SizeFrom[];
   #offset: number;
-  #torn: boolean;
-  #begun = false;
+  /** How much of a torn line may still be left out. */
+  #torn: number;
 
   /** `torn`: what was before `from` has been deleted, and its last line may be cut in two. */
   constructor(options: { sizes: readonly SizeFrom[]; from: number; row?: RowReader; torn?: boolean }) {
@@ -28,14 +27,12 @@ export class RenderedLines implements Disposable {
     this.#text = new RecordingText(first, options.row);
     this.#sizes = sizes.filter(({ offset }) => offset > from);
     this.#offset = from;
-    this.#torn = options.torn ?? false;
+    this.#torn = options.torn ? TORN_LINE : 0;
   }
 
   write(bytes: Uint8Array): void {
-    let rest = this.#torn ? bytes.subarray(bytes.subarray(0, TORN_LINE).indexOf(10) + 1) : bytes;
+    let rest = this.#torn > 0 ? this.#afterTorn(bytes) : bytes;
     this.#offset += bytes.length - rest.length;
-    this.#torn = false;
-    this.#begun = true;
     for (let next = this.#sizes[0]; next && next.offset < this.#offset + rest.length; next = this.#sizes[0]) {
       const head = rest.subarray(0, next.offset - this.#offset);
       this.#text.write(head);
@@ -48,15 +45,23 @@ export class RenderedLines implements Disposable {
     this.#offset += rest.length;
   }
 
+  /** One without an end that is near is shown as it goes on: a program that draws may never end a line. */
+  #afterTorn(bytes: Uint8Array): Uint8Array {
+    const looked = bytes.subarray(0, this.#torn);
+    const end = looked.indexOf(10);
+    this.#torn = end < 0 ? this.#torn - looked.length : 0;
+    return bytes.subarray(end < 0 ? looked.length : end + 1);
+  }
+
   /** What comes next is at this offset: on a line of its own, in the size that the terminal has there. */
   skip(to: number): void {
-    if (this.#begun) this.#text.write(LINE_END);
+    this.#text.breakOff();
     const passed = this.#sizes.filter(({ offset }) => offset <= to);
     const size = passed.at(-1);
     if (size) this.#text.resize(size.columns, size.rows);
     this.#sizes.splice(0, passed.length);
     this.#offset = to;
-    this.#torn = true;
+    this.#torn = TORN_LINE;
   }
 
   /** What cannot change any more; when following, what stands still is given too. */
