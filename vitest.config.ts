@@ -1,12 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-/** Real processes against real deadlines, on machines that may be busy. The reporter names a test that needed it. */
-const SECOND_TRY = 1;
-
 const agents = {
   test: {
     name: "agents",
-    retry: SECOND_TRY,
     include: ["tests/real/**/*.agents.ts"],
     pool: "forks" as const,
     // Each takes half a gigabyte and, at its start, a core.
@@ -25,7 +21,6 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          retry: SECOND_TRY,
           include: ["packages/**/*.test.ts", "agents/**/*.test.ts", "script/**/*.test.ts"],
           sequence: { groupOrder: 0 },
         },
@@ -33,7 +28,6 @@ export default defineConfig({
       {
         test: {
           name: "product",
-          retry: SECOND_TRY,
           include: ["tests/**/*.test.ts"],
           pool: "forks",
           // Real daemons, tmux servers and floods: more at once and they measure each other.
