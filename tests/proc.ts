@@ -21,3 +21,9 @@ export function residentBytes(pid: number): number {
   const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
   return pages * 4096;
 }
+
+/** The most it ever had. */
+export function mostResidentBytes(pid: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) * 1024;
+}

@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import type { Screen, Session } from "@holdfast/contract";
+import { inspect } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
 import { TestHome } from "./home.ts";
+import { mostResidentBytes } from "./proc.ts";
 
 describe.each(["tmux", "native"])("on the %s host", (host) => {
   const start = (home: TestHome, script: string) => home.json<Session>(["run", "--host", host, "--name", "it", "--", "sh", "-c", script]);
@@ -40,6 +44,30 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     await home.ok(["send", "it", "-", "--no-enter"], { input: text });
     const digest = createHash("sha256").update(text).digest("hex");
     await home.ok(["wait", "it", "--for", `output=${digest}`, "--timeout", "30s"]);
+  });
+
+  test("of what is typed into a program that does not read it is said that it waits, and all of it arrives when it does", async () => {
+    await using home = new TestHome();
+    const text = "0123456789abcdef".repeat(15 << 16);
+    const script = "stty raw -echo; echo ready; while ! [ -e go ]; do sleep 0.05; done; head -c 15728640 | sha256sum; exec sleep 60";
+    const { pid } = await start(home, script);
+    await home.ok(["wait", "it", "--for", "output=ready"]);
+    const told = await home.ok(["send", "it", "-", "--no-enter"], { input: text });
+    if (host === "tmux") expect(told).toBe("15 MB given to tmux, which types them as fast as it reads\n");
+    else {
+      expect(told).toContain("15 MB of what was typed wait: it is not reading now");
+      expect(told).toContain("holdfast stop it");
+      const holder = inspect(pid ?? 0)?.parent ?? 0;
+      expect(mostResidentBytes(holder)).toBeLessThan(60 << 20);
+      const again = await home.cli(["send", "it", "-", "--no-enter"], { input: text });
+      expect(again.code).toBe(17);
+      expect(again.stderr).toContain("nothing was typed: the program has not read");
+      expect(await home.json(["keys", "it", "a"])).toMatchObject({ pressed: 1, waitingBytes: expect.any(Number) });
+    }
+    writeFileSync(path.join(home.root, "go"), "");
+    const digest = createHash("sha256").update(text).digest("hex");
+    await home.ok(["wait", "it", "--for", `output=${digest}`, "--timeout", "50s"]);
+    if (host === "native") expect(await home.json(["send", "it", "more"])).toMatchObject({ waitingBytes: 0 });
   });
 
   test("what several send at once is never mixed", async () => {

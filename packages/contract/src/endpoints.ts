@@ -204,6 +204,9 @@ export const DiskUse = z.object({
 });
 export type DiskUse = z.infer<typeof DiskUse>;
 
+/** How much of what was typed the program has not read yet; null where the host does not know (tmux). */
+const WaitingBytes = z.nullable(z.int());
+
 const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
 export const TimeSample = z.object({
@@ -319,8 +322,8 @@ export const ENDPOINTS = {
       enter: z._default(z.boolean(), true),
       force: z._default(z.boolean(), false),
     }),
-    reply: z.object({ session: Session, bytes: z.int(), pasted: z.boolean() }),
-    errors: [...SESSION_ERRORS, "session_ended", "paste_refused"],
+    reply: z.object({ session: Session, bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes }),
+    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "input_full"],
   },
   pressKeys: {
     ...ROUTES.pressKeys,
@@ -328,8 +331,8 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     body: z.object({ keys: z.array(z.string().check(z.maxLength(20))).check(z.minLength(1), z.maxLength(1000)) }),
-    reply: z.object({ session: Session, pressed: z.int() }),
-    errors: [...SESSION_ERRORS, "session_ended", "usage"],
+    reply: z.object({ session: Session, pressed: z.int(), waitingBytes: WaitingBytes }),
+    errors: [...SESSION_ERRORS, "session_ended", "usage", "input_full"],
   },
   getScreen: {
     ...ROUTES.getScreen,

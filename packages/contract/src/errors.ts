@@ -44,6 +44,7 @@ export const ERRORS = {
   nothing_waits: { http: 404, exit: 24, what: "No session waits for a person." },
   timeout: { http: 504, exit: 16, what: "What was waited for did not happen in time." },
   paste_refused: { http: 409, exit: 17, what: "Several lines for a program that would take each as a command; --force types them." },
+  input_full: { http: 409, exit: 17, what: "The program has left too much unread of what was typed before; nothing was typed." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },
   file_unusable: { http: 500, exit: 14, what: "The file cannot be written where it was asked for." },
   not_a_terminal: { http: 400, exit: 15, what: "The command needs a terminal on standard input and output." },

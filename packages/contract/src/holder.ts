@@ -8,7 +8,8 @@
  */
 import * as z from "zod/mini";
 
-export const HOLDER_PROTOCOL = 1;
+/** 2: `write` says how much waits, and takes what is long from a file. */
+export const HOLDER_PROTOCOL = 2;
 
 const size = { columns: z.int().check(z.minimum(1), z.maximum(10_000)), rows: z.int().check(z.minimum(1), z.maximum(10_000)) };
 
@@ -18,7 +19,10 @@ export const ToHolder = z.discriminatedUnion("t", [
   /** The answer is a screen as bytes, then everything the program prints. A read-only viewer's keys and size do not count. */
   z.object({ t: z.literal("view"), v: z.int(), readOnly: z.boolean(), ...size }),
   z.object({ t: z.literal("resize"), ...size }),
+  /** The reply comes when the terminal has taken it, or does not take more for now: `waiting` is how many bytes it has not. */
   z.object({ t: z.literal("write"), id: z.int(), data: z.string() }),
+  /** The same with the content of a file, which the holder deletes. */
+  z.object({ t: z.literal("writeFile"), id: z.int(), path: z.string() }),
   z.object({ t: z.literal("screen"), id: z.int() }),
   z.object({ t: z.literal("detach"), id: z.int() }),
 ]);
@@ -39,6 +43,6 @@ export type Screen = z.infer<typeof Screen>;
 
 export type FromHolder =
   | { t: "welcome"; v: number; pid: number }
-  | { t: "reply"; id: number; screen?: Screen; detached?: number; error?: string; ended?: boolean }
+  | { t: "reply"; id: number; screen?: Screen; detached?: number; waiting?: number; error?: string; ended?: boolean; full?: boolean }
   | { t: "detached" }
   | { t: "exit" };

@@ -2,47 +2,170 @@
  * Keys and pastes on their way to the program, in order and in one piece each. A terminal takes a few kilobytes at a time and then
  * no more until the program reads; the program may itself wait for its output to be read. So nothing here ever blocks: what is not
  * taken waits, and is offered again.
+ *
+ * Memory is bounded: what is long waits in a file, of which a piece at a time is read; of what waits in memory there may be
+ * MOST_IN_MEMORY, and `hasRoom` says whether there is less. Whoever writes without asking gets on all the same.
  */
-import { writeSync } from "node:fs";
+import { closeSync, readSync, writeSync } from "node:fs";
 
 /** Only while input waits for a program that is slow to read it. */
 const RETRY_MS = 2;
 const LONGEST_RETRY_MS = 50;
 
+const PIECE = 64 * 1024;
+const MOST_IN_MEMORY = 1024 * 1024;
+
+/** A program that has taken nothing for this long does not read: whoever typed is told so. */
+const STALL_MS = 500;
+/** One that reads slowly is not waited for longer. */
+const PATIENCE_MS = 10_000;
+
+/** Something on its way, of which a part may have been taken. */
+interface Piece {
+  /** What is to be offered next; empty when all is taken. */
+  next(): Uint8Array;
+  pass(taken: number): void;
+  close(): void;
+}
+
+class InMemory implements Piece {
+  #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  next(): Uint8Array {
+    return this.#bytes;
+  }
+
+  pass(taken: number): void {
+    this.#bytes = this.#bytes.subarray(taken);
+  }
+
+  close(): void {}
+}
+
+class InFile implements Piece {
+  readonly #fd: number;
+  #at = 0;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  next(): Uint8Array {
+    const piece = Buffer.allocUnsafe(PIECE);
+    return piece.subarray(0, readSync(this.#fd, piece, 0, PIECE, this.#at));
+  }
+
+  pass(taken: number): void {
+    this.#at += taken;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+interface Waiter {
+  /** Resolves once so many bytes in all have been taken. */
+  until: number;
+  resolve(): void;
+  stall: NodeJS.Timeout;
+  patience: NodeJS.Timeout;
+}
+
 export class Input {
   readonly #terminal: number;
-  readonly #waiting: Uint8Array[] = [];
+  readonly #waiting: Piece[] = [];
   #timer: NodeJS.Timeout | undefined;
   #pause = RETRY_MS;
+  #inMemory = 0;
+  #asked = 0;
+  #taken = 0;
+  readonly #waiters = new Set<Waiter>();
+  readonly #onRoom: (() => void)[] = [];
 
   /** The descriptor must be non-blocking. */
   constructor(terminal: number) {
     this.#terminal = terminal;
   }
 
+  /** How many bytes the terminal has not taken yet. */
+  get waiting(): number {
+    return this.#asked - this.#taken;
+  }
+
+  get hasRoom(): boolean {
+    return this.#inMemory < MOST_IN_MEMORY;
+  }
+
+  /** Calls back once, when there is room again. */
+  onRoom(callback: () => void): void {
+    this.#onRoom.push(callback);
+  }
+
   write(bytes: Uint8Array): void {
-    this.#waiting.push(bytes);
-    if (!this.#timer) this.#offer();
+    if (bytes.length === 0) return;
+    this.#inMemory += bytes.length;
+    this.#queue(new InMemory(bytes), bytes.length);
+  }
+
+  /** The descriptor is closed when all of it is taken. */
+  writeFile(fd: number, size: number): void {
+    this.#queue(new InFile(fd), size);
+  }
+
+  /** Resolves to what of all that was written until now has not been taken: none, or the program does not read. */
+  settle(): Promise<number> {
+    const until = this.#asked;
+    if (this.#taken >= until) return Promise.resolve(0);
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        until,
+        resolve: () => {
+          clearTimeout(waiter.stall);
+          clearTimeout(waiter.patience);
+          this.#waiters.delete(waiter);
+          resolve(Math.max(0, until - this.#taken));
+        },
+        stall: setTimeout(() => waiter.resolve(), STALL_MS),
+        patience: setTimeout(() => waiter.resolve(), PATIENCE_MS),
+      };
+      this.#waiters.add(waiter);
+    });
   }
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#waiting.length = 0;
+    this.#forget();
+    for (const waiter of this.#waiters) waiter.resolve();
+  }
+
+  #queue(piece: Piece, size: number): void {
+    this.#asked += size;
+    this.#waiting.push(piece);
+    if (!this.#timer) this.#offer();
   }
 
   #offer(): void {
     this.#timer = undefined;
-    for (let [first] = this.#waiting; first; [first] = this.#waiting) {
-      const taken = this.#take(first);
-      if (taken < first.length) {
-        this.#waiting[0] = first.subarray(taken);
-        this.#pause = taken > 0 ? RETRY_MS : Math.min(this.#pause * 2, LONGEST_RETRY_MS);
-        this.#timer = setTimeout(() => this.#offer(), this.#pause);
-        return;
-      }
-      this.#waiting.shift();
+    const before = this.#taken;
+    let isFull = false;
+    for (let [first] = this.#waiting; first && !isFull; [first] = this.#waiting) {
+      const bytes = first.next();
+      const taken = this.#take(bytes);
+      // The program has gone, and with it all that waited.
+      if (this.#waiting[0] !== first) break;
+      first.pass(taken);
+      if (first instanceof InMemory) this.#inMemory -= taken;
+      isFull = taken < bytes.length;
+      if (!isFull && first.next().length === 0) this.#waiting.shift()?.close();
     }
-    this.#pause = RETRY_MS;
+    if (this.#taken > before) this.#tellProgress();
+    this.#pause = this.#taken > before || !isFull ? RETRY_MS : Math.min(this.#pause * 2, LONGEST_RETRY_MS);
+    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#offer(), this.#pause);
   }
 
   /** How many bytes the terminal took. */
@@ -53,9 +176,28 @@ export class Input {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // The program has gone, and its end is on the way: nobody will read this.
-      if (code === "EIO" || code === "EBADF") this.#waiting.length = 0;
+      if (code === "EIO" || code === "EBADF") this.#forget();
       else if (code !== "EAGAIN") throw error;
     }
+    this.#taken += taken;
     return taken;
+  }
+
+  #forget(): void {
+    for (const piece of this.#waiting.splice(0)) piece.close();
+    this.#inMemory = 0;
+    this.#tellRoom();
+  }
+
+  #tellProgress(): void {
+    for (const waiter of this.#waiters) {
+      if (this.#taken >= waiter.until) waiter.resolve();
+      else waiter.stall.refresh();
+    }
+    if (this.hasRoom) this.#tellRoom();
+  }
+
+  #tellRoom(): void {
+    for (const callback of this.#onRoom.splice(0)) callback();
   }
 }

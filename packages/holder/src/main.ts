@@ -5,7 +5,7 @@
  * Order for every byte of output: disk first, then the screen model and the viewers. The daemon may die or be replaced at any time; its
  * connection is one client among others.
  */
-import { readFileSync, rmSync, writeSync } from "node:fs";
+import { fstatSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { uptime } from "node:os";
 import { join } from "node:path";
@@ -30,6 +30,9 @@ const SCREEN_MS = 300;
 
 /** How long after there is room again the end of a program may stay unknown. */
 const WRITE_AGAIN_MS = 250;
+
+/** Of a program that has not read so much, more is not taken: it may never. */
+const MOST_WAITING = 1024 * 1024;
 
 /** Written by the daemon into the run's directory. */
 interface Order {
@@ -60,7 +63,7 @@ const order = JSON.parse(readFileSync(join(directory, "holder.json"), "utf8")) a
 let pty: IPty | undefined;
 let input: Input | undefined;
 const recorder = new Recorder(directory);
-const model = new Model({ directory, columns: order.columns, rows: order.rows, onReply: (data) => input?.write(Buffer.from(data)) });
+const model = new Model({ directory, columns: order.columns, rows: order.rows, onReply: answer });
 const viewers = new Viewers(async () => {
   const isCurrent = await model.settle(SCREEN_MS);
   return { screen: model.serialize(), isCurrent };
@@ -116,6 +119,11 @@ function refuse(error: unknown): void {
   log(`holder of ${directory}: ${describe(error)}`);
   tellStarter({ error: HoldfastError.from(error).toBody() });
   process.exit(1);
+}
+
+/** A program that asks and asks and never reads the answers gets no more of them. */
+function answer(data: string): void {
+  if (input?.hasRoom) input.write(Buffer.from(data));
 }
 
 function onOutput(bytes: Uint8Array): void {
@@ -177,7 +185,7 @@ function serve(socket: Socket): void {
   socket.on("data", (chunk: Buffer) => {
     try {
       for (const { type, payload } of reader.push(chunk)) {
-        if (type === BYTES && viewers.mayType(socket)) input?.write(Buffer.from(payload));
+        if (type === BYTES && viewers.mayType(socket)) pressed(socket, payload);
         else if (type !== BYTES) hear(socket, { message: decodeMessage(payload), say });
       }
     } catch (error) {
@@ -186,6 +194,14 @@ function serve(socket: Socket): void {
       socket.destroy();
     }
   });
+}
+
+/** As a terminal does, one whose program does not read takes no more after a while. */
+function pressed(socket: Socket, keys: Uint8Array): void {
+  input?.write(Buffer.from(keys));
+  if (!input || input.hasRoom || socket.isPaused()) return;
+  socket.pause();
+  input.onRoom(() => socket.resume());
 }
 
 function hear(socket: Socket, { message, say }: { message: unknown; say(message: FromHolder): void }): void {
@@ -207,13 +223,38 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
   } else if (told.t === "resize") {
     if (controls.has(socket) || viewers.mayType(socket)) resize(told.columns, told.rows);
   } else if (told.t === "write") {
-    if (input) input.write(Buffer.from(told.data, "base64"));
-    say(input ? { t: "reply", id: told.id } : { t: "reply", id: told.id, error: "the program has ended", ended: true });
+    const write = (input: Input) => input.write(Buffer.from(told.data, "base64"));
+    void type(told.id, { say, write, hasRoom: input?.hasRoom ?? true });
+  } else if (told.t === "writeFile") {
+    const write = (input: Input) => input.writeFile(...openSpooled(told.path));
+    // What is short, as the Enter after it, is taken all the same.
+    void type(told.id, { say, write, hasRoom: (input?.waiting ?? 0) < MOST_WAITING });
   } else if (told.t === "screen") {
     void model.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
   } else {
     say({ t: "reply", id: told.id, detached: viewers.dismiss({ t: "detached" }) });
   }
+}
+
+async function type(
+  id: number,
+  { say, write, hasRoom }: { say(message: FromHolder): void; write(input: Input): void; hasRoom: boolean },
+): Promise<void> {
+  if (input && !hasRoom) return say({ t: "reply", id, error: "the program does not read", full: true, waiting: input.waiting });
+  try {
+    if (input) write(input);
+  } catch (error) {
+    return say({ t: "reply", id, error: (error as Error).message });
+  }
+  const waiting = (await input?.settle()) ?? 0;
+  say(input ? { t: "reply", id, waiting } : { t: "reply", id, error: "the program has ended", ended: true });
+}
+
+/** Without a name from now on: what was typed must not outlive what is to read it. */
+function openSpooled(path: string): [fd: number, size: number] {
+  const fd = openSync(path, "r");
+  rmSync(path, { force: true });
+  return [fd, fstatSync(fd).size];
 }
 
 /** A newer client's message: it asked for something this holder cannot do. */

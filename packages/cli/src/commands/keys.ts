@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";
+import { typedLines } from "../typed.ts";
 
 export const command: Command = {
   name: "keys",
@@ -19,11 +20,10 @@ export const command: Command = {
     if (ref === undefined || keys.length === 0)
       throw new HoldfastError("usage", "say which session and which keys", { hint: "for example: holdfast keys build C-c" });
     const reply = await context.client.call("pressKeys", { params: { ref }, body: { keys } });
-    process.stdout.write(
-      context.json
-        ? `${JSON.stringify({ ...reply.session, pressed: reply.pressed })}\n`
-        : `${reply.pressed === 1 ? "1 key" : `${reply.pressed} keys`} pressed in ${plain(reply.session.name)}\n`,
-    );
+    const { session, pressed, waitingBytes } = reply;
+    const done = `${pressed === 1 ? "1 key" : `${pressed} keys`} pressed in ${plain(session.name)}`;
+    const lines = typedLines({ done, name: session.name, bytes: pressed, waiting: waitingBytes });
+    process.stdout.write(context.json ? `${JSON.stringify({ ...session, pressed, waitingBytes })}\n` : lines);
     return 0;
   },
 };

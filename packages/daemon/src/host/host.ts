@@ -7,8 +7,9 @@
  * - The keeper writes `exit.json` (temp + rename) when the program has ended, whether or not a daemon is there.
  * - `list` tells what really runs, or throws when it cannot know; it never guesses. A keeper that is not there keeps nothing.
  * - `remove` takes away an ended run's keeper after the last byte is in the recording; a second call does nothing.
- * - `write` and `press` resolve when the keeper has taken everything, in one piece: two calls never interleave. A program that has ended
- *   takes nothing: `session_ended`.
+ * - `write` and `press` resolve when the keeper has taken everything, in one piece: two calls never interleave. They say how much of it waits
+ *   for the program to read, where the keeper knows. A program that has ended takes nothing: `session_ended`; one that has left
+ *   a lot unread may be given no more: `input_full`.
  * - `onLost` is called when a keeper vanished without telling how its runs ended.
  */
 import { HoldfastError, type HostName, type Screen, type SessionId } from "@holdfast/contract";
@@ -36,6 +37,11 @@ export interface LiveRun extends RunId {
   recording: boolean;
 }
 
+export interface Typed {
+  /** Bytes that the program's terminal has not taken, for it does not read; null where the keeper does not know. */
+  waiting: number | null;
+}
+
 export type AttachWays = { command: string[]; socket: null } | { command: null; socket: string };
 
 export interface Host extends AsyncDisposable {
@@ -53,8 +59,8 @@ export interface Host extends AsyncDisposable {
   /** How many clients were sent away. */
   detach(run: RunId): Promise<number>;
   /** Bytes for the program to read. As a paste, between the paste marks if the program has asked for them. */
-  write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void>;
-  press(run: RunId, keys: readonly Key[]): Promise<void>;
+  write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<Typed>;
+  press(run: RunId, keys: readonly Key[]): Promise<Typed>;
   resize(run: RunId, size: { columns: number; rows: number }): Promise<void>;
   screen(run: RunId): Promise<Screen>;
   /** A recorder that died is replaced by one that writes under a new prefix; false when it could not be. */

@@ -2,7 +2,7 @@
  * The files a run is started from. `spec.json` and `env` (0600) belong to the session and stay for its next runs; `launch`, which
  * puts environment and program together, belongs to one run.
  */
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type HostName, type RestartPolicy, type SessionId, type SessionKind, unwritable } from "@holdfast/contract";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
@@ -74,6 +74,9 @@ export function removeLaunch(home: Home, run: RunId): void {
   try {
     rmSync(join(runDirectory(home, run.session, run.run), "launch"), { force: true });
     rmSync(hashFile(home, run), { force: true });
+    for (const input of globSync("input.*", { cwd: runDirectory(home, run.session, run.run) })) {
+      rmSync(join(runDirectory(home, run.session, run.run), input), { force: true });
+    }
   } catch (error) {
     if (!unwritable(error)) throw error;
   }

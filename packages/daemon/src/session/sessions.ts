@@ -397,7 +397,7 @@ export class Sessions {
   send(
     ref: string,
     { actor, ...options }: { text: string; enter: boolean; force: boolean; actor: Principal },
-  ): Promise<{ session: Session; bytes: number; pasted: boolean }> {
+  ): Promise<{ session: Session; bytes: number; pasted: boolean; waitingBytes: number | null }> {
     const record = this.#running(ref);
     const host = this.#host(record.host);
     this.#recordInput(record, { actor, bytes: Buffer.byteLength(options.text), keys: null });
@@ -412,13 +412,16 @@ export class Sessions {
     }));
   }
 
-  press(ref: string, options: { keys: readonly string[]; actor: Principal }): Promise<{ session: Session; pressed: number }> {
+  press(
+    ref: string,
+    options: { keys: readonly string[]; actor: Principal },
+  ): Promise<{ session: Session; pressed: number; waitingBytes: number | null }> {
     const record = this.#running(ref);
     const keys = options.keys.map(parseKey);
     this.#recordInput(record, { actor: options.actor, bytes: null, keys: keys.length });
     return this.#typing.inTurn(record.id, async () => {
-      await this.#host(record.host).press(runOf(record), keys);
-      return { session: this.#view(record), pressed: keys.length };
+      const { waiting } = await this.#host(record.host).press(runOf(record), keys);
+      return { session: this.#view(record), pressed: keys.length, waitingBytes: waiting };
     });
   }
 

@@ -1,6 +1,6 @@
 /** Typing into a program, in one piece and only what it can take. */
 import { HoldfastError } from "@holdfast/contract";
-import type { Host, RunId } from "../host/host.ts";
+import type { Host, RunId, Typed } from "../host/host.ts";
 
 /** A program that reads a paste redraws before it takes the next key: with no pause, some take Enter as part of the paste. */
 const AFTER_PASTE_MS = 80;
@@ -8,7 +8,7 @@ const AFTER_PASTE_MS = 80;
 export async function sendText(
   host: Host,
   options: { run: RunId; name: string; text: string; enter: boolean; force: boolean; enterAfterMs?: number | undefined },
-): Promise<{ bytes: number; pasted: boolean }> {
+): Promise<{ bytes: number; pasted: boolean; waitingBytes: number | null }> {
   const text = withoutPasteEnd(options.text);
   const { bracketedPaste } = await host.screen(options.run);
   if (!bracketedPaste && !options.force && /[\r\n]/.test(text)) {
@@ -16,29 +16,31 @@ export async function sendText(
       hint: "send one line, or type them all the same with --force",
     });
   }
-  const bytes = await (bracketedPaste ? paste(host, { ...options, text }) : type(host, { ...options, text }));
-  return { bytes, pasted: bracketedPaste };
+  const { bytes, waiting } = await (bracketedPaste ? paste(host, { ...options, text }) : type(host, { ...options, text }));
+  return { bytes, pasted: bracketedPaste, waitingBytes: waiting };
 }
 
 /** With its Enter in one piece: of a daemon that dies here, the program gets all of it or nothing, never a line that the next one ends. */
-async function type(host: Host, { run, text, enter }: { run: RunId; text: string; enter: boolean }): Promise<number> {
+async function type(host: Host, { run, text, enter }: { run: RunId; text: string; enter: boolean }): Promise<Typed & { bytes: number }> {
   // A terminal sends a carriage return for each line that is typed.
   const typed = text.replaceAll(/\r?\n/g, "\r");
-  if (typed !== "" || enter) await host.write(run, Buffer.from(enter ? `${typed}\r` : typed), { paste: false });
-  return Buffer.byteLength(typed);
+  const bytes = Buffer.byteLength(typed);
+  if (typed === "" && !enter) return { bytes, waiting: 0 };
+  return { bytes, ...(await host.write(run, Buffer.from(enter ? `${typed}\r` : typed), { paste: false })) };
 }
 
 async function paste(
   host: Host,
   { run, text, enter, enterAfterMs = AFTER_PASTE_MS }: { run: RunId; text: string; enter: boolean; enterAfterMs?: number | undefined },
-): Promise<number> {
+): Promise<Typed & { bytes: number }> {
   const bytes = Buffer.from(text);
-  if (bytes.length > 0) await host.write(run, bytes, { paste: true });
+  let typed: Typed = { waiting: 0 };
+  if (bytes.length > 0) typed = await host.write(run, bytes, { paste: true });
   if (enter) {
     if (bytes.length > 0) await new Promise((resolve) => setTimeout(resolve, enterAfterMs));
-    await host.write(run, Buffer.from("\r"), { paste: false });
+    typed = await host.write(run, Buffer.from("\r"), { paste: false });
   }
-  return bytes.length;
+  return { bytes: bytes.length, ...typed };
 }
 
 /** The end-of-paste mark inside a text would let the rest of it act as keys. Removing one can form another. */

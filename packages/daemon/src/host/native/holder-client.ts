@@ -59,6 +59,11 @@ export class HolderClient implements Disposable {
     });
   }
 
+  /** What the holder speaks, once it has answered anything. */
+  get protocol(): number {
+    return this.#protocol;
+  }
+
   tell(message: Extract<ToHolder, { t: "resize" }>): void {
     this.#socket.write(encodeMessage(message));
   }
@@ -74,7 +79,7 @@ export class HolderClient implements Disposable {
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (message.error === undefined) waiting?.resolve(message);
-    else waiting?.reject(message.ended ? programEnded() : this.#refusal(message.error));
+    else waiting?.reject(message.ended ? programEnded() : message.full ? unread(message.waiting ?? 0) : this.#refusal(message.error));
   }
 
   /** A holder may be older than this daemon: what it cannot do, it cannot learn any more. */
@@ -84,4 +89,10 @@ export class HolderClient implements Disposable {
       hint: "it can be done from the session's next run on; this one goes on as it is",
     });
   }
+}
+
+function unread(bytes: number): HoldfastError {
+  return new HoldfastError("input_full", `nothing was typed: the program has not read ${bytes} bytes that were typed before`, {
+    hint: "look what it does: holdfast screen NAME; it gets no more until it reads them, and holdfast stop NAME gives up on it",
+  });
 }

@@ -3,6 +3,7 @@
  * has a file in `holders/`; the daemon keeps one connection to each, whose end is the notice that the holder has gone.
  */
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,13 +20,18 @@ import {
   secureSocketDirectory,
   writeFileAtomic,
 } from "@holdfast/platform";
-import type { AttachWays, Host, LiveRun, RunId, StartRequest } from "../host.ts";
+import type { AttachWays, Host, LiveRun, RunId, StartRequest, Typed } from "../host.ts";
 import { parseRunMarker, programEnded, runMarker } from "../host.ts";
 import { encodeKey, type Key } from "../keys.ts";
 import { HolderClient } from "./holder-client.ts";
 
 /** Interpreted and with a small young generation: a holder moves bytes, and there may be a hundred of them. */
 const HOLDER_FLAGS = ["--lite-mode", "--max-semi-space-size=1", "--no-warnings"];
+
+/** More than this at once goes through a file, of which a holder reads a piece at a time. */
+const LONG = 64 * 1024;
+/** The protocol's version from which on a holder does that. */
+const TAKES_FILES = 2;
 
 /** After its program's end a holder has only to write exit.json and tell its viewers. */
 const END_MS = 5000;
@@ -113,28 +119,42 @@ export class NativeHost implements Host {
     return (await (await this.#client(run)).request({ t: "detach" })).detached ?? 0;
   }
 
-  write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void> {
+  write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<Typed> {
     return this.#type(run, async () => {
       const marked = options.paste && (await this.screen(run)).bracketedPaste;
       return marked ? Buffer.concat([Buffer.from("\x1b[200~"), bytes, Buffer.from("\x1b[201~")]) : Buffer.from(bytes);
     });
   }
 
-  press(run: RunId, keys: readonly Key[]): Promise<void> {
+  press(run: RunId, keys: readonly Key[]): Promise<Typed> {
     return this.#type(run, async () => {
       const { applicationCursor } = await this.screen(run);
       return Buffer.from(keys.map((key) => encodeKey(key, { applicationCursor })).join(""));
     });
   }
 
-  async #type(run: RunId, bytes: () => Promise<Buffer>): Promise<void> {
+  async #type(run: RunId, bytes: () => Promise<Buffer>): Promise<Typed> {
     try {
-      const data = (await bytes()).toString("base64");
-      await (await this.#client(run)).request({ t: "write", data });
+      const data = await bytes();
+      const client = await this.#client(run);
+      const isLong = data.length > LONG && client.protocol >= TAKES_FILES;
+      const { waiting } = isLong ? await this.#typeFile(run, data) : await client.request({ t: "write", data: data.toString("base64") });
+      return { waiting: waiting ?? null };
     } catch (error) {
       // A holder ends with its program.
       const ended = existsSync(join(runDirectory(this.#home, run.session, run.run), "exit.json"));
       throw this.#registered(run) && !ended ? error : programEnded();
+    }
+  }
+
+  /** Whole before the holder hears of it: a daemon that dies here leaves no half of it typed. */
+  async #typeFile(run: RunId, data: Buffer): Promise<{ waiting?: number }> {
+    const path = join(runDirectory(this.#home, run.session, run.run), `input.${randomUUID()}`);
+    try {
+      writeFileAtomic(path, data);
+      return await (await this.#client(run)).request({ t: "writeFile", path });
+    } finally {
+      rmSync(path, { force: true });
     }
   }
 

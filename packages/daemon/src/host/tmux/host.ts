@@ -6,7 +6,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Screen } from "@holdfast/contract";
 import { type Home, inspect, runDirectory, segmentPrefix, writeFileAtomic } from "@holdfast/platform";
-import { type AttachWays, type Host, type LiveRun, programEnded, type RunId, runMarker, type StartRequest } from "../host.ts";
+import { type AttachWays, type Host, type LiveRun, programEnded, type RunId, runMarker, type StartRequest, type Typed } from "../host.ts";
 import type { Key } from "../keys.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient } from "./control.ts";
@@ -16,6 +16,9 @@ import { PasteMarks } from "./paste-marks.ts";
 import { programOf, programStarted } from "./reaper.ts";
 import type { TmuxServer } from "./server.ts";
 import { DEAD, forgetCommand, parseScreen, pressCommand, resizeCommands, screenCommands, writeCommands } from "./typing.ts";
+
+/** tmux does not tell what it still holds for a program. */
+const NOT_KNOWN: Typed = { waiting: null };
 
 export class TmuxHost implements Host {
   readonly name = "tmux";
@@ -97,7 +100,7 @@ export class TmuxHost implements Host {
   }
 
   /** Through a file and a buffer: any size and any byte, in one piece. */
-  async write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<void> {
+  async write(run: RunId, bytes: Uint8Array, options: { paste: boolean }): Promise<Typed> {
     this.#refuseEnded(run);
     const client = await this.#opened();
     const name = `paste.${++this.#pastes}`;
@@ -105,7 +108,7 @@ export class TmuxHost implements Host {
     writeFileAtomic(file, bytes);
     try {
       const replies = await client.run(...writeCommands(run, { name, paste: options.paste }));
-      if (!isDead(replies)) return;
+      if (!isDead(replies)) return NOT_KNOWN;
       await client.run(forgetCommand(run, name));
       throw programEnded();
     } finally {
@@ -113,10 +116,11 @@ export class TmuxHost implements Host {
     }
   }
 
-  async press(run: RunId, keys: readonly Key[]): Promise<void> {
+  async press(run: RunId, keys: readonly Key[]): Promise<Typed> {
     this.#refuseEnded(run);
     const client = await this.#opened();
     if (isDead(await client.run(pressCommand(run, keys)))) throw programEnded();
+    return NOT_KNOWN;
   }
 
   async resize(run: RunId, size: { columns: number; rows: number }): Promise<void> {
