@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns conversation".split(
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns conversation restartGivenUp".split(
     " ",
   ),
 ].sort();
@@ -71,6 +71,7 @@ test("run --json prints the session that runs", async () => {
     runs: 1,
     restart: "never",
     restartAt: null,
+    restartGivenUp: null,
     usage: null,
     memoryLimitBytes: null,
     memoryLimitBy: null,

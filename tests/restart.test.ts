@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import type { AnyEvent, Session } from "@holdfast/contract";
 import { allProcesses, argumentsOf } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
@@ -66,6 +68,32 @@ function holderOf(directory: string): number | undefined {
   return holders.find(({ zombie }) => !zombie)?.pid;
 }
 
+test("who waits for a session or follows it stays with it over its restarts, and ls and show say what is to come", async () => {
+  await using home = new TestHome();
+  const script = "echo hello; [ -e go ] && echo done && exit 0; exit 3";
+  await home.json(["run", "--restart", "on-failure", "--name", "it", "--", "sh", "-c", script]);
+  const waits = home.cli(["wait", "it", "--timeout", "50s"]);
+  const finds = home.cli(["wait", "it", "--for", "output=done", "--timeout", "50s"]);
+  const follows = home.cli(["logs", "-f", "it"]);
+  const one = home.cli(["logs", "-f", "--run", "1", "it"]);
+  await home.until("it", ({ runs, restartAt }) => runs === 2 && restartAt !== null);
+  expect(await home.ok(["ls"])).toMatch(/it +failed \(3\), next run in \d+s/);
+  expect(await home.ok(["show", "it"])).toMatch(/next run +in \d+s; holdfast stop it calls it off/);
+  const refused = await home.cli(["rm", "it"]);
+  expect(refused.stderr).toMatch(/it has ended, but its next run starts soon\n.*call that off first: holdfast stop it/);
+  writeFileSync(path.join(home.root, "go"), "");
+  expect(await waits).toMatchObject({
+    code: 0,
+    stdout: "it has ended: done\n",
+    stderr: expect.stringContaining("run 1 of it has ended (failed); run 2 starts"),
+  });
+  expect(await finds).toMatchObject({ code: 0, stdout: "done\n" });
+  const { stdout } = await follows;
+  expect(stdout.split("\n").filter((line) => !line.startsWith("…"))).toEqual(["hello", "hello", "hello", "done", ""]);
+  expect(stdout.split("\n").filter((line) => line.startsWith("…"))).toHaveLength(2);
+  expect((await one).stdout).toBe("hello\n");
+});
+
 test("never means never, on-failure leaves a good end alone, always does not (SYM-13 hosts)", async () => {
   await using home = new TestHome();
   await home.json(["run", "--name", "never", "--", "sh", "-c", "exit 1"]);
@@ -89,7 +117,9 @@ test("the pause doubles, and after five quick ends there is no further run (SYM-
     .map(({ at, data }) => Date.parse(String(data.at)) - Date.parse(at));
   expect(pauses.map((ms) => Math.round(ms / 1000))).toEqual([1, 2, 4, 8]);
   expect(given.at(-1)).toMatchObject({ type: "session.restart_abandoned", data: { why: "crash_loop", quickEnds: 5 } });
-  expect(await home.session("it")).toMatchObject({ runs: 5, status: "failed", restartAt: null });
+  expect(await home.session("it")).toMatchObject({ runs: 5, status: "failed", restartAt: null, restartGivenUp: "crash_loop" });
+  expect(await home.ok(["ls", "--all"])).toMatch(/it +failed \(1\), given up/);
+  expect(await home.ok(["show", "it"])).toMatch(/restart +always; given up: it ended too often too quickly/);
 });
 
 test("a restart that is due survives kill -9 of the daemon, is listed, and is called off by stop (SYM-13 hosts)", async () => {

@@ -22,7 +22,29 @@ const TAIL_BYTES_LEAST = 2 * 1024 * 1024;
 /** A line that stays unchanged this long is worth showing before it is finished. */
 const AT_REST_MS = 300;
 
+/** A follower goes on with the next run, unless it asked for one. */
 export async function printLogs(context: Context, options: LogOptions): Promise<void> {
+  let { session, run } = await printRun(context, options);
+  while (options.follow && options.run === undefined) {
+    const { isOver, restartNote, untilSession } = await import("./next-run.ts");
+    let told = false;
+    const tell = (note: string) => {
+      if (!told) tellNext(context, { note, run: run + 1, raw: options.raw });
+      told = true;
+    };
+    const next = await untilSession(context, {
+      id: session,
+      until: (now) => now.runs > run || isOver(now),
+      onChange: (now) => now.restartAt !== null && tell(restartNote(now)),
+    });
+    if (!next || next.runs === run) return;
+    tell(`… run ${run} has ended; this is run ${run + 1}`);
+    ({ session, run } = await printRun(context, { ...options, ref: session, run: run + 1, tail: undefined, since: undefined }));
+  }
+}
+
+/** Which it was. */
+async function printRun(context: Context, options: LogOptions): Promise<{ session: string; run: number }> {
   const { follow, raw, tail, since } = options;
   const recording = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run, since } });
   // By its id: somebody may rename it while we follow.
@@ -47,6 +69,13 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
   }
   // What has ended meanwhile was followed to its end.
   if (recording.ended || follow) await tellViewed(context, which.ref);
+  return { session: recording.session, run: recording.run };
+}
+
+/** Where the next run will be: its output follows. */
+function tellNext(context: Context, { note, run, raw }: { note: string; run: number; raw: boolean }): void {
+  if (context.json) process.stdout.write(`${JSON.stringify({ next: { run } })}\n`);
+  else (raw ? process.stderr : process.stdout).write(`${note}\n`);
 }
 
 /** In a text it stands where the output would have been; between raw bytes it would be taken for some of them. */

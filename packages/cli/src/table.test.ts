@@ -20,6 +20,8 @@ function session(more: Partial<Record<keyof Session, unknown>> = {}): Session {
     cwd: "/home/me/app",
     outputPath: "/home/x/sessions/abcdefghij/runs/1/output.000000",
     exit: null,
+    restartAt: null,
+    restartGivenUp: null,
     ...more,
   } as unknown as Session;
 }

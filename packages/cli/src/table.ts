@@ -85,7 +85,7 @@ const NONE = "–";
 
 const COLUMNS: readonly Column[] = [
   { head: "NAME", cell: ({ name }) => plain(name) },
-  { head: "STATUS", cell: (session) => statusCell(session) + exitNote(session) },
+  { head: "STATUS", cell: (session, { now }) => statusCell(session) + exitNote(session) + restartNote(session, now) },
   { head: "WAITS FOR", when: "waits", cell: (session, { now }) => cut(waitsFor(session, now), MOST_WAITS) },
   { head: "AGENT", cell: ({ agent }) => plain(agent) },
   { head: "FOR", cell: ({ durationMs }) => (durationMs === null ? NONE : formatDuration(durationMs)) },
@@ -121,6 +121,11 @@ function exitNote({ exit, status, cause }: Session): string {
   if (cause === "out_of_memory") return " (out of memory)";
   if (!exit || status === "done") return "";
   return exit.signal ? ` (${exit.signal})` : exit.code === null || status === "stopped" ? "" : ` (${exit.code})`;
+}
+
+function restartNote({ restartAt, restartGivenUp }: Session, now: number): string {
+  if (restartAt !== null) return `, next run in ${formatDuration(Math.max(0, Date.parse(restartAt) - now))}`;
+  return restartGivenUp === null || restartGivenUp === "stopped" ? "" : ", given up";
 }
 
 function shortPath(path: string): string {

@@ -3,7 +3,7 @@ import { ScopeSchema } from "./access.ts";
 import { RestoreReport } from "./backup.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
-import { Attention, CauseSchema, Exit, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
+import { Attention, CauseSchema, Exit, GivenUpSchema, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
 import { TURNS } from "./status.ts";
 
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
@@ -76,7 +76,7 @@ export const EVENTS = {
   /** No further run: it ended too often too quickly, somebody stopped it, or its files are damaged. */
   "session.restart_abandoned": z.object({
     /** `restored`: the journal lost what came before the end of `run`, and with it perhaps that somebody had stopped it. */
-    why: z.enum(["crash_loop", "stopped", "damaged", "restored"]),
+    why: GivenUpSchema,
     quickEnds: z.int(),
     run: z.optional(RunNumber),
   }),

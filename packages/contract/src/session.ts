@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
 import { SessionId } from "./ids.ts";
-import { CAUSES, HOSTS, KINDS, RESTARTS, STATUSES, TURNS, WAITS } from "./status.ts";
+import { CAUSES, GIVEN_UP, HOSTS, KINDS, RESTARTS, STATUSES, TURNS, WAITS } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
 export const StatusSchema = z.enum(STATUSES);
 export const HostSchema = z.enum(HOSTS);
 export const RestartSchema = z.enum(RESTARTS);
 export const CauseSchema = z.enum(CAUSES);
+export const GivenUpSchema = z.enum(GIVEN_UP);
 
 /** Both null when the keeper could not tell how the program ended. */
 export const Exit = z.object({ code: z.nullable(z.int()), signal: z.nullable(z.string()) });
@@ -73,6 +74,8 @@ export const Session = z.object({
   restart: RestartSchema,
   /** When the next run will be started; null when none is due. */
   restartAt: z.nullable(Time),
+  /** Why there is no next run, where its policy would have one; null while it runs. */
+  restartGivenUp: z.nullable(GivenUpSchema),
   /** Of all processes of the run now, where it was asked for; null otherwise and when it has ended. */
   usage: z.nullable(Usage),
   /** All its processes together; above it the run is ended. */

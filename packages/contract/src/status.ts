@@ -20,6 +20,10 @@ export const WAITS = ["approval", "question", "trust", "login", "rate_limit"] as
 export type Wait = (typeof WAITS)[number];
 
 /** When a run that ended by itself is followed by another: never, after a failure, or always. */
+/** Why there is no further run of a session that would be restarted. */
+export const GIVEN_UP = ["crash_loop", "stopped", "damaged", "restored"] as const;
+export type GivenUp = (typeof GIVEN_UP)[number];
+
 export const RESTARTS = ["never", "on-failure", "always"] as const;
 export type RestartPolicy = (typeof RESTARTS)[number];
 

@@ -9,7 +9,7 @@ export const command: Command = {
   description:
     "As a person would have read it at the end: progress bars and spinners collapse to their last state, colours and other\nescape sequences are left out. --raw gives every byte as the program wrote it.",
   flags: {
-    follow: { summary: "stay, and print what comes until the session ends", short: "f" },
+    follow: { summary: "stay, and print what comes until the session ends; with its next runs, if it is restarted", short: "f" },
     tail: { value: "N", summary: "only the last N lines", short: "n", complete: "nothing" },
     since: { value: "TIME", summary: "only what came in the last 10m, 2h, …", complete: "nothing" },
     raw: { summary: "every byte, with escape sequences" },

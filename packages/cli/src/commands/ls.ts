@@ -7,7 +7,7 @@ export const command: Command = {
   summary: "list sessions",
   usage: "[NAME…] [--all] [--status S] [--agent A] [--wide] [--watch]",
   description:
-    "Sessions that run; with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).",
+    "Sessions that run; with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).\n\ndone and failed have ended by themselves, stopped was ended by somebody; lost vanished with its keeper, and show NAME says what to do.\nA session that is to be restarted says when, or that it was given up.",
   flags: {
     ...SELECTION_FLAGS,
     all: { summary: "also those that have ended", short: "a" },

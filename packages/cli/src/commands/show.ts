@@ -34,6 +34,7 @@ function render(session: Session): string {
     ["status", statusCell(session)],
     ["waits for", waitsFor(session, Date.now()) || null],
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
+    ["", session.status === "lost" ? LOST : null],
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
@@ -61,11 +62,29 @@ function render(session: Session): string {
     ],
     ["limit", session.memoryLimitBytes === null ? null : memoryLimit(session.memoryLimitBytes, session.memoryLimitBy)],
     ["runs", String(session.runs)],
-    ["restart", session.restart === "never" ? null : session.restart],
-    ["next run", local(session.restartAt)],
+    ["restart", session.restart === "never" ? null : restartOf(session)],
+    ["next run", session.restartAt === null ? null : `${nextRunIn(session.restartAt)}; holdfast stop ${session.name} calls it off`],
     ["looked at", session.endedAt === null ? null : (local(session.viewedAt) ?? "not since it ended: it is never pruned until then")],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
+}
+
+const LOST =
+  "its keeper vanished, and how the program ended is not known; what may still run of it: holdfast orphans; why: holdfast doctor";
+
+const GIVEN_UP = {
+  crash_loop: "given up: it ended too often too quickly",
+  stopped: "called off",
+  damaged: "given up: the files a new run would start from are damaged",
+  restored: "given up: the journal was restored, and may have lost that somebody had stopped it",
+};
+
+function restartOf({ restart, restartGivenUp }: Session): string {
+  return restartGivenUp === null ? restart : `${restart}; ${GIVEN_UP[restartGivenUp]}`;
+}
+
+function nextRunIn(at: string): string {
+  return `in ${formatDuration(Math.max(0, Date.parse(at) - Date.now()))}`;
 }
 
 function recordingOf({ recordingCutBytes, recordingLimitBytes }: Session): string | null {

@@ -35,7 +35,10 @@ export const command: Command = {
     return actOnEach(running, {
       json: context.json,
       act: ({ id }) => context.client.call("stopSession", { params: { ref: id }, body: { graceMs } }),
-      line: ({ session, killed }) => `${plain(session.name)} stopped (${describeKilled(killed)})`,
+      line: ({ session, killed }) =>
+        session.restartGivenUp === "stopped"
+          ? `${plain(session.name)} gets no further run`
+          : `${plain(session.name)} stopped (${describeKilled(killed)})`,
       toJson: ({ session, killed }) => ({ ...session, killed }),
     });
   },

@@ -3,6 +3,7 @@ import type { Session } from "@holdfast/contract/session";
 import { AWAITED, type Awaited, untilStatus } from "../await-status.ts";
 import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";
+import { isOver, restartNote, untilSession } from "../next-run.ts";
 import { plain } from "../plain.ts";
 import { printedLines } from "../printed-lines.ts";
 import { oneName } from "../select.ts";
@@ -13,7 +14,7 @@ export const command: Command = {
   summary: "wait for a session's end, for what its agent does, or for something it prints",
   usage: "NAME [--for exit|idle|waiting|turn|output=REGEX] [--timeout 30s]",
   description:
-    "For the end (the default): returns when the session has ended. For output: when a line it has printed, or prints, fits the regular\nexpression. When the time is over first, or it ends without having printed it, the exit code is 16.\nFor an agent: idle (it waits for a prompt), waiting (it wants a person), turn (the turn that runs has ended, or the next one if none runs).\nWhen nothing tells what it does, the exit code is 23.",
+    "For the end (the default): returns when the session has ended and no further run is due; of one that is restarted, the next run is waited\nfor, until it is given up or somebody stops it. For output: when a line it has printed, or prints, fits the regular expression. When the\ntime is over first, or it ends without having printed it, the exit code is 16.\nFor an agent: idle (it waits for a prompt), waiting (it wants a person), turn (the turn that runs has ended, or the next one if none runs).\nWhen nothing tells what it does, the exit code is 23.",
   flags: {
     for: { value: "WHAT", summary: "exit, idle, waiting, turn, or output=REGEX", complete: "waits" },
     timeout: { value: "TIME", summary: "how long at most (default: for ever)", complete: "nothing" },
@@ -57,30 +58,36 @@ function toldStatus(context: Context, session: Session): number {
 }
 
 async function untilEnded(context: Context, { session, over }: { session: Session; over: AbortSignal }): Promise<Session> {
-  for (;;) {
-    const { cursor, sessions } = await context.client.call("listSessions", { query: { names: [session.id] } });
-    const [now] = sessions;
-    if (now?.endedAt) return now;
-    if (over.aborted) throw tooLate(`${session.name} is still running`);
-    try {
-      for await (const event of context.client.events({ query: { after: cursor, session: session.id, type: ["session.ended"] } }, over)) {
-        if (event.type === "session.ended") break;
-      }
-    } catch (error) {
-      // The daemon was killed or replaced, or its journal restored: ask its successor. When the time is over, the next round says so.
-      if (error instanceof HoldfastError && !["daemon_unreachable", "cursor_gone", "journal_damaged"].includes(error.code)) throw error;
-    }
-  }
+  const ended = await untilSession(context, { id: session.id, signal: over, until: isOver, onChange: sayRestart(context) });
+  if (!ended) throw tooLate(`${session.name} is still running`);
+  return ended;
 }
 
+/** Of every run from the current one on. */
 async function untilPrinted(
   context: Context,
   { session, over, pattern }: { session: Session; over: AbortSignal; pattern: RegExp },
 ): Promise<string> {
   const { bytesOf } = await import("../recording/bytes.ts");
-  const bytes = bytesOf(context, { ref: session.id, run: session.runs, from: 0, follow: true, signal: over });
-  for await (const line of printedLines(bytes)) if (pattern.test(line)) return line;
-  throw over.aborted ? tooLate(`${session.name} has not printed it yet`) : tooLate(`${session.name} has ended without printing it`);
+  const onChange = sayRestart(context);
+  for (let run = session.runs; ; run++) {
+    const bytes = bytesOf(context, { ref: session.id, run, from: 0, follow: true, signal: over });
+    for await (const line of printedLines(bytes)) if (pattern.test(line)) return line;
+    const until = (now: Session) => now.runs > run || isOver(now);
+    const next = await untilSession(context, { id: session.id, signal: over, until, onChange });
+    if (!next) throw tooLate(`${session.name} has not printed it yet`);
+    if (next.runs === run) throw tooLate(`${session.name} has ended without printing it`);
+  }
+}
+
+/** Once for each run that ends while the next is due. */
+function sayRestart(context: Context): (session: Session) => void {
+  let said = 0;
+  return (session) => {
+    if (context.json || session.restartAt === null || session.runs === said) return;
+    said = session.runs;
+    process.stderr.write(`${restartNote(session)}\n`);
+  };
 }
 
 function tooLate(message: string): HoldfastError {

@@ -97,4 +97,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE runs ADD COLUMN status_at TEXT;
   ALTER TABLE runs ADD COLUMN standing TEXT;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN restart_given_up TEXT;
+  `,
 ];

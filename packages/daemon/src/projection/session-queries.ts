@@ -4,6 +4,7 @@ import {
   type EndCause,
   type EventData,
   type Exit,
+  type GivenUp,
   HoldfastError,
   type HostName,
   hasEnded,
@@ -40,6 +41,7 @@ export interface SessionRecord {
   lastActivityAt: string | null;
   restart: RestartPolicy;
   restartAt: string | null;
+  restartGivenUp: GivenUp | null;
   cause: EndCause | null;
   memoryLimit: number | null;
   limitExceeded: string | null;
@@ -233,6 +235,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     lastActivityAt: row.last_activity_at as string | null,
     restart: row.restart as RestartPolicy,
     restartAt: row.restart_at as string | null,
+    restartGivenUp: row.restart_given_up as GivenUp | null,
     cause: row.cause as EndCause | null,
     memoryLimit: row.memory_limit as number | null,
     limitExceeded: row.limit_exceeded as string | null,

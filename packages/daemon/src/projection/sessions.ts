@@ -76,8 +76,8 @@ const APPLY: Apply = {
   "session.restart_scheduled"(s, { session, data }) {
     s.restartAt.run(data.at, data.due ?? null, session);
   },
-  "session.restart_abandoned"(s, { session }) {
-    s.restartAt.run(null, null, session);
+  "session.restart_abandoned"(s, { session, data }) {
+    s.giveUpRestart.run(data.why, session);
   },
   "session.started"(s, { session, data, at }) {
     s.startRun.run(data.pid, data.pidStart, data.outputPath, data.startedAt ?? at, session, data.run);
@@ -177,8 +177,10 @@ const SQL = {
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
-  nextRun: "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, viewed_at = NULL WHERE id = ?",
-  restartAt: "UPDATE sessions SET restart_at = ?, restart_due = ? WHERE id = ?",
+  nextRun:
+    "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, restart_given_up = NULL, viewed_at = NULL WHERE id = ?",
+  restartAt: "UPDATE sessions SET restart_at = ?, restart_due = ?, restart_given_up = NULL WHERE id = ?",
+  giveUpRestart: "UPDATE sessions SET restart_at = NULL, restart_due = NULL, restart_given_up = ? WHERE id = ?",
   startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = coalesce(started_at, ?) WHERE session = ? AND run = ?",
   // A shell works while it runs; what an agent in a terminal does is unknown until there is evidence.
   working: "UPDATE sessions SET status = CASE kind WHEN 'shell' THEN 'working' ELSE 'unknown' END WHERE id = ?",

@@ -45,7 +45,7 @@ import { Limits } from "./limits.ts";
 import { forget, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { readSessionFiles, removeLaunch, renameInSpec, writeLaunch } from "./run-files.ts";
-import { writeStopFile } from "./stop-file.ts";
+import { hasStopFile, writeStopFile } from "./stop-file.ts";
 import { sendText, Turns } from "./typing.ts";
 import { usageOf } from "./usage.ts";
 import { viewOf } from "./view.ts";
@@ -228,7 +228,8 @@ export class Sessions {
   /** Stops that a daemon's death cut short: what they froze must not stay so, and what was asked for is done. */
   finishStops(): void {
     for (const record of this.#queries.live()) {
-      if (!record.stopRequested) continue;
+      // A restored journal may have lost that it was asked for.
+      if (!record.stopRequested && !hasStopFile(runDirectory(this.#home, record.id, record.run))) continue;
       this.stop(record.id, { graceMs: FINISH_GRACE_MS, actor: DAEMON }).catch((error: unknown) => {
         log(`session ${record.id}: the stop that was under way: ${describe(error)}`);
       });
@@ -322,8 +323,9 @@ export class Sessions {
   remove(ref: string, actor: Principal): Session {
     const record = this.#queries.resolve(ref);
     if (!hasEnded(record.status) || record.restartAt !== null) {
-      throw new HoldfastError("session_running", `${record.name} is running${record.restartAt === null ? "" : " again soon"}`, {
-        hint: `stop it first: holdfast stop ${record.name}`,
+      const isDue = record.restartAt !== null;
+      throw new HoldfastError("session_running", `${record.name} ${isDue ? "has ended, but its next run starts soon" : "is running"}`, {
+        hint: `${isDue ? "call that off" : "stop it"} first: holdfast stop ${record.name}`,
       });
     }
     const view = this.#view(record);

@@ -45,6 +45,7 @@ export function viewOf(
     runs: record.run,
     restart: record.restart,
     restartAt: restartAt(record, options.now),
+    restartGivenUp: record.endedAt === null ? null : record.restartGivenUp,
     usage: options.usage ?? null,
     memoryLimitBytes: record.memoryLimit,
     memoryLimitBy: limitedBy(record),
