@@ -9,8 +9,9 @@ try {
   await ensureBuilt();
   for (const agent of Object.keys(AGENTS)) await installAgent(agent);
   const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
-  const env = { ...cleanEnvironment(), TEST_AGENTS: "all" };
-  process.exitCode = await run(node, [vitest, "run", "--project", "agents", ...process.argv.slice(2)], { env });
+  const part = process.argv.slice(2);
+  const env = { ...cleanEnvironment(), TEST_AGENTS: "all", ...(part.length === 0 ? { TEST_PROOFS: "check" } : {}) };
+  process.exitCode = await run(node, [vitest, "run", "--project", "agents", ...part], { env });
 } catch (error) {
   say(error.message);
   process.exitCode = 1;

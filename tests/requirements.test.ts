@@ -36,4 +36,7 @@ test("a landed part that no passed test names is missing, and a name of no part 
   const found = unproven({ requirements, landed: ["spine"], passedTitles: ["it works (SYM-01 spine)", "a slip (SYM-01 hosts)"] });
   expect(found.missing.map(({ id }) => id)).toEqual(["SYM-02"]);
   expect(found.unknown).toEqual(["SYM-01 hosts"]);
+  const agents: Requirement[] = [{ id: "SYM-05", issue: "agents", text: "Ten.", suite: "agents" }];
+  expect(unproven({ requirements: agents, landed: ["agents"], passedTitles: [] }).missing).toEqual([]);
+  expect(unproven({ requirements: agents, landed: ["agents"], passedTitles: [], suite: "agents" }).missing).toEqual(agents);
 });

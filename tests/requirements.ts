@@ -10,6 +10,8 @@ export interface Requirement {
   id: `${"SYM" | "CAVE" | "GRP" | "BG" | "TURN" | "NEW"}-${string}`;
   issue: Issue;
   text: string;
+  /** Proven by `npm run test:agents`, not by `npm test`. */
+  suite?: "agents";
 }
 
 /** Issues whose promises hold today. */
@@ -40,7 +42,7 @@ export const REQUIREMENTS: Requirement[] = [
     issue: "hosts",
     text: "The record is reconciled with what really runs, at start and continuously: a vanished process is noticed within 1 s (also after kill -9 of the tmux server or a holder, also when the daemon restarted meanwhile) and marked with exit code or signal, or `lost`; a process nobody recorded is reported as an orphan and adopted or stopped on request, never on a guess.",
   },
-  { id: "SYM-05", issue: "agents", text: "Ten sessions of at least four different real agent programs run at once." },
+  { id: "SYM-05", issue: "agents", text: "Ten sessions of at least four different real agent programs run at once.", suite: "agents" },
   {
     id: "SYM-06",
     issue: "resume",

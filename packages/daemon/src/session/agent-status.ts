@@ -22,7 +22,7 @@ import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { RunObserver } from "./lifecycle.ts";
-import { readSessionFiles } from "./run-files.ts";
+import { amendSpec, readSessionFiles } from "./run-files.ts";
 
 /** What a less trusted source saw is believed only some time after what a more trusted one said: then look again. */
 const LOOK_AGAIN_MS = REDRAW_MS + 100;
@@ -209,6 +209,7 @@ export class AgentStatus implements RunObserver, Disposable {
       }
       const evidence = { source: "hook", at, claim: signal.claim, what: signal.event } as const satisfies Evidence;
       this.#absorb(observed, withEvidence(observed.evidence, evidence), { drafts, signal });
+      if (conversation !== null && conversation !== record.conversation) amendSpec(this.#home, record.id, { conversation });
       this.#looks.order(runMarker(observed.run), LOOK_AGAIN_MS);
     }
     rmSync(path, { force: true });

@@ -106,10 +106,10 @@ export function readSpec(home: Home, session: SessionId): Spec | undefined {
   return isWhole ? spec : undefined;
 }
 
-/** The name is what a lost journal would have to find again. */
-export function renameInSpec(home: Home, session: SessionId, name: string): void {
+/** What a lost journal would have to find again. */
+export function amendSpec(home: Home, session: SessionId, more: Partial<Pick<Spec, "name" | "conversation">>): void {
   const spec = readSpec(home, session);
-  if (spec) writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, name }, null, 2)}\n`);
+  if (spec) writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, ...more }, null, 2)}\n`);
 }
 
 function readEnvironment(path: string): Record<string, string> | undefined {

@@ -44,7 +44,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
 import { forget, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
-import { readSessionFiles, removeLaunch, renameInSpec, writeLaunch } from "./run-files.ts";
+import { amendSpec, readSessionFiles, removeLaunch, writeLaunch } from "./run-files.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
 import { sendText, Turns } from "./typing.ts";
 import { usageOf } from "./usage.ts";
@@ -309,7 +309,7 @@ export class Sessions {
     if (name === record.name) return this.#view(record);
     if (this.#isTaken(name)) throw nameTaken(name);
     this.#journal.append({ type: "session.renamed", actor: options.actor, session: record.id, data: { from: record.name, name } });
-    renameInSpec(this.#home, record.id, name);
+    amendSpec(this.#home, record.id, { name });
     // Only what somebody who is attached reads at the bottom of the screen: not worth failing a rename that has happened.
     if (!hasEnded(record.status))
       await this.#hosts
