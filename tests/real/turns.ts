@@ -7,7 +7,7 @@ import { type AgentName, IDLE } from "./agents.ts";
 import { RealWorld } from "./world.ts";
 
 /** The choice that Enter takes when an agent asks whether it may run a command. */
-const ALLOW: Record<AgentName, RegExp> = {
+export const ALLOW: Record<AgentName, RegExp> = {
   claude: /❯ 1\. Yes/,
   codex: /› 1\. Yes, proceed/,
   gemini: /● 1\. Allow once/,

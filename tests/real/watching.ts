@@ -7,15 +7,6 @@ import type { RealWorld } from "./world.ts";
 /** Agents of 100 MB and more, on a machine that runs other tests too. */
 const PATIENCE_MS = 60_000;
 
-/** The choice that Enter takes when an agent asks whether it may run a command. */
-export const ALLOW: Record<AgentName, RegExp> = {
-  claude: /❯ 1\. Yes/,
-  codex: /› 1\. Yes, proceed/,
-  gemini: /● 1\. Allow once/,
-  opencode: /Allow once {3}Allow always/,
-  qwen: /› 1\. Yes, allow once/,
-};
-
 /** Waits until the session is so; the session then. */
 export async function becomes(world: RealWorld, name: string, is: SessionStatus | ((session: Session) => boolean)): Promise<Session> {
   using client = world.home.client();

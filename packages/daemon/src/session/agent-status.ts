@@ -10,6 +10,7 @@ import { type EventData, type Evidence, type Explanation, type HostName, hasEnde
 import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
+import { hasHooks } from "../agent/hooks/injection.ts";
 import { readSignals, type SignalFile, watchSignals } from "../agent/hooks/signal-files.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -159,7 +160,7 @@ export class AgentStatus implements RunObserver, Disposable {
     const seen = this.#observed.get(runMarker({ session: record.id, run: record.run }));
     const evidence = hasEnded(record.status) ? [] : (seen?.evidence ?? record.standing?.evidence ?? []);
     const has: [Explanation["sources"][number], unknown][] = [
-      ["hook", profile?.hooks],
+      ["hook", profile?.hooks && hasHooks(runDirectory(this.#home, record.id, record.run))],
       ["state_file", profile?.stateFile],
       ["title", profile?.screen?.some(({ title }) => title)],
       ["screen", profile?.screen?.some(({ line, foot, without }) => line ?? foot ?? without)],

@@ -5,7 +5,7 @@
  * A hook costs no Node: it is a shell script that writes what it is told into a file and then gives it its name. Only whole files have a name
  * without a dot, and two hooks at once write two files.
  */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { writeFileAtomic } from "@holdfast/platform";
 import type { Profile } from "../profile.ts";
@@ -30,6 +30,7 @@ export interface Injected {
 }
 
 export const SIGNALS = "signals";
+const HOOKS = "hooks";
 
 /** The name is that of the process that tells: two that live have two. One that was told and not read yet keeps its name. */
 const TELL = `#!/bin/sh
@@ -46,12 +47,18 @@ export function injectHooks(
   run: { directory: string; env: Readonly<Record<string, string>>; args: readonly string[]; cwd: string },
 ): { args: readonly string[]; env: Readonly<Record<string, string>> } {
   if (!profile?.hooks) return { args: [], env: {} };
-  const directory = join(run.directory, "hooks");
+  const directory = join(run.directory, HOOKS);
+  const tell = join(directory, "tell");
+  const injected = profile.hooks.inject({ ...run, directory, tell: `sh '${tell.replaceAll("'", `'\\''`)}'` });
+  const { args = [], env = {}, files = {} } = injected;
+  if (Object.keys(injected).length === 0) return { args, env };
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   mkdirSync(join(run.directory, SIGNALS), { recursive: true, mode: 0o700 });
-  const tell = join(directory, "tell");
-  writeFileAtomic(tell, TELL);
-  const { args = [], env = {}, files = {} } = profile.hooks.inject({ ...run, directory, tell: `sh '${tell.replaceAll("'", `'\\''`)}'` });
-  for (const [name, content] of Object.entries(files)) writeFileAtomic(join(directory, name), content);
+  for (const [name, content] of Object.entries({ tell: TELL, ...files })) writeFileAtomic(join(directory, name), content);
   return { args, env };
+}
+
+/** Whether the run was started with hooks: not every agent can be given them everywhere. */
+export function hasHooks(runDirectory: string): boolean {
+  return existsSync(join(runDirectory, HOOKS));
 }

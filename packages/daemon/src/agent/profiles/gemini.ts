@@ -1,4 +1,11 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { ancestors } from "../hooks/ancestors.ts";
+import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import type { Profile } from "../profile.ts";
+
+const MAC_SETTINGS = "/Library/Application Support/GeminiCli/settings.json";
+const GEMINI_EVENTS = ["SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "Notification"];
 
 export const gemini: Profile = {
   name: "gemini",
@@ -37,6 +44,58 @@ export const gemini: Profile = {
     { name: "ready", title: /^◇/, turn: "idle", calm: true },
   ],
   composer: { mark: /^ > /, below: /^$/, placeholder: /^Type your message or @path\/to\/file$/ },
+  hooks: {
+    conversation: "session_id",
+    tool: { name: "tool_name", input: "tool_input" },
+    rules: [
+      { event: "SessionStart", opens: true },
+      { event: "BeforeAgent", turn: "working", calm: true, prompt: "prompt" },
+      {
+        event: "Notification",
+        when: { notification_type: /^ToolPermission$/, "details.type": /^ask_user$/ },
+        turn: "working",
+        waits: "question",
+        text: "details.title",
+      },
+      {
+        event: "Notification",
+        when: { notification_type: /^ToolPermission$/, "details.command": /./ },
+        turn: "working",
+        waits: "approval",
+        text: "details.command",
+      },
+      { event: "Notification", when: { notification_type: /^ToolPermission$/ }, turn: "working", waits: "approval", text: "message" },
+      { event: "AfterTool", turn: "working", calm: true },
+      { event: "AfterAgent", when: { prompt_response: /^\[no response text\]$/ }, turn: "idle", calm: true, failure: "prompt_response" },
+      { event: "AfterAgent", turn: "idle", calm: true, reply: "prompt_response" },
+    ],
+    inject: ({ directory, tell, env }) => {
+      const system =
+        env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || (process.platform === "darwin" ? MAC_SETTINGS : "/etc/gemini-cli/settings.json");
+      const theirs = env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH || `${dirname(system)}/system-defaults.json`;
+      if (!isRootsAlone(dirname(dirname(directory))) || (existsSync(theirs) && !isRootsAlone(theirs))) return {};
+      // Below the user's own and the machine's: nothing that they say is changed by it.
+      const settings = readLowestSettings(theirs);
+      // Variables in the file are replaced.
+      if (!settings || tell.includes("$")) return {};
+      const file = JSON.stringify(settings.withHooks(GEMINI_EVENTS, { type: "command", name: "holdfast", command: tell }));
+      return { env: { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${directory}/settings.json` }, files: { "settings.json": file } };
+    },
+  },
   interrupt: ["Escape"],
   enterAfterMs: 600,
 };
+
+/**
+ * Gemini takes such a file only where nobody but root could have put it, as in a container that runs as root. Elsewhere there are no hooks: all
+ * other places are a user's own files, and its title tells as much.
+ */
+function isRootsAlone(path: string): boolean {
+  return (
+    realpathSync(path) === path &&
+    ancestors(path).every((one) => {
+      const { uid, mode } = statSync(one);
+      return uid === 0 && (mode & 0o022) === 0;
+    })
+  );
+}

@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-function inject(agent: string, { args = [], env = {}, tell = "sh '/state/tell'" }: Place = {}): Injected {
-  const place = { directory: "/state/hooks", tell, env: { HOME: home, ...env }, args, cwd: home };
+function inject(agent: string, { args = [], env = {}, tell = "sh '/state/tell'", directory = "/state/hooks" }: Place = {}): Injected {
+  const place = { directory, tell, env: { HOME: home, ...env }, args, cwd: home };
   return profiles.get(agent).hooks?.inject(place) ?? {};
 }
 
@@ -22,6 +22,7 @@ interface Place {
   args?: string[];
   env?: Record<string, string>;
   tell?: string;
+  directory?: string;
 }
 
 test("Qwen Code gets hooks below every setting of the user's and the machine's", () => {
@@ -75,6 +76,12 @@ test.each([["-c", "hooks.Stop=[]"], ["--config=hooks={}"], ["-chooks.Stop=[]"], 
 
 test("other words of a user's do not keep the hooks out of Codex", () => {
   expect(inject("codex", { args: ["-c", "model=x", "explain hooks = yes"] }).args).toHaveLength(16);
+});
+
+test("Gemini CLI gets no hooks where it would not take them, and say so on its screen: below a directory that others can write to", () => {
+  const run = join(home, "runs/1");
+  mkdirSync(run, { recursive: true });
+  expect(inject("gemini", { directory: join(run, "hooks") })).toEqual({});
 });
 
 test("opencode gets a plugin besides those that the user has given it", () => {

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readJsonFile } from "@holdfast/platform";
+import { ancestors } from "../hooks/ancestors.ts";
 import type { InjectionPlace } from "../hooks/injection.ts";
 import type { Profile } from "../profile.ts";
 import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
@@ -89,7 +90,7 @@ const SDK = "@opencode-ai/plugin";
  */
 function startsAtOnce({ env, cwd }: InjectionPlace): boolean {
   const configuration = join(env.XDG_CONFIG_HOME || `${env.HOME}/.config`, "opencode");
-  const others = [...above(cwd).map((directory) => join(directory, ".opencode")), `${env.HOME}/.opencode`, env.OPENCODE_CONFIG_DIR];
+  const others = [...ancestors(cwd).map((directory) => join(directory, ".opencode")), `${env.HOME}/.opencode`, env.OPENCODE_CONFIG_DIR];
   return [configuration, ...others.filter((directory) => directory && existsSync(directory))].every((directory) => hasSdk(directory ?? ""));
 }
 
@@ -103,8 +104,4 @@ function hasSdk(directory: string): boolean {
 function dependenciesIn(of: unknown): string[] {
   const groups = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
   return groups.flatMap((group) => Object.keys((of as Record<string, object> | undefined)?.[group] ?? {}));
-}
-
-function above(directory: string): string[] {
-  return directory === dirname(directory) ? [directory] : [directory, ...above(dirname(directory))];
 }
