@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   logs: () => import("./commands/logs.ts"),
   replay: () => import("./commands/replay.ts"),
   export: () => import("./commands/export.ts"),
+  approvals: () => import("./commands/approvals.ts"),
   send: () => import("./commands/send.ts"),
   keys: () => import("./commands/keys.ts"),
   screen: () => import("./commands/screen.ts"),

@@ -128,7 +128,7 @@ function restartNote({ restartAt, restartGivenUp }: Session, now: number): strin
   return restartGivenUp === null || restartGivenUp === "stopped" ? "" : ", given up";
 }
 
-function shortPath(path: string): string {
+export function shortPath(path: string): string {
   const home = process.env.HOME;
   return plain(home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path);
 }

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
 import { AuditEntry, Listening, NewToken, ScopeSchema, Token } from "./access.ts";
+import { Approval, DecisionSchema } from "./approval.ts";
 import { Backup, RestoreReport } from "./backup.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
@@ -409,6 +410,35 @@ export const ENDPOINTS = {
     body: z.object({}),
     reply: Session,
     errors: SESSION_ERRORS,
+  },
+  listApprovals: {
+    ...ROUTES.listApprovals,
+    summary: "What agents wait for leave for, the longest-waiting first; with `all` also what is over.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ session: z.optional(text), all: flag }),
+    reply: z.object({ cursor: z.string(), approvals: z.array(Approval) }),
+    errors: ["session_not_found", "session_ambiguous"],
+  },
+  getApproval: {
+    ...ROUTES.getApproval,
+    summary: "One approval, by its id, the beginning of it, or the name of a session that waits for one only.",
+    scope: "observer",
+    reach: "own",
+    reply: Approval,
+    errors: ["approval_not_found", "approval_ambiguous"],
+  },
+  answerApproval: {
+    ...ROUTES.answerApproval,
+    summary: "Allows or denies what an agent asked for, or answers its question. Closed to sessions: no agent approves what agents do.",
+    scope: "approver",
+    body: z.object({
+      decision: DecisionSchema,
+      /** Why not, for the agent; the answer to its question. */
+      reason: z.optional(text),
+    }),
+    reply: Approval,
+    errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_unanswerable"],
   },
   prune: {
     ...ROUTES.prune,

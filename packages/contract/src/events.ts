@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 import { ScopeSchema } from "./access.ts";
+import { Asked, DecisionSchema } from "./approval.ts";
 import { RestoreReport } from "./backup.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { Attention, CauseSchema, Exit, GivenUpSchema, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
-import { TURNS } from "./status.ts";
+import { RESOLVED, TURNS } from "./status.ts";
 
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 
@@ -109,6 +110,19 @@ export const EVENTS = {
   }),
   /** The agent said which conversation it is in. */
   "session.conversation_changed": z.object({ run: RunNumber, conversation: z.string() }),
+  /** The agent asked for leave, or for an answer, and waits. `ask`: its hook, by the name of the file it waits on; `dialog`: what its screen showed. */
+  "approval.requested": z.extend(Asked, { ask: z.nullable(z.string()), dialog: z.nullable(z.string()) }),
+  /** The actor decided: somebody, or a rule. From now on the agent is told so, also by the next daemon. */
+  "approval.answered": z.object({
+    id: z.string(),
+    run: RunNumber,
+    decision: DecisionSchema,
+    reason: z.nullable(z.string()),
+    /** What was asked for, in one line. */
+    text: z.string(),
+  }),
+  /** Over without an answer from the inbox. */
+  "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),
   /** Somebody types: how much, never what. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
   "session.attach_requested": z.object({ run: RunNumber, readOnly: z.boolean() }),
@@ -145,7 +159,7 @@ export const EVENTS = {
   /** Its parent was removed: it is the child of that one's parent now, or of nobody. */
   "session.reparented": z.object({ from: SessionId, parent: z.nullable(SessionId) }),
   /** The session as it was when older events of it were deleted: rows of the tables, whole. */
-  "session.snapshot": z.object({ session: Row, runs: z.array(Row) }),
+  "session.snapshot": z.object({ session: Row, runs: z.array(Row), approvals: z.optional(z.array(Row)) }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),
   "orphan.stop_requested": z.object({ id: z.string(), pid: z.int(), command: z.string() }),

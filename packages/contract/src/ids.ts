@@ -13,10 +13,10 @@ export type SessionId = z.infer<typeof SessionId>;
 /** A run is counted from 1 within its session. */
 export const RunNumber = z.int().check(z.positive());
 
-/** Who acts: `user:NAME`, `token:NAME`, `session:ID`, or `daemon` for what Holdfast notices by itself. */
+/** Who acts: `user:NAME`, `token:NAME`, `session:ID`, `rule:NAME` for a rule of config.toml, or `daemon` for what Holdfast notices by itself. */
 export const Principal = z
   .string()
-  .check(z.regex(/^(daemon|(user|token|session):[^\s]+)$/))
+  .check(z.regex(/^(daemon|(user|token|session|rule):[^\s]+)$/))
   .brand<"Principal">();
 export type Principal = z.infer<typeof Principal>;
 

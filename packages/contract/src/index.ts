@@ -1,4 +1,5 @@
 export * from "./access.ts";
+export * from "./approval.ts";
 export * from "./backup.ts";
 export * from "./cursor.ts";
 export * from "./endpoint.ts";

@@ -31,6 +31,23 @@ export type RestartPolicy = (typeof RESTARTS)[number];
 export const CAUSES = ["exited", "stopped", "lost", "not_started", "out_of_memory"] as const;
 export type EndCause = (typeof CAUSES)[number];
 
+/** What is asked for: leave to use a tool, or the answer to a question. */
+export const ASKED_FOR = ["approval", "question"] as const;
+export type AskedFor = (typeof ASKED_FOR)[number];
+
+export const DECISIONS = ["allow", "deny", "answer"] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+/** How an answer reaches the agent: a hook of it that waits, or keys in the dialog on its screen. */
+export const APPROVAL_CHANNELS = ["hook", "screen"] as const;
+export type ApprovalChannel = (typeof APPROVAL_CHANNELS)[number];
+
+/** How a request can be over without an answer from the inbox. */
+export const RESOLVED = ["elsewhere", "withdrawn", "timed_out", "run_ended"] as const;
+
+export const APPROVAL_STATUSES = ["open", "allowed", "denied", "answered", ...RESOLVED] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+
 const ENDED: ReadonlySet<SessionStatus> = new Set<SessionStatus>(["done", "failed", "stopped", "lost"]);
 
 export function hasEnded(status: SessionStatus): boolean {

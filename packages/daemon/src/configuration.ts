@@ -17,6 +17,8 @@ export interface Configuration {
   prune: PrunePolicy;
   /** The tables `[agents.NAME]`, as they are; and the file, for who finds them wrong. */
   agents: { table: unknown; file: string };
+  /** The table `[approvals]`, as it is, with the file and its text. */
+  approvals: { table: unknown; file: string; text: string };
 }
 
 /** Of ended sessions that somebody has looked at. Null: that one is off. */
@@ -34,6 +36,7 @@ const DEFAULTS: Configuration = {
   hungAfterMs: 10 * 60_000,
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
   agents: { table: undefined, file: "config.toml" },
+  approvals: { table: undefined, file: "config.toml", text: "" },
 };
 
 /** Recordings are deleted by the megabyte, and the one that grows stays. */
@@ -100,6 +103,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
       }),
     },
     agents: { table: values.agents, file: path },
+    approvals: { table: values.approvals, file: path, text },
   };
 }
 

@@ -43,6 +43,8 @@ import { listen } from "./api/listen.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { eventSockets } from "./api/socket.ts";
 import { TcpDoor } from "./api/tcp.ts";
+import { Approvals } from "./approval/approvals.ts";
+import { readRules } from "./approval/rules.ts";
 import { readConfiguration } from "./configuration.ts";
 import { Doctor } from "./doctor/doctor.ts";
 import type { Host } from "./host/host.ts";
@@ -57,6 +59,7 @@ import { openJournalDatabase } from "./journal/open.ts";
 import { Reserve } from "./journal/reserve.ts";
 import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
 import { takeHome } from "./lock.ts";
+import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
 import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
@@ -104,7 +107,7 @@ async function serve(home: Home): Promise<void> {
 
   const startedAt = new Date().toISOString();
   const configuration = readConfiguration();
-  const projections = [sessionsProjection, tokensProjection, restoresProjection];
+  const projections = [sessionsProjection, tokensProjection, restoresProjection, approvalsProjection];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
   let foundDamage = (what: string): void => {
@@ -129,6 +132,10 @@ async function serve(home: Home): Promise<void> {
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
   lifecycle.observeWith(status);
   const hung = new HungWatch({ status, lifecycle, hosts, afterMs: configuration.hungAfterMs });
+  const rules = readRules(configuration.approvals);
+  const approvals = new Approvals({ home, journal, queries: new ApprovalQueries(db), sessions: queries, profiles, status, rules });
+  status.parkWith(approvals);
+  status.followWith(approvals.follow);
   const sessions = new Sessions({
     home,
     journal,
@@ -167,6 +174,7 @@ async function serve(home: Home): Promise<void> {
   tokens.begin();
   sweepSessions(home, { journal, queries });
   await lifecycle.begin();
+  approvals.begin();
   sessions.finishStops();
   sessions.restarts.begin(lifecycle.cutShort);
   sessions.limits.begin();
@@ -185,6 +193,7 @@ async function serve(home: Home): Promise<void> {
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
+    approvals[Symbol.dispose]();
     status[Symbol.dispose]();
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     backups[Symbol.dispose]();
@@ -262,6 +271,7 @@ async function serve(home: Home): Promise<void> {
     backups,
     queries,
     pruning,
+    approvals,
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),
     tokens,

@@ -52,12 +52,16 @@ async function values(context: Context, what: Completion): Promise<string[]> {
   if (what === "scopes") return [...SCOPES];
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
   if (what === "token-verbs") return ["create", "ls", "revoke"];
-  if (what !== "sessions" && what !== "agents") return [];
+  if (what !== "sessions" && what !== "agents" && what !== "approvals") return [];
   using client = connectRunning(context.home);
   try {
     if (what === "agents") {
       const { agents } = await client.call("listAgents", {}, AbortSignal.timeout(PATIENCE_MS));
       return agents.map(({ name }) => name);
+    }
+    if (what === "approvals") {
+      const { approvals } = await client.call("listApprovals", {}, AbortSignal.timeout(PATIENCE_MS));
+      return ["ls", "show", "allow", "deny", "answer", "watch", ...approvals.map(({ id }) => id)];
     }
     const { sessions } = await client.call("listSessions", { query: { all: true } }, AbortSignal.timeout(PATIENCE_MS));
     return sessions.map((session) => session.name);

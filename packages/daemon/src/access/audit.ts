@@ -19,6 +19,8 @@ const WORDS: Words = {
     bytes === null ? `pressed ${plural(keys ?? 0, "key")} in ${name}` : `typed ${plural(bytes, "byte")} into ${name}`,
   "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,
   "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
+  "approval.answered": ({ decision, reason, text }, name) =>
+    `${{ allow: "allowed", deny: "denied", answer: "answered" }[decision]} ${name}: ${text}${reason === null ? "" : ` (${reason})`}`,
   "session.stop_requested": (_, name) => `stopped ${name}`,
   "session.restart_abandoned": (_, name) => `stopped ${name} before its next run`,
   "session.viewed": (_, name) => `looked at ${name}`,

@@ -5,6 +5,7 @@
  * In argument lists `{prompt}` and `{id}` stand for what is put there.
  */
 import type { SessionKind } from "@holdfast/contract";
+import type { ApprovalChannels } from "./approvals.ts";
 import type { Composer } from "./composer.ts";
 import type { HookReading } from "./hooks/hook-rules.ts";
 import type { Injected, InjectionPlace } from "./hooks/injection.ts";
@@ -39,6 +40,8 @@ export interface Profile {
   };
   /** Hooks that are put into it so that it tells what it does, and how they are read. */
   hooks?: HookReading & { inject(place: InjectionPlace): Injected };
+  /** How it asks for leave, and takes the answer of the inbox. */
+  approvals?: ApprovalChannels;
   /** A file in which it keeps itself what it is doing, and how that is read. */
   stateFile?: StateFile;
   /** What its screen and title say, in order of precedence. Without rules its status is never more than that of its process. */

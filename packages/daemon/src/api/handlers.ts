@@ -1,6 +1,7 @@
 import { type EndpointName, formatCursor, type SessionId } from "@holdfast/contract";
 import { auditEntries } from "../access/audit.ts";
 import type { Tokens } from "../access/tokens.ts";
+import type { Approvals } from "../approval/approvals.ts";
 import type { Doctor } from "../doctor/doctor.ts";
 import { parseRunMarker } from "../host/host.ts";
 import type { Backups } from "../journal/backups.ts";
@@ -28,13 +29,14 @@ export function handlers(rooms: {
   backups: Backups;
   queries: SessionQueries;
   pruning: Pruning;
+  approvals: Approvals;
   diskUse: Handlers["diskUse"];
   listAgents: Handlers["listAgents"];
   tokens: Tokens;
   gate: Gate;
   control: Control;
 }): Handlers {
-  const { sessions, orphans, doctor, journal, backups, queries, pruning, diskUse, listAgents, tokens, gate, control } = rooms;
+  const { sessions, orphans, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } = rooms;
   /** A session reads only what it reaches, also what it will start while it reads. */
   const filterOf = (
     query: { session?: string | undefined; type?: string[] | undefined },
@@ -82,6 +84,19 @@ export function handlers(rooms: {
     readOutput: ({ params, query }, { signal }) =>
       sessions.output(params.ref, { run: query.run, from: query.from, follow: query.follow, signal }),
     viewSession: ({ params }, { actor }) => sessions.view(params.ref, actor),
+    listApprovals: ({ query: { session, all } }, { reach }) => {
+      const { cursor } = journal;
+      const one =
+        session === undefined
+          ? undefined
+          : reach === undefined
+            ? queries.resolve(session).id
+            : gate.resolve(reach, "listApprovals", session);
+      const sessions = one !== undefined ? [one] : reach === undefined ? undefined : queries.descendants(reach);
+      return { cursor: formatCursor(cursor), approvals: approvals.list({ all, sessions }) };
+    },
+    getApproval: ({ params }, { reach }) => approvals.get(params.id, reach === undefined ? undefined : queries.descendants(reach)),
+    answerApproval: ({ params, body }, { actor }) => approvals.answer(params.id, { ...body, actor }),
     prune: ({ body }, { actor }) => pruning.ask(body, actor),
     diskUse,
     listAgents,

@@ -100,4 +100,20 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN restart_given_up TEXT;
   `,
+  `
+  CREATE TABLE approvals (
+    id TEXT PRIMARY KEY,
+    session TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    requested_seq INTEGER NOT NULL,
+    requested_at TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    status TEXT NOT NULL,
+    ended_at TEXT,
+    answered_by TEXT,
+    reason TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX approvals_by_session ON approvals (session, requested_seq);
+  CREATE INDEX approvals_open ON approvals (requested_seq) WHERE status = 'open';
+  `,
 ];

@@ -149,11 +149,13 @@ const APPLY: Apply = {
 export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"session.snapshot"> | undefined {
   const row = db.prepare("SELECT * FROM sessions WHERE id = ?").get(session);
   const runs = db.prepare("SELECT * FROM runs WHERE session = ? ORDER BY run").all(session);
-  return row && ({ session: { ...row }, runs: runs.map((run) => ({ ...run })) } as EventData<"session.snapshot">);
+  const approvals = db.prepare("SELECT * FROM approvals WHERE session = ? ORDER BY requested_seq").all(session);
+  const whole = { session: { ...row }, runs: runs.map((run) => ({ ...run })), approvals: approvals.map((approval) => ({ ...approval })) };
+  return row && (whole as EventData<"session.snapshot">);
 }
 
 /** The table's own columns: a snapshot of another version may have fewer, or more. */
-function insertRow(db: DatabaseSync, table: "sessions" | "runs", row: EventData<"session.snapshot">["session"]): void {
+export function insertRow(db: DatabaseSync, table: "sessions" | "runs" | "approvals", row: EventData<"session.snapshot">["session"]): void {
   const columns = db
     .prepare(`PRAGMA table_info(${table})`)
     .all()

@@ -44,7 +44,30 @@ interface Observed {
 }
 
 /** What else follows from a signal or a change; written in the same transaction. */
-export type StatusFollower = (what: { record: SessionRecord; signal?: Signal; changed?: EventData<"session.status_changed"> }) => Draft[];
+export type StatusFollower = (what: {
+  record: SessionRecord;
+  signal?: Signal;
+  changed?: EventData<"session.status_changed">;
+  /** All that is known, if what is about to be written is. */
+  evidence: readonly Evidence[];
+}) => Draft[];
+
+/** Who sees to what agents ask leave for. */
+export interface Parking {
+  /** Of a hook that waits for an answer; undefined when it waits no longer, or its requests are not parked: then it only told. */
+  park(asked: { record: SessionRecord; ask: string; signal: Signal }): Parked | undefined;
+  /** Now and then, and when the run begins or has ended. */
+  look(run: RunId): void;
+  ended(run: RunId): void;
+}
+
+export interface Parked {
+  drafts: Draft[];
+  /** What it waits for from now on; undefined when it was answered at once. */
+  evidence: Evidence | undefined;
+  /** When that is written. */
+  written(): void;
+}
 
 export class AgentStatus implements RunObserver, Disposable {
   readonly #home: Home;
@@ -56,6 +79,7 @@ export class AgentStatus implements RunObserver, Disposable {
   readonly #looks = new Looks((marker, settled) => void this.#look(marker, settled));
   readonly #followers: StatusFollower[] = [];
   #steps = clockSteps();
+  #parking: Parking | undefined;
 
   constructor(options: {
     home: Home;
@@ -73,6 +97,10 @@ export class AgentStatus implements RunObserver, Disposable {
 
   followWith(follower: StatusFollower): void {
     this.#followers.push(follower);
+  }
+
+  parkWith(parking: Parking): void {
+    this.#parking = parking;
   }
 
   [Symbol.dispose](): void {
@@ -137,6 +165,7 @@ export class AgentStatus implements RunObserver, Disposable {
   /** What notices would have said, where there are none. */
   look(run: RunId): void {
     if (this.#observed.get(runMarker(run))?.profile.hooks) this.#takeSignals(run);
+    this.#parking?.look(run);
   }
 
   /** The last words of a run that has ended; then nothing more. */
@@ -144,15 +173,22 @@ export class AgentStatus implements RunObserver, Disposable {
     const marker = runMarker(run);
     const observed = this.#observed.get(marker);
     this.#takeSignals(run);
+    this.#parking?.ended(run);
     observed?.watcher?.close();
     this.#looks.forget(marker);
     this.#observed.delete(marker);
   }
 
-  /** Something is known from elsewhere: an approval that was parked, or is over. */
-  learn(run: RunId, evidence: Evidence): void {
+  /** Something is known from elsewhere: an approval that is over. What is written with it is in the same transaction. */
+  learn(run: RunId, evidence: Evidence, drafts: Draft[] = []): void {
     const observed = this.#observed.get(runMarker(run));
-    if (observed) this.#absorb(observed, withEvidence(observed.evidence, evidence));
+    const record = this.#queries.get(run.session);
+    if (!observed || !record || hasEnded(record.status) || record.run !== run.run) {
+      if (drafts.length > 0) this.#journal.append(...drafts);
+      return;
+    }
+    this.#absorb(observed, withEvidence(observed.evidence, evidence), { drafts });
+    this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
   }
 
   explain(record: SessionRecord): Explanation {
@@ -191,13 +227,20 @@ export class AgentStatus implements RunObserver, Disposable {
     }
   }
 
-  #take(observed: Observed, { path, at, payload }: SignalFile): void {
+  #take(observed: Observed, { path, at, payload, ask }: SignalFile): void {
     const record = this.#queries.get(observed.run.session);
     const { hooks } = observed.profile;
     const signal = hooks && readHook(hooks, payload, at);
     observed.heardAt = performance.now();
     observed.hung = false;
     if (record && signal && isOwn(signal, record)) {
+    const signal = hooks && readHook(hooks, payload, at, ask !== undefined);
+    const parked = record && signal && ask !== undefined ? this.#parking?.park({ record, ask, signal }) : undefined;
+    if (parked) {
+      const { drafts, evidence } = parked;
+      this.#absorb(observed, evidence ? withEvidence(observed.evidence, evidence) : observed.evidence, { drafts, signal });
+      parked.written();
+    } else if (record && signal && isOwn(signal, record)) {
       const drafts: Draft[] = [];
       const { conversation } = signal;
       if (conversation !== null && conversation !== record.conversation) {
@@ -275,13 +318,13 @@ export class AgentStatus implements RunObserver, Disposable {
     const drafts: Draft[] = [...(more.drafts ?? [])];
     if (changed) drafts.push({ type: "session.status_changed", actor: DAEMON, session: record.id, data: changed });
     for (const follower of this.#followers) {
-      drafts.push(...follower({ record, ...(signal ? { signal } : {}), ...(changed ? { changed } : {}) }));
+      drafts.push(...follower({ record, evidence, ...(signal ? { signal } : {}), ...(changed ? { changed } : {}) }));
     }
     if (drafts.length > 0) {
       try {
         this.#journal.append(...drafts);
       } catch (error) {
-        if (signal || !unwritable(error)) throw error;
+        if (signal || more.drafts || !unwritable(error)) throw error;
         // On a full disk what the screen shows is looked at again later.
         this.#looks.order(runMarker(observed.run), 2000);
         return;

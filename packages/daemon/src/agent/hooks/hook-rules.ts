@@ -48,16 +48,19 @@ export interface Signal {
   conversation: string | null;
   opens: boolean;
   tool: { name: string; input: unknown } | null;
+  /** Where it works. */
+  directory: string | null;
   prompt: string | null;
   reply: string | null;
   /** Why a turn failed. */
   failure: string | null;
 }
 
-/** Undefined: it says nothing that matters, or a subagent says it. */
-export function readHook(reading: HookReading, payload: unknown, at: string): Signal | undefined {
+/** Undefined: it says nothing that matters, or a subagent says it, which counts only when it `asks` for leave. */
+export function readHook(reading: HookReading, payload: unknown, at: string, asks = false): Signal | undefined {
   const event = textAt(payload, "hook_event_name") ?? textAt(payload, "type");
-  if (event === undefined || (reading.subagent !== undefined && fieldAt(payload, reading.subagent) !== undefined)) return undefined;
+  if (event === undefined) return undefined;
+  if (!asks && reading.subagent !== undefined && fieldAt(payload, reading.subagent) !== undefined) return undefined;
   const rule = reading.rules.find((rule) => rule.event === event && fits(rule, payload));
   if (!rule) return undefined;
   const tool = toolOf(reading, payload);
@@ -69,6 +72,7 @@ export function readHook(reading: HookReading, payload: unknown, at: string): Si
     conversation: field(reading.conversation),
     opens: rule.opens ?? false,
     tool,
+    directory: field("cwd"),
     prompt: field(rule.prompt),
     reply: field(rule.reply),
     failure: field(rule.failure),
@@ -99,14 +103,24 @@ function toolOf({ tool }: HookReading, payload: unknown): Signal["tool"] {
   return tool && name !== undefined ? { name, input: fieldAt(payload, tool.input) ?? null } : null;
 }
 
-/** What a tool's arguments are mostly about, by the names that agents give it. */
-const TELLING = ["command", "cmd", "file_path", "filePath", "absolute_path", "path", "url", "pattern", "query", "prompt", "question"];
+/** Arguments that name a file, by the names that agents give them. */
+export const PATHS = ["file_path", "filePath", "absolute_path", "notebook_path", "path"];
+
+/** What a tool's arguments are mostly about: the first of these that is there. */
+const TELLING = ["command", "cmd", ...PATHS, "url", "pattern", "query", "prompt", "question"];
+
+export function tellingOf(input: unknown): { key: string; text: string } | undefined {
+  for (const key of TELLING) {
+    const value = fieldAt(input, key);
+    if (typeof value === "string") return { key, text: value };
+    if (Array.isArray(value)) return { key, text: value.join(" ") };
+  }
+  return undefined;
+}
 
 /** A tool and what it is to do, in one line. */
 export function describeTool({ name, input }: { name: string; input: unknown }): string {
-  const telling = TELLING.map((key) => fieldAt(input, key)).find((value) => typeof value === "string" || Array.isArray(value));
-  const what = Array.isArray(telling) ? telling.join(" ") : typeof telling === "string" ? telling : brief(input);
-  const line = what.replaceAll(/\s+/g, " ").trim();
+  const line = (tellingOf(input)?.text ?? brief(input)).replaceAll(/\s+/g, " ").trim();
   return line === "" ? name : `${name}: ${line.length > 200 ? `${line.slice(0, 199)}…` : line}`;
 }
 

@@ -3,7 +3,7 @@
  * not touched. What is put in belongs to one run and lies in its directory, under `hooks/`; what hooks say comes into `signals/`.
  *
  * A hook costs no Node: it is a shell script that writes what it is told into a file and then gives it its name. Only whole files have a name
- * without a dot, and two hooks at once write two files.
+ * without a dot, and two hooks at once write two files. A hook that asks for leave waits besides, on a FIFO in `answers/` (answer-files.ts).
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +15,8 @@ export interface InjectionPlace {
   directory: string;
   /** The shell command that a hook runs to tell. Through `sh`: the home may be where nothing can be executed. */
   tell: string;
+  /** The same for a hook that decides: it waits for the answer of the inbox and prints it, or ends without a word. */
+  ask: string;
   /** The environment and the arguments with which the user starts it. */
   env: Readonly<Record<string, string>>;
   args: readonly string[];
@@ -31,6 +33,10 @@ export interface Injected {
 
 export const SIGNALS = "signals";
 const HOOKS = "hooks";
+export const ANSWERS = "answers";
+
+/** What a hook tells that waits for an answer is in a file with this ending, and so is the FIFO it waits on. */
+export const ASK = ".ask";
 
 /** The name is that of the process that tells: two that live have two. One that was told and not read yet keeps its name. */
 const TELL = `#!/bin/sh
@@ -41,6 +47,26 @@ cat > "$d/.$n" && mv "$d/.$n" "$d/$n"
 exit 0
 `;
 
+/**
+ * The FIFO is opened before anything is told, and for writing too: it has a reader for as long as this lives, and what is written into it
+ * stays until it is read. Whoever looks at it afterwards and finds no reader knows that nobody waits. The answer is a file of its own,
+ * written before the FIFO says so: a daemon may die in between.
+ */
+const ASKING = `#!/bin/sh
+r=\${0%/*}/..
+n=$(date +%s).$$${ASK}
+f=$r/${ANSWERS}/$n
+mkfifo "$f" 2>/dev/null || exit 0
+trap 'rm -f "$f" "$f.json"; exit 0' HUP INT TERM
+exec 3<>"$f"
+if cat > "$r/${SIGNALS}/.$n" && mv "$r/${SIGNALS}/.$n" "$r/${SIGNALS}/$n"; then
+  while [ ! -e "$f.json" ]; do read -r x <&3 || break; done
+  cat "$f.json" 2>/dev/null
+fi
+rm -f "$f" "$f.json"
+exit 0
+`;
+
 /** Writes what is put into the agent for this run; answers what it is to be started with besides. */
 export function injectHooks(
   profile: Profile | undefined,
@@ -48,13 +74,14 @@ export function injectHooks(
 ): { args: readonly string[]; env: Readonly<Record<string, string>> } {
   if (!profile?.hooks) return { args: [], env: {} };
   const directory = join(run.directory, HOOKS);
-  const tell = join(directory, "tell");
-  const injected = profile.hooks.inject({ ...run, directory, tell: `sh '${tell.replaceAll("'", `'\\''`)}'` });
+  const command = (name: string) => `sh '${join(directory, name).replaceAll("'", `'\\''`)}'`;
+  const injected = profile.hooks.inject({ ...run, directory, tell: command("tell"), ask: command("ask") });
   const { args = [], env = {}, files = {} } = injected;
   if (Object.keys(injected).length === 0) return { args, env };
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   mkdirSync(join(run.directory, SIGNALS), { recursive: true, mode: 0o700 });
-  for (const [name, content] of Object.entries({ tell: TELL, ...files })) writeFileAtomic(join(directory, name), content);
+  mkdirSync(join(run.directory, ANSWERS), { recursive: true, mode: 0o700 });
+  for (const [name, content] of Object.entries({ tell: TELL, ask: ASKING, ...files })) writeFileAtomic(join(directory, name), content);
   return { args, env };
 }
 

@@ -3,15 +3,17 @@
  * that dies in between finds it again.
  */
 import { type FSWatcher, mkdirSync, readdirSync, readFileSync, statSync, watch } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, isMissing, log } from "@holdfast/platform";
-import { SIGNALS } from "./injection.ts";
+import { ASK, SIGNALS } from "./injection.ts";
 
 export interface SignalFile {
   path: string;
   /** When it was written. */
   at: string;
   payload: unknown;
+  /** The FIFO on which the hook waits for an answer, by its name; undefined where it only tells. */
+  ask: string | undefined;
 }
 
 /** What cannot be read as JSON has an undefined payload. */
@@ -30,7 +32,12 @@ export function readSignals(runDirectory: string): SignalFile[] {
     return stat?.isFile() ? [{ path, written: stat.mtimeNs }] : [];
   });
   files.sort((a, b) => (a.written < b.written ? -1 : a.written > b.written ? 1 : a.path.localeCompare(b.path)));
-  return files.map(({ path, written }) => ({ path, at: new Date(Number(written / 1_000_000n)).toISOString(), payload: payloadOf(path) }));
+  return files.map(({ path, written }) => ({
+    path,
+    at: new Date(Number(written / 1_000_000n)).toISOString(),
+    payload: payloadOf(path),
+    ask: path.endsWith(ASK) ? basename(path) : undefined,
+  }));
 }
 
 /** Calls when there may be something to take; undefined where the system has no watches left. */

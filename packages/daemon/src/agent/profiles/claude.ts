@@ -1,4 +1,8 @@
+import { permissionDecision } from "../approvals.ts";
 import type { Profile } from "../profile.ts";
+
+/** Its own prompt shows all the while, so nothing is gained by giving up sooner. */
+const ASK_S = 7 * 86_400;
 
 export const claude: Profile = {
   name: "claude",
@@ -35,13 +39,29 @@ export const claude: Profile = {
       { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
       { event: "StopFailure", turn: "idle", calm: true, failure: "error" },
     ],
-    inject: ({ directory, tell, args }) => {
+    inject: ({ directory, tell, ask, args }) => {
       // Their own come first; its hooks cannot be added to a file that is not ours.
       if (args.some((word) => /^--settings(=|$)/.test(word))) return {};
-      const events = ["SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure"];
+      const events = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure"];
       const hook = [{ hooks: [{ type: "command", command: tell }] }];
-      const hooks = Object.fromEntries(events.map((event) => [event, hook]));
+      const asking = [{ hooks: [{ type: "command", command: ask, timeout: ASK_S }] }];
+      const hooks = { ...Object.fromEntries(events.map((event) => [event, hook])), PermissionRequest: asking };
       return { args: ["--settings", `${directory}/settings.json`], files: { "settings.json": JSON.stringify({ hooks }) } };
+    },
+  },
+  approvals: {
+    hook: {
+      timeoutS: ASK_S,
+      otherwise: "it goes on asking on its own screen",
+      promptsToo: true,
+      used: ["PostToolUse", "PostToolUseFailure"],
+      allow: () => permissionDecision({ behavior: "allow" }),
+      deny: (_, message) => permissionDecision({ behavior: "deny", message }),
+      answer: ({ input }, text) => {
+        const questions = (input as { questions?: { question: string }[] } | null)?.questions ?? [];
+        const answers = Object.fromEntries(questions.map(({ question }) => [question, text]));
+        return permissionDecision({ behavior: "allow", updatedInput: { questions, answers } });
+      },
     },
   },
   stateFile: {

@@ -1,0 +1,83 @@
+/** Approvals as people see them. What an agent asks for is its own text: nothing of it moves a cursor or hides a word. */
+import type { Approval } from "@holdfast/contract/approval";
+import { color } from "./color.ts";
+import { formatDuration } from "./duration.ts";
+import { plain } from "./plain.ts";
+import { shortPath, widthOf } from "./table.ts";
+
+const HEAD = ["ID", "SESSION", "AGENT", "AGE", "DIRECTORY"];
+
+/** Of each a row, and below it what it wants and what happens if nobody answers. */
+export function approvalTable(approvals: readonly Approval[], now: number): string[] {
+  const rows = approvals.map((approval) => [
+    approval.id,
+    plain(approval.name),
+    plain(approval.agent),
+    formatDuration(ageOf(approval, now)),
+    shortPath(approval.directory),
+  ]);
+  const widths = HEAD.map((head, column) => Math.max(head.length, ...rows.map((row) => widthOf(row[column] ?? ""))));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
+      .join("  ")
+      .trimEnd();
+  return [
+    color("dim", line(HEAD)),
+    ...rows.flatMap((row, i) => {
+      const approval = approvals[i] as Approval;
+      const below = approval.status === "open" ? otherwise(approval, now) : approval.status;
+      return [line(row), `  ${color("yellow", plain(approval.text))}`, `  ${color("dim", below)}`];
+    }),
+  ];
+}
+
+export function describeApproval(approval: Approval, now: number): string[] {
+  const asks =
+    approval.for === "question" ? "asks" : approval.tool === null ? "asks for leave" : `asks for leave to use ${plain(approval.tool)}`;
+  return [
+    `${color("bold", plain(approval.name))} (${plain(approval.agent)}) ${asks}`,
+    "",
+    ...argumentsOf(approval),
+    "",
+    `directory  ${shortPath(approval.directory)}`,
+    `asked      ${formatDuration(ageOf(approval, now))} ago`,
+    `status     ${approval.status === "open" ? `open; ${otherwise(approval, now)}` : outcomeOf(approval)}`,
+    `id         ${approval.id}`,
+    ...(approval.status === "open" ? ["", ...hints(approval)] : []),
+  ];
+}
+
+function hints({ id, for: what }: Approval): string[] {
+  return what === "question"
+    ? [`holdfast approvals answer ${id} TEXT`]
+    : [`holdfast approvals allow ${id}`, `holdfast approvals deny ${id} --reason TEXT`];
+}
+
+/** Every argument, in whole: what is allowed must have been there to be read. */
+function argumentsOf({ input, text }: Approval): string[] {
+  if (typeof input !== "object" || input === null) return [`  ${plain(text)}`];
+  return Object.entries(input).flatMap(([name, value]) => {
+    const lines = (typeof value === "string" ? value : JSON.stringify(value, null, 2)).split("\n").map(plain);
+    return lines.length === 1 ? [`  ${plain(name)}: ${lines[0]}`] : [`  ${plain(name)}:`, ...lines.map((line) => `    ${line}`)];
+  });
+}
+
+/** One line: what was asked, and what became of it. */
+export function outcomeOf({ id, name, text, status, answeredBy, reason }: Approval): string {
+  const by = answeredBy === null ? "" : ` by ${plain(answeredBy)}`;
+  const why = reason === null ? "" : ` (${plain(reason)})`;
+  const what = { open: "waits", elsewhere: "answered on its own screen", timed_out: "timed out", run_ended: "ended with its run" }[
+    status as string
+  ];
+  return `${id}  ${plain(name)}  ${what ?? status}${by}${why}: ${plain(text)}`;
+}
+
+function otherwise({ expiresAt, otherwise }: Approval, now: number): string {
+  if (expiresAt === null) return `without an answer ${plain(otherwise)}`;
+  return `without an answer in ${formatDuration(Math.max(0, Date.parse(expiresAt) - now))} ${plain(otherwise)}`;
+}
+
+function ageOf({ requestedAt }: Approval, now: number): number {
+  return Math.max(0, now - Date.parse(requestedAt));
+}

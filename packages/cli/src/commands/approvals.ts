@@ -1,0 +1,120 @@
+import type { Approval } from "@holdfast/contract/approval";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Decision } from "@holdfast/contract/status";
+import { approvalTable, describeApproval, outcomeOf } from "../approvals.ts";
+import type { Command, Context } from "../command.ts";
+import { Patience } from "../patience.ts";
+import { plain } from "../plain.ts";
+import { writeOut } from "../write-out.ts";
+
+export const command: Command = {
+  name: "approvals",
+  summary: "what agents ask leave for: list it, allow, deny or answer it",
+  usage: "[ls [--all] | show ID | allow ID… | deny ID… [--reason TEXT] | answer ID TEXT | watch] [--session NAME]",
+  description:
+    "The longest-waiting first. ID may be the beginning of an id, or the name of a session that waits for one thing only. What is answered on\nthe agent's own screen meanwhile goes away by itself. Rules in config.toml may answer; see docs/guides/approvals.md.",
+  arguments: "approvals",
+  flags: {
+    all: { summary: "with ls: also what is over" },
+    session: { value: "NAME", summary: "with ls and watch: only of this session", complete: "sessions" },
+    reason: { value: "TEXT", summary: "with deny: why not, for the agent", complete: "nothing" },
+  },
+  examples: [
+    ["holdfast approvals", "what waits, with tool, arguments, directory and age"],
+    ["holdfast approvals show fix-login", "all of it"],
+    ["holdfast approvals allow fix-login", "once, this one"],
+    ["holdfast approvals deny k3f --reason 'use the staging database'", "the agent reads why, and goes on"],
+    ["holdfast approvals answer fix-login Blue", "to a question"],
+    ["holdfast approvals watch", "prints what comes, and what becomes of it"],
+  ],
+  async run(context) {
+    const [verb = "ls", ...refs] = context.args;
+    const { flags } = context;
+    const [first, ...more] = refs;
+    if (flags.text("reason") !== undefined && verb !== "deny") throw wrong();
+    if (flags.has("all") && verb !== "ls") throw wrong();
+    if (flags.text("session") !== undefined && verb !== "ls" && verb !== "watch") throw wrong();
+    if (verb === "ls" && first === undefined) return list(context);
+    if (verb === "watch" && first === undefined) return watch(context);
+    if (first === undefined) throw wrong();
+    if (verb === "show" && more.length === 0) return show(context, first);
+    if (verb === "allow" || verb === "deny") return answer(context, refs, { decision: verb, reason: flags.text("reason") });
+    if (verb === "answer" && more.length > 0) return answer(context, [first], { decision: verb, reason: more.join(" ") });
+    throw wrong();
+  },
+};
+
+function wrong(): HoldfastError {
+  return new HoldfastError("usage", "say ls, show ID, allow ID, deny ID [--reason TEXT], answer ID TEXT, or watch", {
+    hint: "see: holdfast approvals --help",
+  });
+}
+
+async function list(context: Context): Promise<number> {
+  const { approvals } = await waiting(context, context.flags.has("all"));
+  if (context.json) await writeOut(`${JSON.stringify(approvals)}\n`);
+  else await writeOut(approvals.length === 0 ? "Nothing waits for you.\n" : `${approvalTable(approvals, Date.now()).join("\n")}\n`);
+  return 0;
+}
+
+function waiting(context: Context, all = false): Promise<{ cursor: string; approvals: Approval[] }> {
+  return context.client.call("listApprovals", { query: { session: context.flags.text("session"), all: String(all) } });
+}
+
+async function show(context: Context, id: string): Promise<number> {
+  const approval = await context.client.call("getApproval", { params: { id } });
+  await writeOut(context.json ? `${JSON.stringify(approval)}\n` : `${describeApproval(approval, Date.now()).join("\n")}\n`);
+  return 0;
+}
+
+/** Each by itself: what comes after one that is over is answered all the same, and the first that could not be is told at the end. */
+async function answer(context: Context, ids: readonly string[], body: { decision: Decision; reason: string | undefined }): Promise<number> {
+  const answered: Approval[] = [];
+  let failed: unknown;
+  for (const id of ids) {
+    try {
+      const approval = await context.client.call("answerApproval", { params: { id }, body });
+      answered.push(approval);
+      if (!context.json) process.stdout.write(`${outcomeOf(approval)}\n`);
+    } catch (error) {
+      if (ids.length > 1 && failed !== undefined) process.stderr.write(`${plain(id)}: ${plain((error as Error).message)}\n`);
+      failed ??= error;
+    }
+  }
+  if (context.json && (answered.length > 0 || failed === undefined)) await writeOut(`${JSON.stringify(answered)}\n`);
+  if (failed !== undefined) throw failed;
+  return 0;
+}
+
+/** What waits, then what comes and what becomes of it, one line each. A daemon that dies or is replaced is found again. */
+async function watch(context: Context): Promise<number> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const { cursor, approvals } = await waiting(context);
+  for (const approval of approvals) await tell(context, approval);
+  const patience = new Patience();
+  const session = context.flags.text("session");
+  const type = ["approval.requested", "approval.answered", "approval.resolved"];
+  let after = cursor;
+  while (!stop.signal.aborted) {
+    try {
+      for await (const event of context.client.events({ query: { after, type, session } }, stop.signal)) {
+        const id = String((event.data as { id?: unknown }).id);
+        const approval = await context.client.call("getApproval", { params: { id } }).catch(() => undefined);
+        // Of a request that is over by now there is another event.
+        if (approval && (approval.status !== "open" || event.type === "approval.requested")) await tell(context, approval);
+        after = `${event.epoch}:${event.seq}`;
+        patience.renew();
+      }
+    } catch (error) {
+      if (stop.signal.aborted) break;
+      if (error instanceof HoldfastError && error.code === "cursor_gone") throw error;
+      await patience.bear(error);
+    }
+  }
+  return 0;
+}
+
+function tell(context: Context, approval: Approval): Promise<void> {
+  return writeOut(`${context.json ? JSON.stringify(approval) : outcomeOf(approval)}\n`);
+}

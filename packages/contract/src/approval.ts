@@ -1,0 +1,45 @@
+/** What agents ask leave for, in one place, and what became of it. */
+import * as z from "zod/mini";
+import { Principal, RunNumber, SessionId } from "./ids.ts";
+import { Time } from "./session.ts";
+import { APPROVAL_CHANNELS, APPROVAL_STATUSES, ASKED_FOR, DECISIONS } from "./status.ts";
+
+export const DecisionSchema = z.enum(DECISIONS);
+export const ChannelSchema = z.enum(APPROVAL_CHANNELS);
+
+/**
+ * A request as the agent made it. `tool` and `input` are its own words for what it is to do; null where only its screen says so. `text`: the
+ * same in one line. `expiresAt`: when the agent stops waiting for the inbox, or null; `otherwise`: what it does then. `reasons`: whether what
+ * is said with a deny reaches it.
+ */
+export const Asked = z.object({
+  id: z.string(),
+  run: RunNumber,
+  for: z.enum(ASKED_FOR),
+  tool: z.nullable(z.string()),
+  input: z.unknown(),
+  text: z.string(),
+  directory: z.string(),
+  channel: ChannelSchema,
+  expiresAt: z.nullable(Time),
+  otherwise: z.string(),
+  reasons: z.boolean(),
+});
+export type Asked = z.infer<typeof Asked>;
+
+/** `open` waits. `elsewhere`: answered on the agent's own screen. `withdrawn`: the agent does not want to know any more. */
+export const Approval = z.extend(Asked, {
+  session: SessionId,
+  /** The session's. */
+  name: z.string(),
+  agent: z.string(),
+  status: z.enum(APPROVAL_STATUSES),
+  requestedAt: Time,
+  /** When it was answered, or was over without. */
+  endedAt: z.nullable(Time),
+  /** A person, a token, or a rule of config.toml. */
+  answeredBy: z.nullable(Principal),
+  /** What was said with a deny; the answer to a question. */
+  reason: z.nullable(z.string()),
+});
+export type Approval = z.infer<typeof Approval>;

@@ -1,0 +1,35 @@
+/** How an agent asks for leave and takes an answer that was not given on its screen, as data of its profile. */
+
+export interface ApprovalChannels {
+  /** A hook that decides: it waits for the inbox. */
+  hook?: HookChannel;
+}
+
+/** The hook runs `ask` (hooks/injection.ts), and what it prints is what the agent takes for an answer. */
+export interface HookChannel {
+  /** After this the agent stops waiting for it. */
+  timeoutS: number;
+  /** What the agent does then, for people. It must not be that the tool runs. */
+  otherwise: string;
+  /** Its own prompt shows at the same time, and whoever answers first is heard. Without this nothing shows while the hook waits. */
+  promptsToo?: boolean;
+  /** Signals after which a tool that was asked about has run, or failed: somebody had allowed it. */
+  used: readonly string[];
+  allow(request: HookRequest): unknown;
+  deny(request: HookRequest, reason: string): unknown;
+  /** To a question; undefined when it takes no such answer. */
+  answer?(request: HookRequest, text: string): unknown;
+}
+
+export interface HookRequest {
+  tool: string | null;
+  input: unknown;
+}
+
+/** What is told to an agent whose request was denied without a word. */
+export const DENIED = "denied in Holdfast's inbox";
+
+/** As claude, codex and qwen take it from a PermissionRequest hook. */
+export function permissionDecision(decision: Readonly<Record<string, unknown>>): unknown {
+  return { hookSpecificOutput: { hookEventName: "PermissionRequest", decision } };
+}

@@ -1,0 +1,344 @@
+/**
+ * The inbox: what agents ask leave for waits here until somebody answers, a rule of config.toml does, or it is over.
+ *
+ * A request is in the journal in the same transaction as the status `waiting`, and an answer before the agent hears of it; an agent that has
+ * not heard of it when the daemon dies hears of it from the next one. Nothing is held in memory that a restart would lose: who waits is in
+ * the journal, and whether it still does is what its FIFO says (agent/hooks/answer-files.ts).
+ *
+ * To end a hook without a decision is always safe: no profile names a channel whose agent then goes on as if it had been allowed.
+ */
+import type { FSWatcher } from "node:fs";
+import {
+  type Approval,
+  type AskedFor,
+  type Decision,
+  type Evidence,
+  HoldfastError,
+  hasEnded,
+  newSessionId,
+  type Principal,
+  type RESOLVED,
+  type SessionId,
+} from "@holdfast/contract";
+import { describe, type Home, log, runDirectory } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import { DENIED, type HookChannel } from "../agent/approvals.ts";
+import { WaitingHook, watchAnswers } from "../agent/hooks/answer-files.ts";
+import { describeTool, type Signal } from "../agent/hooks/hook-rules.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
+import { type RunId, runMarker } from "../host/host.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { ApprovalQueries, ApprovalRecord } from "../projection/approvals.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/agent-status.ts";
+import { attentionOf, isOver } from "./over.ts";
+import { decide, type Rule } from "./rules.ts";
+
+/** More than that nobody reads, and the journal is no place for whole files: what is longer is answered on the agent's screen. */
+const LONGEST_INPUT = 200_000;
+
+/** The longest that a timer can wait. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+type How = (typeof RESOLVED)[number];
+
+export interface Answer {
+  decision: Decision;
+  reason?: string | undefined;
+  actor: Principal;
+}
+
+export class Approvals implements Parking, Disposable {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly #queries: ApprovalQueries;
+  readonly #sessions: SessionQueries;
+  readonly #profiles: Profiles;
+  readonly #status: AgentStatus;
+  readonly #rules: readonly Rule[];
+  /** Of runs with a hook that waits. */
+  readonly #watchers = new Map<string, FSWatcher | undefined>();
+  /** Whose dialog has been on the screen. */
+  readonly #shown = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: {
+    home: Home;
+    journal: Journal;
+    queries: ApprovalQueries;
+    sessions: SessionQueries;
+    profiles: Profiles;
+    status: AgentStatus;
+    rules: readonly Rule[];
+  }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#sessions = options.sessions;
+    this.#profiles = options.profiles;
+    this.#status = options.status;
+    this.#rules = options.rules;
+  }
+
+  /** What the daemon before did not come to: answers that were given and not heard, hooks that ended meanwhile. */
+  begin(): void {
+    for (const approval of this.#queries.list()) {
+      const session = this.#sessions.get(approval.session);
+      if (!session || session.run !== approval.run || hasEnded(session.status)) continue;
+      if (approval.status === "open") this.#watch(approval);
+      else this.#tell(approval);
+    }
+    for (const { session, run } of this.#queries.list({ open: true })) this.look({ session, run });
+    this.#arm();
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    for (const watcher of this.#watchers.values()) watcher?.close();
+    this.#watchers.clear();
+  }
+
+  list(filter: { all: boolean; sessions?: readonly SessionId[] | undefined }): Approval[] {
+    return this.#queries.list({ open: !filter.all, sessions: filter.sessions }).map(shown);
+  }
+
+  get(ref: string, within?: readonly SessionId[]): Approval {
+    return shown(this.#queries.resolve(ref, within));
+  }
+
+  park({ record, ask, signal }: Parameters<Parking["park"]>[0]): Parked | undefined {
+    const channel = this.#channelOf(record.agent);
+    if (!channel) return undefined;
+    const known = this.#queries.byAsk(record.id, record.run, ask);
+    // Taken once already, by a daemon that died before it could delete the file.
+    if (known)
+      return { drafts: [], evidence: known.status === "open" ? waiting(known, channel) : undefined, written: () => this.#tell(known) };
+    using hook = WaitingHook.find(runDirectory(this.#home, record.id, record.run), ask);
+    if (!hook) return undefined;
+    const asked = requestOf({ record, ask, signal, channel });
+    const requested: Draft = { type: "approval.requested", actor: DAEMON, session: record.id, data: asked };
+    const ruled = decide(this.#rules, { ...asked, input: signal.tool?.input ?? null, agent: record.agent });
+    const { id, run, text } = asked;
+    if (ruled) {
+      const data = { id, run, decision: ruled.decision, reason: ruled.reason, text };
+      const answered: Draft = { type: "approval.answered", actor: ruled.rule, session: record.id, data };
+      return { drafts: [requested, answered], evidence: undefined, written: () => this.#tell(this.#queries.get(id)) };
+    }
+    return {
+      drafts: [requested],
+      evidence: waiting({ ...asked, requestedAt: signal.at }, channel),
+      written: () => {
+        this.#watch({ ...asked, session: record.id });
+        this.#arm();
+      },
+    };
+  }
+
+  /** What its signals, its files and its screen say about what it asked for. */
+  readonly follow: StatusFollower = ({ record, signal, evidence }) => {
+    const channel = this.#channelOf(record.agent);
+    const open = channel ? this.#queries.openOf(record.id, record.run) : [];
+    return open.flatMap((approval): Draft[] => {
+      if (!channel || !isOver(approval, { signal, evidence, channel, shown: this.#shown })) return [];
+      // When it is written; if it cannot be, it is still open then, and stays so.
+      setImmediate(() => this.#tell(this.#queries.get(approval.id)));
+      return [resolved(approval, channel.promptsToo ? "elsewhere" : "withdrawn")];
+    });
+  };
+
+  answer(ref: string, answer: Answer): Approval {
+    const approval = this.#queries.resolve(ref);
+    if (approval.status !== "open") throw over(approval);
+    const words = this.#wordsOf(approval, answer);
+    using hook = this.#hookOf(approval);
+    if (!hook) {
+      this.#resolve(approval, "withdrawn");
+      throw over({ ...approval, status: "withdrawn" });
+    }
+    const { decision, reason = null, actor } = answer;
+    const data = { id: approval.id, run: approval.run, decision, reason, text: approval.text };
+    this.#conclude(approval, { type: "approval.answered", actor, session: approval.session, data });
+    if (!hook.answer(words)) log(`approval ${approval.id}: the agent ended its hook before it heard the answer`);
+    return this.get(approval.id);
+  }
+
+  look(run: RunId): void {
+    for (const approval of this.#queries.openOf(run.session, run.run)) {
+      if (approval.ask === null) continue;
+      using hook = this.#hookOf(approval);
+      if (!hook) this.#resolve(approval, isDue(approval) ? "timed_out" : "withdrawn");
+    }
+    this.#unwatch(run);
+  }
+
+  ended(run: RunId): void {
+    const open = this.#queries.openOf(run.session, run.run);
+    if (open.length > 0) this.#journal.append(...open.map((approval) => resolved(approval, "run_ended")));
+    this.#unwatch(run);
+  }
+
+  /** Ended by the agent's own time-out, or by us just after it: then it asks on its screen. */
+  #expire(): void {
+    for (const approval of this.#queries.list({ open: true })) if (isDue(approval)) this.#resolve(approval, "timed_out");
+    this.#arm();
+  }
+
+  #resolve(approval: ApprovalRecord, how: How): void {
+    this.#conclude(approval, resolved(approval, how));
+    this.#tell(this.#queries.get(approval.id));
+  }
+
+  /** That it is over and what the agent does then are one fact. */
+  #conclude(approval: ApprovalRecord, draft: Draft): void {
+    const run = { session: approval.session, run: approval.run };
+    const [next] = this.#queries.openOf(run.session, run.run).filter(({ id }) => id !== approval.id);
+    const channel = this.#channelOf(approval.agent);
+    const now = new Date().toISOString();
+    const what = `${draft.type}: ${approval.text}`;
+    const calm: Evidence = { source: "hook", at: now, claim: { turn: "working", attention: null }, what };
+    this.#status.learn(run, next && channel ? { ...waiting(next, channel), at: now } : calm, [draft]);
+    this.#unwatch(run);
+  }
+
+  /** Whatever became of it, its hook hears of it, again if need be; when there was no decision, that there is none. */
+  #tell(approval: ApprovalRecord | undefined): void {
+    if (!approval || approval.status === "open" || approval.ask === null) return;
+    try {
+      using hook = this.#hookOf(approval);
+      hook?.answer(this.#answerOf(approval));
+    } catch (error) {
+      log(`approval ${approval.id}: its hook cannot be told: ${describe(error)}`);
+    }
+  }
+
+  #answerOf(approval: ApprovalRecord): string {
+    const decision = { allowed: "allow", denied: "deny", answered: "answer" }[approval.status as string] as Decision | undefined;
+    if (decision === undefined || approval.answeredBy === null) return "";
+    return this.#wordsOf(approval, { decision, reason: approval.reason ?? undefined, actor: approval.answeredBy });
+  }
+
+  #wordsOf(approval: ApprovalRecord, { decision, reason }: Answer): string {
+    const channel = this.#channelOf(approval.agent);
+    const fits = decision === "deny" || (decision === "answer") === (approval.for === "question");
+    if (!channel || !fits || (decision === "answer" && !channel.answer)) throw unanswerable(approval, decision);
+    if (decision === "answer" && !reason)
+      throw new HoldfastError("usage", "an answer needs words", { hint: "holdfast approvals answer ID TEXT" });
+    if (decision === "allow" && reason !== undefined) throw new HoldfastError("usage", "a reason goes with a deny");
+    const words =
+      decision === "allow"
+        ? channel.allow(approval)
+        : decision === "deny"
+          ? channel.deny(approval, reason ?? DENIED)
+          : channel.answer?.(approval, reason ?? "");
+    return `${JSON.stringify(words)}\n`;
+  }
+
+  #hookOf({ session, run, ask }: ApprovalRecord): WaitingHook | undefined {
+    return ask === null ? undefined : WaitingHook.find(runDirectory(this.#home, session, run), ask);
+  }
+
+  #channelOf(agent: string): HookChannel | undefined {
+    return this.#profiles.find(agent)?.approvals?.hook;
+  }
+
+  #watch({ session, run, ask }: { session: SessionId; run: number; ask: string | null }): void {
+    const marker = runMarker({ session, run });
+    if (ask === null || this.#watchers.has(marker)) return;
+    this.#watchers.set(
+      marker,
+      watchAnswers(runDirectory(this.#home, session, run), () => this.look({ session, run })),
+    );
+  }
+
+  #unwatch(run: RunId): void {
+    if (this.#queries.openOf(run.session, run.run).some(({ ask }) => ask !== null)) return;
+    const marker = runMarker(run);
+    this.#watchers.get(marker)?.close();
+    this.#watchers.delete(marker);
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    const due = this.#queries.list({ open: true }).flatMap(({ expiresAt }) => (expiresAt === null ? [] : [Date.parse(expiresAt)]));
+    if (due.length === 0) return;
+    const inMs = Math.min(LONGEST_TIMER_MS, Math.max(0, Math.min(...due) - Date.now()));
+    this.#timer = setTimeout(() => this.#expire(), inMs).unref();
+  }
+}
+
+function requestOf({ record, ask, signal, channel }: { record: SessionRecord; ask: string; signal: Signal; channel: HookChannel }) {
+  const { tool, claim, at, directory } = signal;
+  const bytes = JSON.stringify(tool?.input ?? null).length;
+  const isLong = bytes > LONGEST_INPUT;
+  const told = claim.attention?.text ?? (tool && describeTool(tool)) ?? signal.event;
+  return {
+    id: newSessionId(),
+    run: record.run,
+    for: (claim.attention?.for === "question" ? "question" : "approval") satisfies AskedFor as AskedFor,
+    tool: tool?.name ?? null,
+    input: isLong ? null : (tool?.input ?? null),
+    text: isLong ? `${told} (arguments of ${Math.round(bytes / 1024)} KB, too long to be shown)` : told,
+    directory: directory ?? record.cwd,
+    channel: "hook" as const,
+    expiresAt: new Date(Date.parse(at) + channel.timeoutS * 1000).toISOString(),
+    otherwise: channel.otherwise,
+    reasons: true,
+    ask,
+    dialog: null,
+  };
+}
+
+function waiting(asked: Pick<ApprovalRecord, "for" | "text" | "requestedAt">, channel: HookChannel): Evidence {
+  return {
+    source: "hook",
+    at: asked.requestedAt,
+    claim: { turn: "working", attention: attentionOf(asked) },
+    what: "waits in the inbox",
+    // Behind a hook that blocks it a spinner turns on.
+    ...(channel.promptsToo ? {} : { held: true }),
+  };
+}
+
+function resolved({ id, run, session }: ApprovalRecord, how: How): Draft {
+  return { type: "approval.resolved", actor: DAEMON, session, data: { id, run, how } };
+}
+
+function isDue({ expiresAt }: ApprovalRecord): boolean {
+  return expiresAt !== null && Date.now() >= Date.parse(expiresAt);
+}
+
+function shown({ ask, dialog, ...approval }: ApprovalRecord): Approval {
+  return approval;
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  allowed: "was allowed already",
+  denied: "was denied already",
+  answered: "was answered already",
+  elsewhere: "was answered on the agent's own screen",
+  withdrawn: "is not wanted any more: its turn was interrupted, or its hook ended",
+  timed_out: "waited too long; the agent asks on its own screen now",
+  run_ended: "ended with its run",
+};
+
+function over({ id, status, answeredBy, name }: ApprovalRecord): HoldfastError {
+  const by = answeredBy === null ? "" : ` by ${answeredBy}`;
+  return new HoldfastError("approval_over", `approval ${id} of ${name} ${ENDS[status] ?? "is over"}${by}`, {
+    hint: "list what waits: holdfast approvals",
+  });
+}
+
+function unanswerable(approval: ApprovalRecord, decision: Decision): HoldfastError {
+  const { id, name, agent } = approval;
+  if (approval.for === "question" && decision === "allow") {
+    return new HoldfastError("approval_unanswerable", `${id} is a question: it wants an answer`, {
+      hint: `holdfast approvals answer ${id} TEXT`,
+    });
+  }
+  if (decision === "answer" && approval.for !== "question") {
+    return new HoldfastError("approval_unanswerable", `${id} is no question: allow or deny it`, { hint: `holdfast approvals allow ${id}` });
+  }
+  return new HoldfastError("approval_unanswerable", `${agent} takes no such answer from the inbox`, {
+    hint: `answer it there: holdfast attach ${name}`,
+  });
+}

@@ -1,0 +1,127 @@
+import { homedir } from "node:os";
+import { expect, test } from "vitest";
+import { type Asking, decide, readRules } from "./rules.ts";
+
+const FILE = "/etc/config.toml";
+
+function rules(...table: Record<string, unknown>[]) {
+  return readRules({ table: { rules: table }, file: FILE, text: "" });
+}
+
+function bash(command: string, more: Partial<Asking> = {}): Asking {
+  return { for: "approval", agent: "claude", tool: "Bash", input: { description: "x", command }, directory: "/home/dev/code/app", ...more };
+}
+
+function file(file_path: string): Asking {
+  return { for: "approval", agent: "claude", tool: "Write", input: { file_path, content: "x" }, directory: "/home/dev/code/app" };
+}
+
+const READS = { tool: "Bash", pattern: "git (status|diff)( [^ ]+)*", decision: "allow" };
+
+test("the first rule that fits decides, under its name or number", () => {
+  const some = rules(
+    { agent: "codex", decision: "deny", reason: "no codex here" },
+    { ...READS, name: "reads" },
+    { tool: "Bash", decision: "deny" },
+  );
+  expect(decide(some, bash("git status"))).toEqual({ decision: "allow", rule: "rule:reads", reason: null });
+  expect(decide(some, bash("rm x"))).toMatchObject({ decision: "deny", rule: "rule:3" });
+  expect(decide(some, bash("git status", { agent: "codex" }))).toEqual({ decision: "deny", rule: "rule:1", reason: "no codex here" });
+  expect(decide(some, file("a"))).toBeUndefined();
+  expect(decide(rules({ tool: "Bash", pattern: "x", decision: "ask" }, { tool: "*", decision: "allow" }), bash("ls x"))).toBeUndefined();
+});
+
+test.each([
+  "git status; rm -rf /",
+  "git status && rm x",
+  "git status | sh",
+  "git status > /etc/passwd",
+  "git status < x",
+  "git status $(rm x)",
+  "git status `rm x`",
+  "git status\nrm x",
+  "git status\rrm x",
+  "git status & rm x",
+  "git diff $HOME",
+  "git diff (x)",
+])("%j is not what a rule for one command allows", (command) => {
+  expect(decide(rules(READS), bash(command))).toBeUndefined();
+  // Nor does a pattern that is meant for anything let through more than one command.
+  expect(decide(rules({ tool: "Bash", pattern: "git .*", decision: "allow" }), bash(command))).toBeUndefined();
+});
+
+test("an allow fits the whole text", () => {
+  for (const command of ["xgit status", "git statusx", "rm x #git status", " git status"]) {
+    expect(decide(rules(READS), bash(command)), command).toBeUndefined();
+  }
+});
+
+test("a rule that says compound allows more than one command, if it fits the whole", () => {
+  const some = rules({ tool: "Bash", pattern: "cd [a-z]+ && ls", decision: "allow", compound: true });
+  expect(decide(some, bash("cd src && ls"))?.decision).toBe("allow");
+  expect(decide(some, bash("cd src && ls; rm x"))).toBeUndefined();
+});
+
+test("a rule without a pattern allows one command, not several", () => {
+  const some = rules({ tool: "Bash", decision: "allow" });
+  expect(decide(some, bash("make"))?.decision).toBe("allow");
+  expect(decide(some, bash("make; rm x"))).toBeUndefined();
+});
+
+test("a deny fits when any part does", () => {
+  const some = rules({ tool: "Bash", pattern: "rm -rf", decision: "deny" }, { tool: "Bash", decision: "allow", compound: true });
+  expect(decide(some, bash("ls; rm -rf /"))?.decision).toBe("deny");
+  expect(decide(some, bash("ls; echo"))?.decision).toBe("allow");
+});
+
+test("a path is resolved before a pattern sees it", () => {
+  const some = rules({ tool: "Write", pattern: "src/.*", decision: "allow" });
+  for (const inside of ["src/a.ts", "/home/dev/code/app/src/a.ts", "x/../src/a"])
+    expect(decide(some, file(inside))?.decision, inside).toBe("allow");
+  for (const outside of ["src/../../x", "/etc/src/x", "../src/x", "src/../.env"])
+    expect(decide(some, file(outside)), outside).toBeUndefined();
+});
+
+test("a directory fits itself and what is below it, a star one name", () => {
+  const of = (directory: string, asked: string) =>
+    decide(rules({ directory, decision: "deny" }), bash("ls", { directory: asked })) !== undefined;
+  expect(of("~/code", `${homedir()}/code`)).toBe(true);
+  expect(of("~/code/", `${homedir()}/code/app`)).toBe(true);
+  expect(of("/home/*/code", "/home/dev/code/app")).toBe(true);
+  expect(of("/home/*/code", "/home/dev/x/code")).toBe(false);
+  expect(of("/home/dev", "/home/dev2")).toBe(false);
+  expect(of("/home/dev", "/home/dev/../other")).toBe(false);
+  expect(of("/a.b", "/axb")).toBe(false);
+});
+
+test("neither a question nor a text without end is decided by a rule", () => {
+  const some = rules({ tool: "*", decision: "allow", compound: true });
+  expect(decide(some, bash("ls", { for: "question" }))).toBeUndefined();
+  expect(decide(some, bash("ls", { tool: null }))).toBeUndefined();
+  expect(decide(some, bash(`ls ${"a".repeat(20_000)}`))).toBeUndefined();
+});
+
+test.each([
+  [{ tool: "Bash" }, "does not say decision"],
+  [{ tool: "Bash", decision: "yes" }, "does not say decision"],
+  [{ tool: "Bash", patern: "ls", decision: "allow" }, 'has "patern"'],
+  [{ decision: "allow" }, "fits everything"],
+  [{ tool: "Bash", pattern: "(", decision: "allow" }, "no regular expression"],
+  [{ tool: 5, decision: "allow" }, "has a tool that is no text"],
+  [{ tool: "Bash", decision: "allow", compound: "yes" }, "compound"],
+  [{ directory: "code", decision: "allow" }, "not an absolute path"],
+  [{ name: "a b", tool: "x", decision: "deny" }, "name with spaces"],
+  [{ tool: "x", decision: "allow", reason: "why" }, "reason"],
+])("%j is refused by file, line and number", (rule, why) => {
+  const text = `detach_key = "F12"\n[[approvals.rules]]\ntool = "x"\ndecision = "deny"\n\n[[approvals.rules]]\n`;
+  const read = () => readRules({ table: { rules: [{ tool: "x", decision: "deny" }, rule] }, file: FILE, text });
+  expect(read).toThrow(expect.objectContaining({ code: "usage", message: expect.stringContaining(`${FILE}, line 6: approvals rule 2`) }));
+  expect(read).toThrow(why);
+});
+
+test("what is no list of rules is refused", () => {
+  for (const table of [5, [], { rules: 5 }, { rules: {} }, { rule: [] }]) {
+    expect(() => readRules({ table, file: FILE, text: "" }), JSON.stringify(table)).toThrow(expect.objectContaining({ code: "usage" }));
+  }
+  expect(readRules({ table: undefined, file: FILE, text: "" })).toEqual([]);
+});

@@ -1,0 +1,110 @@
+/** What agents asked leave for, derived from `approval.*` events. One that is over keeps its row for as long as its session has one. */
+import type { DatabaseSync } from "node:sqlite";
+import { type Approval, type ApprovalStatus, type Decision, type EventData, HoldfastError, type SessionId } from "@holdfast/contract";
+import { watched } from "../journal/database.ts";
+import type { Projection } from "../journal/journal.ts";
+import { insertRow } from "./sessions.ts";
+
+const STATUS_OF: Readonly<Record<Decision, ApprovalStatus>> = { allow: "allowed", deny: "denied", answer: "answered" };
+
+export const approvalsProjection: Projection = {
+  tables: ["approvals"],
+  apply(db, event) {
+    const { type, session, at, seq, actor } = event;
+    if (type === "approval.requested") {
+      db.prepare(
+        "INSERT INTO approvals (id, session, run, requested_seq, requested_at, asked, status) VALUES (?, ?, ?, ?, ?, ?, 'open')",
+      ).run(event.data.id, session, event.data.run, seq, at, JSON.stringify(event.data));
+    } else if (type === "approval.answered") {
+      const { id, decision, reason } = event.data;
+      const sql = "UPDATE approvals SET status = ?, ended_at = ?, answered_by = ?, reason = ? WHERE id = ? AND status = 'open'";
+      db.prepare(sql).run(STATUS_OF[decision], at, actor, reason, id);
+    } else if (type === "approval.resolved") {
+      db.prepare("UPDATE approvals SET status = ?, ended_at = ? WHERE id = ? AND status = 'open'").run(event.data.how, at, event.data.id);
+    } else if (type === "session.ended") {
+      // Also where nobody was there to say it for each.
+      const sql = "UPDATE approvals SET status = 'run_ended', ended_at = ? WHERE session = ? AND run = ? AND status = 'open'";
+      db.prepare(sql).run(at, session, event.data.run);
+    } else if (type === "session.removed" || type === "session.snapshot") {
+      db.prepare("DELETE FROM approvals WHERE session = ?").run(session);
+      if (type === "session.snapshot") for (const row of event.data.approvals ?? []) insertRow(db, "approvals", row);
+    }
+  },
+};
+
+/** With what only the daemon needs: the hook that waits, the dialog that was on the screen. */
+export type ApprovalRecord = Approval & Pick<EventData<"approval.requested">, "ask" | "dialog">;
+
+const SELECT = "SELECT a.*, s.name, s.agent FROM approvals a JOIN sessions s ON s.id = a.session";
+
+/** How many candidates an error lists. */
+const CANDIDATES = 10;
+
+export class ApprovalQueries {
+  readonly #db: DatabaseSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** Oldest first. */
+  list(filter: { open?: boolean; sessions?: readonly SessionId[] | undefined } = {}): ApprovalRecord[] {
+    const where = [filter.open ? "a.status = 'open'" : "true"];
+    const values: string[] = [];
+    if (filter.sessions) {
+      where.push("a.session IN (SELECT value FROM json_each(?))");
+      values.push(JSON.stringify(filter.sessions));
+    }
+    const sql = `${SELECT} WHERE ${where.join(" AND ")} ORDER BY a.requested_seq`;
+    return watched(this.#db, () => this.#db.prepare(sql).all(...values)).map(toApproval);
+  }
+
+  openOf(session: SessionId, run: number): ApprovalRecord[] {
+    return this.list({ open: true, sessions: [session] }).filter((approval) => approval.run === run);
+  }
+
+  get(id: string): ApprovalRecord | undefined {
+    const row = watched(this.#db, () => this.#db.prepare(`${SELECT} WHERE a.id = ?`).get(id));
+    return row && toApproval(row);
+  }
+
+  /** The one that waits on this hook, or did: a hook has one name for its whole life, and asks once. */
+  byAsk(session: SessionId, run: number, ask: string): ApprovalRecord | undefined {
+    return this.list({ sessions: [session] }).find((approval) => approval.run === run && approval.ask === ask);
+  }
+
+  /** By id, by the beginning of the id of one that waits, or by the name of a session that waits for one only. */
+  resolve(ref: string, within?: readonly SessionId[]): ApprovalRecord {
+    const known = this.list({ sessions: within });
+    const exact = known.find(({ id }) => id === ref);
+    if (exact) return exact;
+    const open = known.filter(({ status }) => status === "open");
+    const named = open.filter(({ name, session }) => name === ref.normalize("NFC") || session === ref);
+    const meant = named.length > 0 || ref === "" ? named : open.filter(({ id }) => id.startsWith(ref));
+    if (meant.length === 1 && meant[0]) return meant[0];
+    const several = meant.length > 1;
+    throw new HoldfastError(
+      several ? "approval_ambiguous" : "approval_not_found",
+      several ? `${JSON.stringify(ref)} waits for ${meant.length} approvals` : `nothing that waits is called ${JSON.stringify(ref)}`,
+      {
+        hint: "list what waits: holdfast approvals",
+        candidates: (several ? meant : open).slice(0, CANDIDATES).map(({ id }) => id),
+      },
+    );
+  }
+}
+
+function toApproval(row: Record<string, unknown>): ApprovalRecord {
+  const asked = JSON.parse(String(row.asked)) as EventData<"approval.requested">;
+  return {
+    ...asked,
+    session: row.session as SessionId,
+    name: row.name as string,
+    agent: row.agent as string,
+    status: row.status as ApprovalStatus,
+    requestedAt: row.requested_at as string,
+    endedAt: row.ended_at as string | null,
+    answeredBy: row.answered_by as Approval["answeredBy"],
+    reason: row.reason as string | null,
+  };
+}

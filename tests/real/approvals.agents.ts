@@ -1,0 +1,118 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { Approval, Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../home.ts";
+import { type AgentName, IDLE } from "./agents.ts";
+import { RealWorld } from "./world.ts";
+
+/** How long a real agent may take, on a machine that runs other tests too. */
+const PATIENCE_MS = 60_000;
+
+/** Those whose requests wait in a hook. */
+const PARKED = ["claude"] as const satisfies AgentName[];
+
+/** An agent that asked for leave to make a file. */
+async function asking(world: RealWorld, agent: AgentName): Promise<{ made: string; approval: Approval }> {
+  const { cwd } = await world.spawn(agent);
+  await world.shows(agent, IDLE[agent]);
+  await world.prompt(agent, "tool shell touch made.txt; say the end");
+  return { made: path.join(cwd, "made.txt"), approval: await waiting(world) };
+}
+
+async function waiting(world: RealWorld): Promise<Approval> {
+  return eventually(async () => (await world.home.json<Approval[]>(["approvals"]))[0], PATIENCE_MS, 100);
+}
+
+function approval(world: RealWorld, { id }: Approval): Promise<Approval> {
+  return world.home.json<Approval>(["approvals", "show", id]);
+}
+
+function status(world: RealWorld, name: string, wanted: Session["status"]): Promise<Session> {
+  return eventually(
+    async () => {
+      const session = await world.home.session(name);
+      return session.status === wanted && session;
+    },
+    PATIENCE_MS,
+    100,
+  );
+}
+
+/** What the model was told of its tools. */
+async function results(world: RealWorld): Promise<string> {
+  return JSON.stringify((await world.model.asked()).flatMap(({ results }) => results));
+}
+
+describe.each(PARKED)("%s", (agent) => {
+  test("what is allowed from the inbox runs, and the agent goes on (BG-17 agents) (NEW-04 agents)", async () => {
+    await using world = await RealWorld.open();
+    const { made, approval: asked } = await asking(world, agent);
+    expect(asked).toMatchObject({ agent, name: agent, for: "approval", status: "open", directory: path.dirname(made) });
+    expect(asked.text).toContain("touch made.txt");
+    expect((await status(world, agent, "waiting")).attention).toMatchObject({ for: "approval", text: asked.text });
+    expect(existsSync(made)).toBe(false);
+    await world.home.ok(["approvals", "allow", agent]);
+    await eventually(() => existsSync(made), PATIENCE_MS);
+    await status(world, agent, "idle");
+    expect(await approval(world, asked)).toMatchObject({ status: "allowed", answeredBy: expect.stringMatching(/^user:/) });
+    expect(await world.home.json(["approvals"])).toEqual([]);
+  });
+
+  test("what is denied does not run, and the model reads why", async () => {
+    await using world = await RealWorld.open();
+    const { made, approval: asked } = await asking(world, agent);
+    await world.home.ok(["approvals", "deny", asked.id, "--reason", "not while the build runs"]);
+    await eventually(async () => (await results(world)).includes("not while the build runs"), PATIENCE_MS, 100);
+    await status(world, agent, "idle");
+    expect(existsSync(made)).toBe(false);
+    expect(await world.home.ok(["audit"])).toMatch(/denied \w+: .*touch made\.txt \(not while the build runs\)/);
+  });
+
+  test("a daemon that is killed while it waits changes nothing", async () => {
+    await using world = await RealWorld.open();
+    const { made, approval: asked } = await asking(world, agent);
+    await world.home.killDaemon();
+    expect(await waiting(world)).toMatchObject({ id: asked.id, status: "open" });
+    expect((await world.home.session(agent)).status).toBe("waiting");
+    await world.home.ok(["approvals", "allow", asked.id]);
+    await eventually(() => existsSync(made), PATIENCE_MS);
+    await status(world, agent, "idle");
+  });
+});
+
+describe("claude", () => {
+  test("who answers on its own screen first is heard, and the inbox follows", async () => {
+    await using world = await RealWorld.open();
+    const { made, approval: asked } = await asking(world, "claude");
+    await world.shows("claude", /❯ 1\. Yes/);
+    await status(world, "claude", "waiting");
+    await eventually(
+      async () => {
+        await world.home.ok(["keys", "claude", "Enter"]);
+        return existsSync(made);
+      },
+      PATIENCE_MS,
+      500,
+    );
+    await eventually(async () => (await approval(world, asked)).status === "elsewhere", PATIENCE_MS, 100);
+    const refused = await world.home.cli(["approvals", "deny", asked.id]);
+    expect(refused).toMatchObject({ code: 24, stderr: expect.stringContaining("own screen") });
+  });
+
+  test("Esc on its own screen takes back what it asked for", async () => {
+    await using world = await RealWorld.open();
+    const { made, approval: asked } = await asking(world, "claude");
+    await world.shows("claude", /❯ 1\. Yes/);
+    await eventually(
+      async () => {
+        await world.home.ok(["keys", "claude", "Escape"]);
+        return (await approval(world, asked)).status !== "open";
+      },
+      PATIENCE_MS,
+      500,
+    );
+    expect(existsSync(made)).toBe(false);
+    await status(world, "claude", "idle");
+  });
+});
