@@ -230,10 +230,8 @@ export class AgentStatus implements RunObserver, Disposable {
   #take(observed: Observed, { path, at, payload, ask }: SignalFile): void {
     const record = this.#queries.get(observed.run.session);
     const { hooks } = observed.profile;
-    const signal = hooks && readHook(hooks, payload, at);
     observed.heardAt = performance.now();
     observed.hung = false;
-    if (record && signal && isOwn(signal, record)) {
     const signal = hooks && readHook(hooks, payload, at, ask !== undefined);
     const parked = record && signal && ask !== undefined ? this.#parking?.park({ record, ask, signal }) : undefined;
     if (parked) {

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }));
 
 function inject(agent: string, { args = [], env = {}, tell = "sh '/state/tell'", directory = "/state/hooks" }: Place = {}): Injected {
-  const place = { directory, tell, env: { HOME: home, ...env }, args, cwd: home };
+  const place = { directory, tell, ask: "sh '/state/ask'", env: { HOME: home, ...env }, args, cwd: home };
   return profiles.get(agent).hooks?.inject(place) ?? {};
 }
 
