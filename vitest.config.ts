@@ -22,6 +22,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/**/*.test.ts", "agents/**/*.test.ts", "script/**/*.test.ts"],
+          // Some write tens of thousands of files or rows; on a busy machine that takes a while.
+          testTimeout: 20_000,
           sequence: { groupOrder: 0 },
         },
       },
