@@ -119,7 +119,7 @@ cells(
   },
   (how, hurt) => {
     const made = directory();
-    const gap = (i: number) => ({ offset: 10 * i, bytes: i, why: "the disk was full" });
+    const gap = (i: number) => ({ offset: 10 * i, bytes: i, why: "the disk was full", at: 1000 * i });
     for (let i = 1; i <= 20; i++) appendGap(made, gap(i));
     hurt(path.join(made, "gaps"));
     const left = readGaps(made);

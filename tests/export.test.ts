@@ -224,6 +224,7 @@ test("--json says what was written; what cannot be done is refused", async () =>
     recordingBytes: 7,
     durationMs: 1500,
     untimedBytes: 0,
+    gaps: [],
   });
   const refusals = [
     { args: ["export", "one"], says: "say one format and its file\n  --asciicast FILE, --text FILE or --html FILE" },

@@ -30,8 +30,14 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     const session = await home.run(COUNTING, "--name", "counter", "--host", host);
     await eventually(async () => (await lines(home, "counter")).length > 5);
     const daemon = await home.daemonPid();
+    const follower = home.start(["logs", "-f", "counter"]);
+    let followed = "";
+    follower.stdout.on("data", (chunk) => {
+      followed += chunk;
+    });
 
     home.fill();
+    const filledAt = Date.now();
     const before = await eventually(async () => stopsGrowing(home, "counter"));
     // Everything that only reads works; what has to be written down says why it cannot be.
     expect(await home.session("counter")).toMatchObject({ status: "working", pid: session.pid });
@@ -60,16 +66,71 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
     });
     const missing = missingNumbers(after);
     expect(missing.length).toBeGreaterThan(0);
-    expect(gaps).toMatchObject([{ session: session.id, data: { run: 1, offset: expect.any(Number) } }]);
-    const [{ offset, bytes }] = gaps.map(({ data }) => data) as [{ offset: number; bytes: number | null }];
+    expect(gaps).toMatchObject([{ session: session.id, data: { run: 1, offset: expect.any(Number), why: "the disk was full" } }]);
+    const [{ offset, bytes, began }] = gaps.map(({ data }) => data) as [{ offset: number; bytes: number | null; began: string }];
     const raw = await home.ok(["logs", "--raw", "counter"]);
     expect(bytes).toBe(host === "tmux" ? null : bytesBetween(raw, offset));
+    expect(Math.abs(Date.parse(began) - filledAt)).toBeLessThan(5000);
+
+    // Whoever reads the recording sees the hole where it is.
+    const note = /^\[… (?:\d+ KB|output of unknown size) not recorded: the disk was full, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d …\]$/;
+    const expectHole = (text: string) => {
+      const all = text.split("\n");
+      const at = all.findIndex((line) => note.test(line));
+      expect({ at, notes: all.filter((line) => line.includes("not recorded")) }).toEqual({ at: expect.any(Number), notes: [all[at]] });
+      const first = (lines: string[]) => lines.flatMap((line) => /line (\d+)$/.exec(line)?.[1] ?? []).map(Number)[0] ?? Number.NaN;
+      expect(first(all.slice(0, at).reverse())).toBeLessThan(missing[0] ?? 0);
+      expect(first(all.slice(at))).toBeGreaterThan(missing.at(-1) ?? 0);
+    };
+    expectHole(await home.ok(["logs", "counter"]));
+    expectHole(await home.ok(["logs", "--tail", "100000", "counter"]));
+    expectHole(await home.ok(["export", "counter", "--text", "-"]));
+    expectHole((await home.ok(["export", "counter", "--html", "-"])).replace(/<[^>]*>/g, ""));
+    expectHole(await eventually(() => numbersIn(followed).some((number) => number > before + 100) && followed));
+    follower.kill();
+    const gap = { offset, bytes, began, why: "the disk was full" };
+    const json = async (...args: string[]) =>
+      (await home.ok(args))
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as object);
+    expect((await json("logs", "--json", "counter")).filter((line) => "gap" in line)).toEqual([{ gap }]);
+    expect(await home.json(["show", "counter"])).toMatchObject({ recordingGaps: [gap] });
+    expect(await home.ok(["show", "counter"])).toMatch(/^not recorded (?:\d+ KB|output of unknown size): the disk was full, /m);
+    const cast = await json("export", "counter", "--asciicast", "-");
+    expect(cast.filter((line) => Array.isArray(line) && line[1] === "m" && line[2].includes("not recorded"))).toHaveLength(1);
+    const steps = (await json("replay", "--json", "counter")) as { kind: string; base64: string }[];
+    expect(steps.filter(({ kind }) => kind === "gap")).toEqual([{ kind: "gap", at: expect.any(Number), ...gap }]);
+    const played = (some: typeof steps) => some.map(({ base64 }) => Buffer.from(base64 ?? "", "base64").length).reduce((a, b) => a + b, 0);
+    expect(
+      played(
+        steps.slice(
+          0,
+          steps.findIndex(({ kind }) => kind === "gap"),
+        ),
+      ),
+    ).toBe(offset);
 
     // The journal goes on, without a gap of its own.
     await home.ok(["rename", "counter", "other"]);
     await home.ok(["run", "--host", host, "--name", "next", "--", "true"]);
     expect(await home.ended("next")).toMatchObject({ status: "done" });
     expectGapless(await events(home));
+  });
+
+  test("what a program says last on a full disk is a hole at the end of its recording, and shown there", async () => {
+    await using home = new SmallDiskHome({ megabytes: 8 });
+    const go = path.join(home.root, "go");
+    const last = `echo first; while [ ! -e ${go} ]; do sleep 0.01; done; i=0; while [ $i -lt 200 ]; do echo "${PADDING}"; i=$((i+1)); done`;
+    const { pid } = await home.run(last, "--name", "last", "--host", host);
+    await eventually(async () => (await home.ok(["logs", "last"])) === "first\n");
+    home.fill();
+    writeFileSync(go, "");
+    await eventually(() => !lives(pid ?? 0));
+    home.empty();
+    await home.ended("last");
+    const lines = (await home.ok(["logs", "last"])).trimEnd().split("\n");
+    expect([lines[0], lines.at(-1)]).toEqual(["first", expect.stringMatching(/^\[… .* not recorded: the disk was full, .* …\]$/)]);
   });
 
   test("a program that ends while the disk is full has ended as it did, as soon as there is room", async () => {

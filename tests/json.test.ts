@@ -118,7 +118,7 @@ test("ls, show, rename, stop and rm print sessions", async () => {
   const [listed] = await home.json<Session[]>(["ls"]);
   expect(keys(listed)).toEqual(SESSION_KEYS);
   expect(listed).toMatchObject({ name: "one", status: "working", lastActivityAt: TIME });
-  expect(keys(await home.json<Session>(["show", "one"]))).toEqual(SESSION_KEYS);
+  expect(keys(await home.json<Session>(["show", "one"]))).toEqual([...SESSION_KEYS, "recordingGaps"].sort());
   const renamed = await home.json<Session>(["rename", "one", "two"]);
   expect(keys(renamed)).toEqual(SESSION_KEYS);
   expect(renamed.name).toBe("two");

@@ -222,6 +222,17 @@ export const TimeSample = z.object({
 });
 export type TimeSample = z.infer<typeof TimeSample>;
 
+/** Output that was never recorded: the recording goes on at `offset` with what came after it. */
+export const RecordingGap = z.object({
+  offset: z.int(),
+  /** Null: nobody knows. */
+  bytes: z.nullable(z.int()),
+  why: z.string(),
+  /** When; null: nobody knows. */
+  began: z.nullable(Time),
+});
+export type RecordingGap = z.infer<typeof RecordingGap>;
+
 export const ENDPOINTS = {
   status: {
     ...ROUTES.status,
@@ -354,10 +365,16 @@ export const ENDPOINTS = {
   readOutput: {
     ...ROUTES.readOutput,
     summary:
-      "The recording of a run as raw bytes from an offset, or all that is kept; with `follow` until the run has ended. A reader that the limit has overtaken is cut off, and refused when it comes back.",
+      "The recording of a run as raw bytes from an offset, or all that is kept; with `follow` until the run has ended. A reader that the limit has overtaken is cut off, and refused when it comes back. With `untilGap` it ends before the first hole at this offset or a later one, which getRecording then names.",
     scope: "observer",
     reach: "own",
-    query: z.object({ run: z.optional(wholeNumber), from: z.optional(wholeNumber), since: z.optional(wholeNumber), follow: flag }),
+    query: z.object({
+      run: z.optional(wholeNumber),
+      from: z.optional(wholeNumber),
+      since: z.optional(wholeNumber),
+      follow: flag,
+      untilGap: z.optional(wholeNumber),
+    }),
     reply: "bytes",
     errors: [...SESSION_ERRORS, "usage", "recording_cut"],
   },
@@ -380,6 +397,8 @@ export const ENDPOINTS = {
       /** The offset at which `since` (milliseconds since 1970) falls; 0 without it. May lie before the beginning. */
       from: z.int(),
       sizes: z.array(z.object({ offset: z.int(), columns: z.int(), rows: z.int() })),
+      /** In order, from the beginning of what is kept on. */
+      gaps: z.array(RecordingGap),
       ended: z.boolean(),
       /** Of the first sample, in milliseconds since 1970; null when nothing has a time. */
       startedAt: z.nullable(z.int()),

@@ -164,7 +164,13 @@ export const EVENTS = {
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),
   "orphan.stop_requested": z.object({ id: z.string(), pid: z.int(), command: z.string() }),
   /** The disk was full, or the run's recorder died and was replaced: what the program wrote in between is not in the recording. */
-  "recording.gap": z.object({ run: RunNumber, offset: z.int(), bytes: z.nullable(z.int()), why: z.string() }),
+  "recording.gap": z.object({
+    run: RunNumber,
+    offset: z.int(),
+    bytes: z.nullable(z.int()),
+    why: z.string(),
+    began: z.optional(Time),
+  }),
   /** The oldest output was deleted: `bytes` since the last such event. The recording now begins at `offset`, with `outputPath`. */
   "recording.cut": z.object({ run: RunNumber, offset: z.int(), bytes: z.int(), limit: z.int(), outputPath: z.string() }),
   /** A new epoch began: the database was damaged, missing, or replaced on request. What it names as lost is not in the journal. */

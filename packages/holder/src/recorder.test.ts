@@ -29,7 +29,9 @@ test("what cannot be written is counted; where the recording goes on, the hole i
   rmdirSync(next);
   expect(recorder.append(Buffer.from("goes on"))).toBe(7);
   expect(readFileSync(next, "utf8")).toBe("goes on");
-  expect(readGaps(directory.path)).toEqual([{ offset: MEGABYTE, bytes: 7, why: expect.stringContaining("EISDIR") }]);
+  expect(readGaps(directory.path)).toEqual([
+    { offset: MEGABYTE, bytes: 7, why: expect.stringContaining("EISDIR"), at: expect.any(Number) },
+  ]);
 });
 
 test("a hole at the end is written down, too, as soon as that can be", () => {
@@ -43,5 +45,22 @@ test("a hole at the end is written down, too, as soon as that can be", () => {
   expect(() => recorder.finish()).toThrow("EISDIR");
   rmdirSync(gaps);
   recorder.finish();
-  expect(readGaps(directory.path)).toEqual([{ offset: 0, bytes: 4, why: "the disk was full" }]);
+  expect(readGaps(directory.path)).toEqual([{ offset: 0, bytes: 4, why: "the disk was full", at: expect.any(Number) }]);
+});
+
+test("a hole is written down before what comes after it, and one that grows meanwhile keeps its whole size", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const segment = join(directory.path, "output.000000");
+  // A disk that refuses what a program says, and takes a line about it.
+  symlinkSync("/dev/full", segment);
+  const recorder = new Recorder(directory.path);
+  const began = Date.now();
+  for (const text of ["lost", "this too", "and this"]) expect(recorder.append(Buffer.from(text))).toBe(0);
+  expect(readGaps(directory.path)).toEqual([{ offset: 0, bytes: 4, why: "the disk was full", at: expect.any(Number) }]);
+  recorder.finish();
+  const [gap] = readGaps(directory.path);
+  expect(gap).toMatchObject({ offset: 0, bytes: 20 });
+  expect(gap?.at).toBeGreaterThanOrEqual(began);
+  // Not a line for each attempt.
+  expect(readFileSync(join(directory.path, "gaps"), "utf8").match(/offset/g)).toHaveLength(2);
 });

@@ -3,11 +3,11 @@
  * `append` returns, the bytes are with the kernel, and only then may anybody else see them.
  *
  * What cannot be written (a full disk) is lost to the recording but is no error: the program goes on. It is counted, each `append` tries
- * anew, and where the recording goes on the hole is written down with its size.
+ * anew, and before the recording goes on the hole is written down with its size.
  */
 import { closeSync, openSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { appendGap, type Gap } from "@holdfast/platform/gaps";
+import { appendGap } from "@holdfast/platform/gaps";
 import { SEGMENT_BYTES, segmentName } from "@holdfast/platform/segments";
 
 export class Recorder {
@@ -17,10 +17,11 @@ export class Recorder {
   #file: number;
   #offset = 0;
   #lost = 0;
+  #lostAt = 0;
   #why = "";
   #isFull = false;
-  /** Holes that are not written down yet. */
-  readonly #gaps: Gap[] = [];
+  /** Which hole was written down last. */
+  #gap: { offset: number; at: number } | undefined;
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -31,46 +32,41 @@ export class Recorder {
   append(bytes: Uint8Array): number {
     let at = 0;
     try {
-      if (this.#isFull && !hasRoom(this.#directory)) throw new NoRoom();
+      if (this.#isFull && !hasRoom(this.#directory)) throw new NotYet();
       this.#isFull = false;
+      if (this.#lost > 0) this.#endHole();
       while (at < bytes.length) {
         if (this.#left === 0) this.#next();
         const written = writeSync(this.#file, bytes, at, Math.min(this.#left, bytes.length - at));
-        this.#endHole();
         at += written;
         this.#left -= written;
         this.#offset += written;
       }
     } catch (error) {
+      if (this.#lost === 0) this.#lostAt = Date.now();
       this.#lost += bytes.length - at;
-      if (!(error instanceof NoRoom)) this.#why = reasonOf(error);
+      if (!(error instanceof NotYet)) this.#why = reasonOf(error);
       this.#isFull = this.#why === FULL;
-    }
-    try {
-      this.#writeGaps();
-    } catch {
-      // The next call tries again.
     }
     return at;
   }
 
   /** Nothing comes any more. Throws when a hole cannot be written down yet: to be called again. */
   finish(): void {
-    this.#endHole();
-    this.#writeGaps();
+    if (this.#lost > 0) this.#writeGap();
   }
 
+  /** A hole that grows after it was written down is written again, so not with every attempt. */
   #endHole(): void {
-    if (this.#lost === 0) return;
-    this.#gaps.push({ offset: this.#offset, bytes: this.#lost, why: this.#why });
-    this.#lost = 0;
+    if (this.#gap?.offset === this.#offset && performance.now() < this.#gap.at + AGAIN_MS) throw new NotYet();
+    if (this.#left === 0) this.#next();
+    this.#writeGap();
+    this.#gap = { offset: this.#offset, at: performance.now() };
   }
 
-  #writeGaps(): void {
-    for (let gap = this.#gaps[0]; gap; gap = this.#gaps[0]) {
-      appendGap(this.#directory, gap);
-      this.#gaps.shift();
-    }
+  #writeGap(): void {
+    appendGap(this.#directory, { offset: this.#offset, bytes: this.#lost, why: this.#why, at: this.#lostAt });
+    this.#lost = 0;
   }
 
   #next(): void {
@@ -86,8 +82,11 @@ export class Recorder {
   }
 }
 
-/** On a disk that was full. */
-class NoRoom extends Error {}
+/** It would fail again, for the same reason. */
+class NotYet extends Error {}
+
+/** Shorter: a disk that takes a line about a hole, and not what comes after it, gets many of them. */
+const AGAIN_MS = 1000;
 
 const FULL = "the disk was full";
 

@@ -4,16 +4,18 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { appendGap, GAPS_FILE, readGaps } from "./gaps.ts";
 
-test("holes are read as they were written; a torn line hides none, and one place is one hole", () => {
+test("holes are read as they were written; a torn line hides none, and one place is one hole, which may have grown", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
   expect(readGaps(directory.path)).toEqual([]);
-  appendGap(directory.path, { offset: 6, bytes: 100, why: "the disk was full" });
+  appendGap(directory.path, { offset: 6, bytes: 100, why: "the disk was full", at: 1000 });
+  appendGap(directory.path, { offset: 6, bytes: 11, why: "the disk was full", at: 2000 });
   appendFileSync(join(directory.path, GAPS_FILE), '\n{"offset":12,"bytes":30,"why":"the');
-  appendGap(directory.path, { offset: 20, bytes: null, why: "the recorder had ended" });
-  appendGap(directory.path, { offset: 20, bytes: null, why: "the recorder had ended" });
+  // As they were before they had a time.
+  for (let i = 0; i < 2; i++)
+    appendFileSync(join(directory.path, GAPS_FILE), '\n{"offset":20,"bytes":null,"why":"the recorder had ended"}\n');
   appendFileSync(join(directory.path, GAPS_FILE), '\n{"offset":50,"by');
   expect(readGaps(directory.path)).toEqual([
-    { offset: 6, bytes: 100, why: "the disk was full" },
-    { offset: 20, bytes: null, why: "the recorder had ended" },
+    { offset: 6, bytes: 111, why: "the disk was full", at: 1000 },
+    { offset: 20, bytes: null, why: "the recorder had ended", at: null },
   ]);
 });

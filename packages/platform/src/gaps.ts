@@ -1,6 +1,7 @@
 /**
  * `gaps` in a run's directory: where the recording has a hole. One line of JSON each: the offset at which it goes on, how many bytes are
- * missing there (null: nobody knows), and why. Written by whoever knows: a holder of its own recording, the daemon when tmux's recorder died.
+ * missing there (null: nobody knows), why, and since when. Written by whoever knows, before what comes after the hole: a holder of its own
+ * recording, the daemon when tmux's recorder died. So whoever has read a byte knows of every hole before it.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +11,8 @@ export interface Gap {
   offset: number;
   bytes: number | null;
   why: string;
+  /** When it began, in milliseconds since 1970; null: nobody knows. */
+  at: number | null;
 }
 
 export const GAPS_FILE = "gaps";
@@ -19,18 +22,25 @@ export function appendGap(directory: string, gap: Gap): void {
   appendFileSync(join(directory, GAPS_FILE), `\n${JSON.stringify(gap)}\n`, { mode: 0o600 });
 }
 
-/** The first of several at one place: a recorder that died again before it had written anything made no new hole. */
+/** Several at one place are one hole, which grew before anything came after it. */
 export function readGaps(directory: string): Gap[] {
   const gaps = new Map<number, Gap>();
-  for (const gap of textOf(directory).split("\n").flatMap(parseGap)) if (!gaps.has(gap.offset)) gaps.set(gap.offset, gap);
+  for (const gap of textOf(directory).split("\n").flatMap(parseGap)) {
+    const before = gaps.get(gap.offset);
+    gaps.set(gap.offset, before ? { ...before, bytes: sum(before.bytes, gap.bytes) } : gap);
+  }
   return [...gaps.values()];
+}
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
 }
 
 function parseGap(line: string): Gap[] {
   try {
-    const { offset, bytes, why } = JSON.parse(line) as Partial<Gap>;
+    const { offset, bytes, why, at } = JSON.parse(line) as Partial<Gap>;
     if (!Number.isSafeInteger(offset) || (bytes !== null && !Number.isSafeInteger(bytes)) || typeof why !== "string") return [];
-    return [{ offset: Number(offset), bytes: bytes ?? null, why }];
+    return [{ offset: Number(offset), bytes: bytes ?? null, why, at: Number.isSafeInteger(at) ? Number(at) : null }];
   } catch {
     return [];
   }

@@ -7,7 +7,7 @@ export const command: Command = {
   summary: "what a session printed",
   usage: "NAME [-f] [--tail N] [--since 10m] [--raw] [--run N]",
   description:
-    "As a person would have read it at the end: progress bars and spinners collapse to their last state, colours and other\nescape sequences are left out. --raw gives every byte as the program wrote it.",
+    "As a person would have read it at the end: progress bars and spinners collapse to their last state, colours and other\nescape sequences are left out. --raw gives every byte as the program wrote it. A line in [… …] says where output was not recorded, as on a\nfull disk.",
   flags: {
     follow: { summary: "stay, and print what comes until the session ends; with its next runs, if it is restarted", short: "f" },
     tail: { value: "N", summary: "only the last N lines", short: "n", complete: "nothing" },

@@ -1,8 +1,10 @@
+import type { RecordingGap } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
+import { gapSummary, gapText } from "../recording/gap-note.ts";
 import { oneName } from "../select.ts";
 import { statusCell, waitsFor } from "../status-text.ts";
 import { formatBytes } from "../table.ts";
@@ -20,14 +22,15 @@ export const command: Command = {
   ],
   async run(context) {
     const session = await context.client.call("getSession", { params: { ref: oneName(context, "show NAME") } });
-    process.stdout.write(`${context.json ? JSON.stringify(session) : render(session)}\n`);
+    const { gaps } = await context.client.call("getRecording", { params: { ref: session.id }, query: {} });
+    process.stdout.write(`${context.json ? JSON.stringify({ ...session, recordingGaps: gaps }) : render(session, gaps)}\n`);
     // A program that polls is not somebody who looks.
     if (!context.json && session.endedAt !== null && session.viewedAt === null) await tellViewed(context, session.id);
     return 0;
   },
 };
 
-function render(session: Session): string {
+function render(session: Session, gaps: readonly RecordingGap[]): string {
   const rows: [string, string | null][] = [
     ["name", session.name],
     ["id", session.id],
@@ -55,6 +58,7 @@ function render(session: Session): string {
     ["last output", local(session.lastActivityAt)],
     ["output", session.outputPath],
     ["recording", recordingOf(session)],
+    ["not recorded", gapsOf(gaps)],
     [
       "uses",
       session.usage &&
@@ -90,6 +94,12 @@ function nextRunIn(at: string): string {
 function recordingOf({ recordingCutBytes, recordingLimitBytes }: Session): string | null {
   const limit = recordingLimitBytes === null ? "without limit" : `the newest ${formatBytes(recordingLimitBytes)} of each run are kept`;
   return recordingCutBytes === 0 ? limit : `${limit}; the first ${formatBytes(recordingCutBytes)} were deleted`;
+}
+
+function gapsOf(gaps: readonly RecordingGap[]): string | null {
+  const last = gaps.at(-1);
+  if (!last) return null;
+  return gaps.length === 1 ? gapText(last).replace(" not recorded", "") : `${gapSummary(gaps)}, the last: ${gapText(last)}`;
 }
 
 function local(time: string | null): string | null {

@@ -1,8 +1,9 @@
 /**
  * asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/), which every player reads: a header, then one event per line. Output
  * is text there: a character that is cut in two between samples comes with its second half, bytes that are no UTF-8 as U+FFFD.
- * A marker says where a stretch without times begins.
+ * A marker says where a stretch without times begins, and where output was not recorded: there, a line in the output says so too.
  */
+import { gapNote, gapText } from "../recording/gap-note.ts";
 import type { Step } from "../recording/timeline.ts";
 import { Harmless } from "../render/harmless.ts";
 import { formatBytes } from "../table.ts";
@@ -14,6 +15,12 @@ export interface CastHeader {
   startedAt: number | null;
 }
 
+/** Ends whatever escape sequence is open. */
+const CANCEL = "\x18";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
+const ALTERNATE = /\x1b\[\?(?:47|1047|1049)[hl]/g;
+
 const UNKNOWN_SIZE = { columns: 120, rows: 40 };
 
 export async function* asciicast(steps: AsyncIterable<Step>, header: CastHeader): AsyncGenerator<string> {
@@ -22,6 +29,8 @@ export async function* asciicast(steps: AsyncIterable<Step>, header: CastHeader)
   let begun = false;
   let last = 0;
   let events = 0;
+  let isAlternate = false;
+  let atLineStart = true;
   const event = (at: number, code: "o" | "r" | "m", data: string) => {
     events++;
     return `${JSON.stringify([at / 1000, code, data])}\n`;
@@ -35,10 +44,20 @@ export async function* asciicast(steps: AsyncIterable<Step>, header: CastHeader)
       if (isSize) continue;
     }
     if (step.kind === "untimed") yield event(step.at, "m", `untimed: when these ${formatBytes(step.bytes)} came is not known`);
-    else if (step.kind === "resize") yield event(step.at, "r", `${step.columns}x${step.rows}`);
+    else if (step.kind === "gap") {
+      yield event(step.at, "m", gapText(step.gap));
+      const open = harmless.push(`${decoder.decode()}${CANCEL}`).replace(CANCEL, "");
+      // A program that draws the whole screen has no lines.
+      const line = isAlternate ? "" : `${atLineStart ? "" : "\r\n"}${gapNote(step.gap)}\r\n`;
+      if (open + line !== "") yield event(step.at, "o", open + line);
+      atLineStart = true;
+    } else if (step.kind === "resize") yield event(step.at, "r", `${step.columns}x${step.rows}`);
     else if (step.kind === "output") {
       const text = harmless.push(decoder.decode(step.bytes, { stream: true }));
-      if (text !== "") yield event(step.at, "o", text);
+      if (text === "") continue;
+      isAlternate = text.match(ALTERNATE)?.at(-1)?.endsWith("h") ?? isAlternate;
+      atLineStart = text.endsWith("\n");
+      yield event(step.at, "o", text);
     }
   }
   if (!begun) yield head(header, UNKNOWN_SIZE);

@@ -1,12 +1,14 @@
 /** `export`: a recording as a file for people and players. In a stream: memory stays flat however long the recording is. */
+import type { RecordingGap } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
 import type { Context } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
-import { bytesOf } from "../recording/bytes.ts";
+import { bytesOf, type Deleted } from "../recording/bytes.ts";
 import { deletedNote } from "../recording/deleted-note.ts";
+import { gapNote, gapSummary } from "../recording/gap-note.ts";
 import { type Step, timeline, type Which } from "../recording/timeline.ts";
-import { HTML_END, htmlHead, htmlRow } from "../render/html.ts";
+import { HTML_END, htmlHead, htmlNote, htmlRow } from "../render/html.ts";
 import type { RowReader } from "../render/recording-text.ts";
 import { RenderedLines, type SizeFrom } from "../render/rendered-lines.ts";
 import { formatBytes } from "../table.ts";
@@ -51,8 +53,11 @@ export async function exportRecording(
   if (recording.ended) await tellViewed(context, session.id);
   const { run, bytes: recordingBytes, durationMs } = recording;
   const untimedBytes = options.format === "asciicast" ? untimed.bytes : null;
-  const result = { session: session.id, run, format: options.format, file: options.file, bytes: file.bytes, recordingBytes, durationMs };
-  process.stdout.write(context.json ? `${JSON.stringify({ ...result, untimedBytes })}\n` : `${told(session, source, options)}\n`);
+  const { format } = options;
+  const result = { session: session.id, run, format, file: options.file, bytes: file.bytes, recordingBytes, durationMs };
+  process.stdout.write(
+    context.json ? `${JSON.stringify({ ...result, untimedBytes, gaps: recording.gaps })}\n` : `${told(session, source, options)}\n`,
+  );
 }
 
 type Content = (context: Context, source: Source, session: Session) => AsyncGenerator<string>;
@@ -63,11 +68,11 @@ const CONTENT: Readonly<Record<Format, Content>> = {
     yield* asciicast(counted(timeline(context, source), source), header);
   },
   async *text(context, source) {
-    yield* lines(context, source);
+    yield* lines(context, source, { note: (text) => text });
   },
   async *html(context, source, session) {
     yield htmlHead(`${session.name} · run ${source.run}`);
-    yield* lines(context, source, htmlRow);
+    yield* lines(context, source, { note: htmlNote, row: htmlRow });
     yield HTML_END;
   },
 };
@@ -84,17 +89,29 @@ async function* counted(steps: AsyncIterable<Step>, source: Source): AsyncGenera
 }
 
 /** Many at a time: millions of small pieces would take longer than what is in them. */
-async function* lines(context: Context, source: Source, row?: RowReader): AsyncGenerator<string> {
-  const { session: ref, run, bytes: until, sizes, begins, limitBytes } = source;
+async function* lines(
+  context: Context,
+  source: Source,
+  { note, row }: { note(text: string): string; row?: RowReader },
+): AsyncGenerator<string> {
+  const { session: ref, run, bytes: until, sizes, begins, limitBytes, gaps } = source;
   using rendered = new RenderedLines({ sizes, from: begins, torn: begins > 0, ...(row ? { row } : {}) });
-  if (begins > 0) yield `${deletedNote({ from: 0, to: begins, limitBytes })}\n`;
-  const onDeleted = ({ to }: { to: number }) => rendered.skip(to);
-  for await (const chunk of bytesOf(context, { ref, run, from: begins, until, follow: false, onDeleted })) {
+  if (begins > 0) yield `${note(deletedNote({ from: 0, to: begins, limitBytes }))}\n`;
+  let before: string[] = [];
+  const onDeleted = (deleted: Deleted) => {
+    rendered.skip(deleted.to);
+    before.push(...rendered.ready({ follow: true, atRest: true }), note(deletedNote(deleted)));
+  };
+  const onGap = (gap: RecordingGap) => {
+    before.push(...rendered.breakOff(), note(gapNote(gap)));
+  };
+  for await (const chunk of bytesOf(context, { ref, run, from: begins, until, follow: false, gaps, onDeleted, onGap })) {
     rendered.write(chunk);
     source.read(chunk.length);
-    yield joined(rendered.ready({ follow: false, atRest: false }));
+    yield joined([...before, ...rendered.ready({ follow: false, atRest: false })]);
+    before = [];
   }
-  yield joined(rendered.finish());
+  yield joined([...before, ...rendered.finish()]);
 }
 
 function joined(lines: readonly string[]): string {
@@ -106,6 +123,7 @@ function told(session: Session, source: Source, { file, format }: { file: string
   const notes = [
     ...(format === "asciicast" ? [formatDuration(source.durationMs)] : []),
     ...(bytes > 0 ? [`${formatBytes(bytes)} in ${stretches === 1 ? "1 stretch" : `${stretches} stretches`} without times, marked`] : []),
+    ...(source.gaps.length > 0 ? [`${gapSummary(source.gaps)}, marked`] : []),
     ...(source.begins > 0 ? [`the first ${formatBytes(source.begins)} of it had been deleted`] : []),
     ...(source.ended ? [] : ["it still runs: this is what there was until now"]),
   ];

@@ -17,11 +17,14 @@ class Daemon implements AsyncDisposable {
   readonly #client = new HoldfastClient(unixTransport(join(this.#directory.path, "sock")));
   readonly context = { client: this.#client } as unknown as Context;
   asked: string[] = [];
+  /** Where a reader asked the stream to end. */
+  untilGap: (string | null)[] = [];
 
   constructor(answer: (request: { from: number; output: boolean; response: ServerResponse }) => void) {
     this.#server = createServer((request: IncomingMessage, response) => {
       const url = new URL(request.url ?? "", "http://x");
       this.asked.push(url.pathname.split("/").at(-1) ?? "");
+      if (url.pathname.endsWith("/output")) this.untilGap.push(url.searchParams.get("untilGap"));
       answer({ from: Number(url.searchParams.get("from") ?? 0), output: url.pathname.endsWith("/output"), response });
     });
     this.#server.on("connection", (socket) => this.#sockets.add(socket.on("error", () => {})));
@@ -53,7 +56,7 @@ const WHOLE = "0123456789";
 
 test.each([true, false])("a stream that is cut off again and again is read on from where it was (follow: %s)", async (follow) => {
   await using daemon = await new Daemon(({ from, output, response }) => {
-    if (!output) return json(response, { bytes: WHOLE.length, ended: true });
+    if (!output) return json(response, { bytes: WHOLE.length, ended: true, gaps: [] });
     // Three bytes, then the daemon dies: to the reader it looks like the end.
     response.writeHead(200).write(WHOLE.slice(from, from + 3), () => response.socket?.destroy());
   }).listen();
@@ -70,7 +73,7 @@ test("a run that says nothing and cannot be watched is asked about now and then,
   let looks = 0;
   await using daemon = await new Daemon(({ output, response }) => {
     if (output) response.writeHead(200).end();
-    else json(response, { bytes: 0, ended: ++looks > 4 });
+    else json(response, { bytes: 0, ended: ++looks > 4, gaps: [] });
   }).listen();
   const began = performance.now();
   expect(await text(bytesOf(daemon.context, { ref: "x", run: 1, from: 0, follow: true }))).toBe("");
@@ -102,4 +105,42 @@ test("a reader that has enough ends it", async () => {
     ({ response }) => void response.writeHead(200).write("0123", () => setTimeout(() => stop.abort(), 20)),
   ).listen();
   expect(await text(bytesOf(daemon.context, { ref: "x", run: 1, from: 0, follow: true, signal: stop.signal }))).toBe("0123");
+});
+
+const hole = (offset: number) => ({ offset, bytes: null, why: "x", began: null });
+
+test("a hole that comes while somebody reads stands between what was before it and what is after it, and is told once", async () => {
+  let known = [hole(0)];
+  await using daemon = await new Daemon(({ from, output, response }) => {
+    if (!output) return json(response, { bytes: WHOLE.length, ended: true, gaps: known });
+    // The stream ends where the reader does not know of a hole; from then on the daemon names it.
+    const end = known.length === 1 ? 4 : undefined;
+    known = [hole(0), hole(4), hole(WHOLE.length)];
+    response.writeHead(200).end(WHOLE.slice(from, end));
+  }).listen();
+  let told = "";
+  const onGap = ({ offset }: { offset: number }) => {
+    told += `[${offset}]`;
+  };
+  const gaps = known;
+  for await (const bytes of bytesOf(daemon.context, { ref: "x", run: 1, from: 0, follow: true, gaps, onGap })) told += Buffer.from(bytes);
+  expect(told).toBe("[0]0123[4]456789[10]");
+  expect(daemon.untilGap).toEqual(["1", "5"]);
+});
+
+test("a hole that was known before is where it is, also when the stream goes on over it", async () => {
+  await using daemon = await new Daemon(({ from, response }) => void response.writeHead(200).end(WHOLE.slice(from))).listen();
+  const told: (string | number)[] = [];
+  const gaps = [hole(2), hole(5), hole(8)];
+  const options = {
+    ref: "x",
+    run: 1,
+    from: 4,
+    until: 8,
+    follow: false,
+    gaps,
+    onGap: ({ offset }: { offset: number }) => void told.push(offset),
+  };
+  for await (const bytes of bytesOf(daemon.context, options)) told.push(Buffer.from(bytes).toString());
+  expect(told).toEqual(["4", 5, "567", 8]);
 });

@@ -1,3 +1,4 @@
+import type { RecordingGap } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
 import { Patience } from "../patience.ts";
@@ -12,7 +13,8 @@ export interface Deleted {
 /**
  * Every byte once, in order; a daemon that dies or is replaced is found again, and read on from where we were. A stream that was cut
  * off looks like one that has ended: without `follow` it is whole when it has reached `until`, and what comes after that is left out.
- * Where the recording's limit has overtaken us, `onDeleted` is told before we go on with what is there.
+ * Where the recording's limit has overtaken us, `onDeleted` is told before we go on with what is there; where it has a hole, `onGap`, with
+ * everything before it given and nothing after it. `gaps` are those that are known before anything is read.
  */
 export async function* bytesOf(
   context: Context,
@@ -24,24 +26,46 @@ export async function* bytesOf(
     follow: boolean;
     signal?: AbortSignal;
     onDeleted?(deleted: Deleted): void | Promise<void>;
+    gaps?: readonly RecordingGap[];
+    onGap?(gap: RecordingGap): void | Promise<void>;
   },
 ): AsyncGenerator<Uint8Array> {
-  let { from } = options;
+  let { from, gaps = [] } = options;
+  // Holes before this offset have been told.
+  let untilGap = from;
+  const tellGaps = async () => {
+    for (const gap of gaps) {
+      if (gap.offset < untilGap || gap.offset > from) continue;
+      untilGap = gap.offset + 1;
+      await options.onGap?.(gap);
+    }
+  };
+  const nextGap = () => gaps.find(({ offset }) => offset >= untilGap)?.offset ?? Number.POSITIVE_INFINITY;
   const patience = new Patience();
   while (!options.signal?.aborted) {
     const before = from;
     try {
       const { ref, run, follow } = options;
-      for await (const chunk of await context.client.bytes({ params: { ref }, query: { run, from, follow } }, options.signal)) {
-        const wanted = follow || options.until === undefined ? chunk : chunk.subarray(0, options.until - from);
-        from += wanted.length;
+      await tellGaps();
+      const query = { run, from, follow, ...(options.onGap ? { untilGap } : {}) };
+      for await (const chunk of await context.client.bytes({ params: { ref }, query }, options.signal)) {
         patience.renew();
-        if (wanted.length > 0) yield wanted;
-        if (wanted.length < chunk.length) return;
+        const until = follow ? undefined : options.until;
+        const isLast = until !== undefined && from + chunk.length > until;
+        for (let rest = isLast ? chunk.subarray(0, until - from) : chunk; rest.length > 0; ) {
+          await tellGaps();
+          const piece = rest.subarray(0, nextGap() - from);
+          rest = rest.subarray(piece.length);
+          from += piece.length;
+          yield piece;
+        }
+        if (isLast) return await tellGaps();
       }
-      if (options.signal?.aborted || (!follow && from >= (options.until ?? 0))) return;
-      const { bytes, ended } = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run } });
-      if (from >= bytes && (ended || !follow)) return;
+      if (options.signal?.aborted) return;
+      if (!follow && from >= (options.until ?? 0)) return await tellGaps();
+      const recording = await context.client.call("getRecording", { params: { ref: options.ref }, query: { run: options.run } });
+      gaps = recording.gaps;
+      if (from >= recording.bytes && (recording.ended || !follow)) return await tellGaps();
       patience.renew();
       // A run that has no watch yet, or cannot have one: it is looked at now and then.
       if (from === before) await patience.pause();
@@ -51,9 +75,10 @@ export async function* bytesOf(
         continue;
       }
       const { ref, run } = options;
-      const { begins, limitBytes } = await context.client.call("getRecording", { params: { ref }, query: { run, from } });
+      const { begins, limitBytes, ...recording } = await context.client.call("getRecording", { params: { ref }, query: { run, from } });
       await options.onDeleted?.({ from, to: begins, limitBytes });
       from = begins;
+      gaps = recording.gaps;
     }
   }
 }

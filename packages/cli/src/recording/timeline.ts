@@ -4,9 +4,9 @@
  * bytes between two have the time of the second.
  *
  * What nobody sampled is told as such: `untimed` comes before it, at the last time that is known, and `timed` where times are known
- * again. Memory stays flat: bytes come in pieces, samples in pages.
+ * again. `gap` stands where output was never recorded. Memory stays flat: bytes come in pieces, samples in pages.
  */
-import type { TimeSample } from "@holdfast/contract/endpoints";
+import type { RecordingGap, TimeSample } from "@holdfast/contract/endpoints";
 import type { Context } from "../command.ts";
 import { bytesOf, type Deleted } from "./bytes.ts";
 
@@ -14,7 +14,8 @@ export type Step =
   | { kind: "output"; at: number; bytes: Uint8Array; timed: boolean }
   | { kind: "resize"; at: number; columns: number; rows: number }
   | { kind: "untimed"; at: number; bytes: number }
-  | { kind: "timed"; at: number };
+  | { kind: "timed"; at: number }
+  | { kind: "gap"; at: number; gap: RecordingGap };
 
 export interface Which {
   /** The session's id. */
@@ -25,17 +26,19 @@ export interface Which {
   /** How much of the recording: what comes later is left out. */
   bytes: number;
   ended: boolean;
+  gaps: readonly RecordingGap[];
   /** Tells that so many bytes were deleted before they could be read. */
   onDeleted?(bytes: number): void;
 }
 
 export async function* timeline(context: Context, which: Which): AsyncGenerator<Step> {
-  const { session: ref, run, begins, bytes: until } = which;
+  const { session: ref, run, begins, bytes: until, gaps } = which;
   const onDeleted = ({ from, to }: Deleted) => {
     bytes.skip(to - from);
     which.onDeleted?.(to - from);
   };
-  await using bytes = new Pieces(bytesOf(context, { ref, run, from: begins, until, follow: false, onDeleted }));
+  const onGap = (gap: RecordingGap) => bytes.note(gap);
+  await using bytes = new Pieces(bytesOf(context, { ref, run, from: begins, until, follow: false, gaps, onDeleted, onGap }));
   let at = 0;
   let clock: number | undefined;
   let untimed = false;
@@ -52,16 +55,22 @@ export async function* timeline(context: Context, which: Which): AsyncGenerator<
       if (untimed) yield { kind: "timed", at };
       untimed = false;
     }
-    for await (const piece of bytes.take(end - offset)) yield { kind: "output", at, bytes: piece, timed: !untimed };
+    for await (const piece of bytes.take(end - offset)) yield stepOf(piece, { at, timed: !untimed });
     offset = Math.max(offset, end);
     if (sample.columns !== undefined && sample.rows !== undefined && sample.offset <= until)
       yield { kind: "resize", at, columns: sample.columns, rows: sample.rows };
   }
-  if (offset >= until) return;
-  // Of a run that goes on, this is what came just now, since the last sample.
-  const timed = !which.ended && clock !== undefined;
-  if (!timed) yield { kind: "untimed", at, bytes: until - offset };
-  for await (const piece of bytes.take(until - offset)) yield { kind: "output", at, bytes: piece, timed };
+  if (offset < until) {
+    // Of a run that goes on, this is what came just now, since the last sample.
+    const timed = !which.ended && clock !== undefined;
+    if (!timed) yield { kind: "untimed", at, bytes: until - offset };
+    for await (const piece of bytes.take(until - offset)) yield stepOf(piece, { at, timed });
+  }
+  for await (const gap of bytes.rest()) yield { kind: "gap", at, gap };
+}
+
+function stepOf(piece: Uint8Array | RecordingGap, { at, timed }: { at: number; timed: boolean }): Step {
+  return piece instanceof Uint8Array ? { kind: "output", at, bytes: piece, timed } : { kind: "gap", at, gap: piece };
 }
 
 /** Bytes between two times that are this close came then: as good as sampled. Every run begins with such, before its watch is there. */
@@ -96,6 +105,7 @@ class Pieces implements AsyncDisposable {
   readonly #source: AsyncGenerator<Uint8Array>;
   #left: Uint8Array = new Uint8Array();
   #skipped = 0;
+  #gaps: RecordingGap[] = [];
 
   constructor(source: AsyncGenerator<Uint8Array>) {
     this.#source = source;
@@ -106,13 +116,19 @@ class Pieces implements AsyncDisposable {
     this.#skipped += count;
   }
 
-  async *take(count: number): AsyncGenerator<Uint8Array> {
+  /** A hole before what comes next. */
+  note(gap: RecordingGap): void {
+    this.#gaps.push(gap);
+  }
+
+  async *take(count: number): AsyncGenerator<Uint8Array | RecordingGap> {
     for (let wanted = count; wanted > 0; ) {
       if (this.#left.length === 0) {
         const { done, value } = await this.#source.next();
         if (done) return;
         this.#left = value;
       }
+      yield* this.#gaps.splice(0);
       const gone = Math.min(wanted, this.#skipped);
       this.#skipped -= gone;
       wanted -= gone;
@@ -122,6 +138,12 @@ class Pieces implements AsyncDisposable {
       wanted -= piece.length;
       yield piece;
     }
+  }
+
+  /** Holes at its end: after the last byte is none to stand before. */
+  async *rest(): AsyncGenerator<RecordingGap> {
+    await this.#source.next();
+    yield* this.#gaps.splice(0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -39,6 +39,11 @@ pre { margin: 0; padding: 1em; white-space: pre-wrap; overflow-wrap: anywhere; f
 `;
 }
 
+/** A remark of ours between the lines. */
+export function htmlNote(text: string): string {
+  return `<span style="opacity:.6;font-style:italic">${escaped(inert(text))}</span>`;
+}
+
 export const HTML_END = "</pre>\n</body>\n</html>\n";
 
 export function htmlRow(row: IBufferLine): string {

@@ -316,3 +316,20 @@ function numbered(from: number, to: number): string {
 function fixture(name: string): Buffer {
   return readFileSync(new URL(`fixtures/${name}`, import.meta.url));
 }
+
+describe("where something was never recorded", () => {
+  it.each([
+    ["the line before it ends there", "one\r\ntw", "o\r\nfour\r\n", ["one", "tw", "o", "four"]],
+    ["no empty line comes of it where a line had ended", "one\r\n", "two\r\n", ["one", "two"]],
+    ["an escape sequence whose end is missing takes nothing with it", "one\x1b]0;title", "two\x07\r\n", ["one", "two"]],
+    ["half a character is none", "one\xe6", "two\r\n", ["one", "two"]],
+  ])("%s", (_title, before, after, expected) => {
+    using text = new RecordingText(SIZE);
+    text.write(Buffer.from(before, "latin1"));
+    text.breakOff();
+    const first = text.scrolled();
+    text.write(Buffer.from(after, "latin1"));
+    expect([...first, ...text.finish()]).toEqual(expected);
+    expect(first.length).toBeGreaterThan(0);
+  });
+});

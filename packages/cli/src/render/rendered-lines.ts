@@ -64,6 +64,12 @@ export class RenderedLines implements Disposable {
     this.#torn = TORN_LINE;
   }
 
+  /** Something was never recorded here. Everything before it, as it stands, then comes before everything after it. */
+  breakOff(): string[] {
+    this.#text.breakOff();
+    return this.#text.scrolled();
+  }
+
   /** What cannot change any more; when following, what stands still is given too. */
   ready({ follow, atRest }: { follow: boolean; atRest: boolean }): string[] {
     return follow ? this.#text.settled({ atRest }) : this.#text.scrolled();

@@ -2,6 +2,7 @@
  * Plays the steps of a recording on a terminal, in their time. One loop feeds the emulator and waits for the next step's time; keys,
  * signals and new sizes only change what it waits for and wake it. The screen is drawn at most every FRAME_MS, whatever is fed.
  */
+import { gapNote, gapText } from "../recording/gap-note.ts";
 import type { Step } from "../recording/timeline.ts";
 import { formatBytes } from "../table.ts";
 import { PlayClock } from "./clock.ts";
@@ -13,6 +14,9 @@ const FRAME_MS = 33;
 
 /** The time in the status line goes on while nothing is said. */
 const STATUS_MS = 250;
+
+/** What is said of a moment stays long enough to be read. */
+const NOTE_MS = 4000;
 
 const SLOWEST = 1 / 16;
 const FASTEST = 1024;
@@ -49,6 +53,7 @@ export class Player implements Disposable {
   #skip = false;
   #untimedBytes = 0;
   #note = "";
+  #noteStays = 0;
   #lastFrame = 0;
   #frame: NodeJS.Timeout | undefined;
 
@@ -100,7 +105,7 @@ export class Player implements Disposable {
     if (step.at >= this.#from && this.#clock.position < this.#from) this.#clock.jump(this.#from);
     if (step.at < this.#from || step.kind === "timed") this.#clock.jump(step.at);
     // When it came is not known: it is played at once, and where times are known again they go on from there.
-    else if (step.kind === "untimed" || (step.kind === "output" && !step.timed)) await this.#whilePaused();
+    else if (step.kind === "gap" || step.kind === "untimed" || (step.kind === "output" && !step.timed)) await this.#whilePaused();
     else await this.#comes(step.at);
     this.#skip = false;
   }
@@ -131,8 +136,13 @@ export class Player implements Disposable {
       this.#untimedBytes += step.bytes;
       this.#note = `untimed: when these ${formatBytes(step.bytes)} came is not known`;
     }
+    if (step.kind === "gap") {
+      this.#view.breakOff(gapNote(step.gap));
+      this.#note = gapText(step.gap);
+      this.#noteStays = performance.now() + NOTE_MS;
+    }
     if (step.kind === "output") {
-      if (step.timed) this.#note = "";
+      if (step.timed && performance.now() >= this.#noteStays) this.#note = "";
       for (let at = 0; at < step.bytes.length && !this.#left; at += SLICE) {
         this.#view.write(step.bytes.subarray(at, at + SLICE));
         // Keys and frames have their turn between two pieces of a flood.

@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";
+import { gapSummary } from "../recording/gap-note.ts";
 import { type Step, timeline } from "../recording/timeline.ts";
 import { formatBytes } from "../table.ts";
 import { tellViewed } from "../viewed.ts";
@@ -37,8 +38,9 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   if (recording.ended) await tellViewed(context, session.id);
   const deleted = recording.begins > 0 ? `; the first ${formatBytes(recording.begins)} of it had been deleted` : "";
   const untimed = played.untimedBytes > 0 ? `; ${formatBytes(played.untimedBytes)} of it had no times and were played at once` : "";
+  const holes = recording.gaps.length > 0 ? `; it has ${gapSummary(recording.gaps)}, where output was not recorded` : "";
   const more = played.finished && !recording.ended ? `\n${name} still runs: holdfast attach ${name}` : "";
-  process.stdout.write(`${name}, run ${recording.run}: ${lengthText(played, recording.durationMs)}${deleted}${untimed}${more}\n`);
+  process.stdout.write(`${name}, run ${recording.run}: ${lengthText(played, recording.durationMs)}${deleted}${untimed}${holes}${more}\n`);
   return played.signal === undefined ? 0 : (SIGNAL_CODES[played.signal] ?? 1);
 }
 
@@ -54,6 +56,7 @@ function lengthText({ at, finished }: Played, durationMs: number): string {
 }
 
 function stepJson(step: Step): object {
+  if (step.kind === "gap") return { kind: step.kind, at: step.at, ...step.gap };
   if (step.kind !== "output") return step;
   const { bytes, ...rest } = step;
   return { ...rest, base64: Buffer.from(bytes).toString("base64") };

@@ -95,3 +95,17 @@ test("whatever is recorded, frame after frame shows the recorded screen and puts
     }),
   );
 });
+
+test("a remark stands on a line of its own where something is missing, and never inside a full-screen program", () => {
+  using view = new View({ columns: 20, rows: 6 });
+  const seen = watcher();
+  view.write(Buffer.from("one\r\ntw\x1b]0;title"));
+  view.breakOff("[missing]");
+  view.write(Buffer.from("three"));
+  seen.show(view.draw(ROOM, ""));
+  expect(seen.lines().slice(0, 4)).toEqual(["one", "tw", "[missing]", "three"]);
+  view.write(Buffer.from("\x1b[?1049h\x1b[H\x1b[2Jwhole screen"));
+  view.breakOff("[missing]");
+  seen.show(view.draw(ROOM, ""));
+  expect(seen.lines().slice(0, 2)).toEqual(["whole screen", ""]);
+});

@@ -61,6 +61,13 @@ export class View implements Disposable {
     if (text !== "") parseNow(this.#terminal, text);
   }
 
+  /** Something is missing here. A remark stands on a line of its own, unless a program draws the whole screen. */
+  breakOff(note: string): void {
+    parseNow(this.#terminal, this.#harmless.push(`${this.#decoder.decode()}\x18`));
+    const { type, cursorX } = this.#terminal.buffer.active;
+    if (type === "normal") parseNow(this.#terminal, `${cursorX > 0 ? "\r\n" : ""}${note}\r\n`);
+  }
+
   resize(wanted: Size): void {
     const { columns, rows } = boundedSize(wanted);
     this.#terminal.resize(columns, rows);

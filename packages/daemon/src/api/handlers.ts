@@ -81,8 +81,7 @@ export function handlers(rooms: {
     getScreen: ({ params }) => sessions.screen(params.ref),
     getRecording: ({ params, query }) => sessions.recording(params.ref, query),
     listTimes: ({ params, query }) => sessions.times(params.ref, query),
-    readOutput: ({ params, query }, { signal }) =>
-      sessions.output(params.ref, { run: query.run, from: query.from, follow: query.follow, signal }),
+    readOutput: ({ params, query }, { signal }) => sessions.output(params.ref, { ...query, signal }),
     viewSession: ({ params }, { actor }) => sessions.view(params.ref, actor),
     listApprovals: ({ query: { session, all } }, { reach }) => {
       const { cursor } = journal;

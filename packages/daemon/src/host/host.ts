@@ -42,6 +42,12 @@ export interface Typed {
   waiting: number | null;
 }
 
+export interface RecorderEnd {
+  why: string | null;
+  /** Milliseconds since 1970. */
+  at: number | null;
+}
+
 export type AttachWays = { command: string[]; socket: null } | { command: null; socket: string };
 
 export interface Host extends AsyncDisposable {
@@ -63,6 +69,8 @@ export interface Host extends AsyncDisposable {
   press(run: RunId, keys: readonly Key[]): Promise<Typed>;
   resize(run: RunId, size: { columns: number; rows: number }): Promise<void>;
   screen(run: RunId): Promise<Screen>;
+  /** That the recorder ended before the run did, why and when as far as that is known; undefined where it did not. */
+  recorderEnd(run: RunId): Promise<RecorderEnd | undefined>;
   /** A recorder that died is replaced by one that writes under a new prefix; false when it could not be. */
   reopenRecording(run: RunId, prefix: string): Promise<boolean>;
   /** These files, the oldest of the recording, are about to be deleted: what the adapter reads in recordings must not go with them. */

@@ -4,9 +4,10 @@ import { once } from "node:events";
 import { mkdtempDisposableSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { appendGap } from "@holdfast/platform";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { follow } from "./follow.ts";
+import { firstGap, follow } from "./follow.ts";
 import { Recording } from "./recording.ts";
 import { RunWatch } from "./run-watch.ts";
 
@@ -50,6 +51,28 @@ class LiveRun implements AsyncDisposable {
 async function all(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(chunks));
 }
+
+test("a reader that asks for it is stopped before a hole, also one that comes while it waits", async () => {
+  await using run = new LiveRun();
+  const { directory } = run.recording;
+  const signal = new AbortController().signal;
+  const options = { recording: run.recording, signal, watch: () => undefined, lives: () => true };
+  run.say(Buffer.from("before"));
+  await vi.waitFor(() => expect(run.recording.size()).toBe(6));
+  const reader = follow({ ...options, offset: 0, nextGap: (from) => firstGap(directory, from) });
+  expect(String((await reader.next()).value)).toBe("before");
+  const waiting = reader.next();
+  appendGap(directory, { offset: 6, bytes: null, why: "x", at: null });
+  run.say(Buffer.from("after"));
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(firstGap(directory, 7)).toBeUndefined();
+  appendGap(directory, { offset: 3, bytes: null, why: "x", at: null });
+  await vi.waitFor(() => expect(run.recording.size()).toBe(11));
+  expect(String(await all(follow({ ...options, offset: 0, nextGap: (from) => firstGap(directory, from) })))).toBe("bef");
+  expect(
+    String(await all(follow({ ...options, lives: () => false, offset: 6, nextGap: (from) => firstGap(directory, Math.max(from, 7)) }))),
+  ).toBe("after");
+});
 
 test("every byte comes exactly once and in order while the recorder writes, from any offset", { timeout: 20_000 }, async () => {
   await fc.assert(

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/contract";
+import { readGaps } from "@holdfast/platform";
 import type { Recording } from "./recording.ts";
 import type { RunWatch } from "./run-watch.ts";
 
@@ -11,7 +12,8 @@ const UNTOLD_MS = 1000;
 /**
  * Every byte from `offset` to the end of what is written now, once and in order; while there is a watch, or the run lives all the same, also
  * what comes later. A reader that the limit has overtaken is cut off: it must not take what follows for what it missed. Both are asked anew
- * after each chunk: the watch disappears when the run has ended and its recording is whole.
+ * after each chunk: the watch disappears when the run has ended and its recording is whole. With `nextGap` it ends before that hole: asked
+ * after the bytes were read, for a hole is written down before what comes after it.
  */
 export async function* follow(options: {
   recording: Recording;
@@ -19,6 +21,7 @@ export async function* follow(options: {
   signal: AbortSignal;
   watch(): RunWatch | undefined;
   lives(): boolean;
+  nextGap?(offset: number): number | undefined;
 }): AsyncGenerator<Buffer> {
   let offset = options.offset;
   while (!options.signal.aborted) {
@@ -35,9 +38,18 @@ export async function* follow(options: {
         continue;
       }
     }
+    const gap = options.nextGap?.(offset);
+    if (gap === offset) return;
+    if (gap !== undefined) chunk = chunk.subarray(0, gap - offset);
     offset += chunk.length;
     yield chunk;
   }
+}
+
+/** Where the first hole at this offset or a later one lies. */
+export function firstGap(directory: string, from: number): number | undefined {
+  const offsets = readGaps(directory).flatMap(({ offset }) => (offset >= from ? [offset] : []));
+  return offsets.length > 0 ? Math.min(...offsets) : undefined;
 }
 
 function pause(signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { AnyEvent, HostName, Principal, SessionId } from "@holdfast/contract";
 import { type Home, openHome, runDirectory } from "@holdfast/platform";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { Host, LiveRun, RunId } from "../host/host.ts";
+import type { Host, LiveRun, RecorderEnd, RunId } from "../host/host.ts";
 import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
 import { Reserve } from "../journal/reserve.ts";
@@ -22,6 +22,7 @@ class ScriptedHost {
   kept: LiveRun[] | Error = [];
   removed: RunId[] = [];
   reopened: string[] = [];
+  recorder: RecorderEnd | undefined;
   removal: () => Promise<void> = async () => {};
   lost: () => void = () => {};
 
@@ -33,6 +34,10 @@ class ScriptedHost {
   async remove(run: RunId): Promise<void> {
     this.removed.push(run);
     await this.removal();
+  }
+
+  async recorderEnd(): Promise<RecorderEnd | undefined> {
+    return this.recorder;
   }
 
   async reopenRecording(_run: RunId, prefix: string): Promise<boolean> {
@@ -225,6 +230,21 @@ test("a recorder that died is replaced; the hole is told once, and again only wh
   writeFileSync(join(bench.directory(), "output-001.000000"), "more");
   await bench.lifecycle.reconcile();
   expect(bench.events("recording.gap")).toMatchObject([{ data: { offset: 6 } }, { data: { offset: 10 } }]);
+});
+
+test("a recorder that ended before the run leaves a hole at the end of the recording, with its reason", async () => {
+  const bench = new Bench();
+  await bench.start();
+  bench.say("before");
+  bench.host.recorder = { why: "the disk was full", at: 1000 };
+  bench.exit();
+  await bench.lifecycle.reconcile();
+  const gap = { offset: 6, bytes: null, why: "the disk was full" };
+  expect(bench.events("recording.gap")).toMatchObject([{ data: { run: 1, ...gap, began: "1970-01-01T00:00:01.000Z" } }]);
+  expect(bench.lifecycle.gapsOf(RUN)).toEqual([{ ...gap, at: 1000 }]);
+  // Also when its line in the file is gone.
+  rmSync(join(bench.directory(), "gaps"));
+  expect(bench.lifecycle.gapsOf(RUN)).toEqual([{ ...gap, at: 1000 }]);
 });
 
 test("a keeper that cannot be removed now is tried again by the next sweep", async () => {

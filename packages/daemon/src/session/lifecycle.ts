@@ -6,19 +6,7 @@
  */
 import { join } from "node:path";
 import { type EndCause, type EventData, type HostName, hasEnded, type SessionId, unwritable } from "@holdfast/contract";
-import {
-  appendGap,
-  describe,
-  type Home,
-  inspect,
-  log,
-  msSince,
-  readGaps,
-  runDirectory,
-  stampMs,
-  startStamp,
-  whyUnwritable,
-} from "@holdfast/platform";
+import { describe, type Gap, type Home, inspect, log, msSince, runDirectory, stampMs, startStamp } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, type LiveRun, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -28,6 +16,7 @@ import { Recording } from "../record/recording.ts";
 import { RunWatch } from "../record/run-watch.ts";
 import { type RecordedExit, readExitFile, writeExitFile } from "./exit-file.ts";
 import { kernelMemoryKills } from "./out-of-memory.ts";
+import { RecorderRepair } from "./recorder-repair.ts";
 import { RecordingGaps } from "./recording-gaps.ts";
 import { removeLaunch } from "./run-files.ts";
 import { hasStopFile } from "./stop-file.ts";
@@ -64,6 +53,7 @@ export class Lifecycle implements Disposable {
   readonly #watches = new Map<string, RunWatch>();
   readonly #ending = new Map<string, Promise<void>>();
   readonly #gaps: RecordingGaps;
+  readonly #recorders: RecorderRepair;
   readonly #cutsTold = new Map<string, number>();
   readonly #recordingLimit: number;
   /** Of which it has been said that they cannot be watched. */
@@ -94,6 +84,7 @@ export class Lifecycle implements Disposable {
     this.#queries = options.queries;
     this.#reserve = options.reserve;
     this.#gaps = new RecordingGaps(options);
+    this.#recorders = new RecorderRepair(options.reserve);
     this.#hosts = options.hosts;
     this.#recordingLimit = options.recordingLimit ?? 0;
   }
@@ -121,6 +112,11 @@ export class Lifecycle implements Disposable {
     clearInterval(this.#timer);
     for (const watch of this.#watches.values()) watch[Symbol.dispose]();
     this.#watches.clear();
+  }
+
+  /** Of any run, ended or not. */
+  gapsOf(run: RunId): Gap[] {
+    return this.#gaps.all(run);
   }
 
   watchOf(run: RunId): RunWatch | undefined {
@@ -245,7 +241,8 @@ export class Lifecycle implements Disposable {
     this.#tryToWatch(run);
     this.#observer?.look(run);
     this.#tellCut(record);
-    if (!live.recording) await this.#repairRecording(host, run);
+    const { recording } = this.#watches.get(runMarker(run)) ?? {};
+    if (!live.recording && recording && (await this.#recorders.replace(host, run, recording))) this.#gaps.tell(run);
   }
 
   /** The keeper could not write it, or not yet; once it is removed, nobody else knows. */
@@ -327,7 +324,9 @@ export class Lifecycle implements Disposable {
   async #bringToEnd(run: RunId, how: { exit: RecordedExit } | { lost: true }): Promise<void> {
     const record = this.#queries.get(run.session);
     if (!record || hasEnded(record.status) || record.run !== run.run) return;
-    await this.#hosts.get(record.host)?.remove(run);
+    const host = this.#hosts.get(record.host);
+    const recorderEnd = await host?.recorderEnd(run);
+    await host?.remove(run);
     const directory = runDirectory(this.#home, run.session, run.run);
     // One that ended while nobody watched gets its last times now.
     this.#tryToWatch(run);
@@ -335,6 +334,7 @@ export class Lifecycle implements Disposable {
     this.#watches.get(runMarker(run))?.[Symbol.dispose]();
     this.#watches.delete(runMarker(run));
     const recording = new Recording(directory);
+    this.#recorders.noteAtEnd(run, recording, recorderEnd);
     const activity = recording.lastActivity();
     const data: EventData<"session.ended"> = {
       run: run.run,
@@ -384,18 +384,6 @@ export class Lifecycle implements Disposable {
     const { offset, path: outputPath } = first;
     const data = { run: record.run, offset, bytes: offset - record.cutOffset, limit: this.#limitOf(record), outputPath };
     return [{ type: "recording.cut", actor: DAEMON, session: record.id, data }];
-  }
-
-  /** Not on a full disk: a recorder that can write nothing ends at once. */
-  async #repairRecording(host: Host, run: RunId): Promise<void> {
-    const { recording } = this.#watches.get(runMarker(run)) ?? {};
-    if (!recording || whyUnwritable(recording.directory)) return;
-    const offset = recording.size();
-    // The hole first: a daemon that dies here finds it in the file. The same place again is the same hole.
-    if (!readGaps(recording.directory).some((gap) => gap.offset === offset)) {
-      appendGap(recording.directory, { offset, bytes: null, why: "the recorder had ended" });
-    }
-    if (await host.reopenRecording(run, recording.nextPrefix())) this.#gaps.tell(run);
   }
 }
 

@@ -2,7 +2,8 @@
  * Holes in recordings become events. The truth is the run's `gaps` file, written by whoever noticed; here it is compared with what the
  * journal has, so that a hole is told once, whichever daemon lives to tell it, and on a full disk later.
  */
-import { describe, type Home, log, readGaps, runDirectory } from "@holdfast/platform";
+import type { EventData } from "@holdfast/contract";
+import { describe, type Gap, type Home, log, readGaps, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -48,7 +49,17 @@ export class RecordingGaps {
     this.#told.set(runMarker(run), told);
     return gaps
       .filter(({ offset }) => !told.has(offset))
-      .map((gap) => ({ type: "recording.gap", actor: DAEMON, session: run.session, data: { run: run.run, ...gap } }));
+      .map(({ at, ...gap }) => {
+        const data = { run: run.run, ...gap, ...(at === null ? {} : { began: new Date(at).toISOString() }) };
+        return { type: "recording.gap", actor: DAEMON, session: run.session, data };
+      });
+  }
+
+  /** Every hole of a run, in order: those of its file, and of events whose line in the file is lost. */
+  all(run: RunId): Gap[] {
+    const gaps = new Map(this.#events(run).map((gap) => [gap.offset, gap]));
+    for (const gap of readGaps(runDirectory(this.#home, run.session, run.run))) gaps.set(gap.offset, gap);
+    return [...gaps.values()].sort((a, b) => a.offset - b.offset);
   }
 
   /** The run has ended, and all of it is told. */
@@ -58,7 +69,14 @@ export class RecordingGaps {
   }
 
   #toldBefore(run: RunId): Set<number> {
+    return new Set(this.#events(run).map(({ offset }) => offset));
+  }
+
+  #events(run: RunId): Gap[] {
     const events = this.#journal.readAfter(0, MOST_GAPS, { session: run.session, types: ["recording.gap"] });
-    return new Set(events.filter(({ data }) => data.run === run.run).map(({ data }) => Number(data.offset)));
+    return events.flatMap((event) => {
+      const { run: number, began, ...gap } = event.data as EventData<"recording.gap">;
+      return number === run.run ? [{ ...gap, at: began === undefined ? null : Date.parse(began) }] : [];
+    });
   }
 }

@@ -34,7 +34,7 @@ import type { Draft, Journal } from "../journal/journal.ts";
 import type { Reserve } from "../journal/reserve.ts";
 import { removal } from "../projection/removal.ts";
 import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
-import { checkKept, follow } from "../record/follow.ts";
+import { checkKept, firstGap, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
 import type { AgentStatus } from "./agent-status.ts";
@@ -450,14 +450,18 @@ export class Sessions {
     const { record, run, recording } = this.#recorded(ref, options.run);
     // Of a live run, those that have been read before.
     const times = this.#lifecycle.watchOf(run)?.times ?? new Times(recording.directory);
+    const begins = recording.next(options.from ?? 0);
     return {
       session: record.id,
       run: run.run,
       bytes: recording.size(),
-      begins: recording.next(options.from ?? 0),
+      begins,
       limitBytes: (record.recordingLimit ?? this.#recordingLimit) || null,
       from: options.since === undefined ? 0 : times.offsetAt(options.since),
       sizes: times.sizes(),
+      gaps: this.#lifecycle
+        .gapsOf(run)
+        .flatMap(({ at, ...gap }) => (gap.offset < begins ? [] : [{ ...gap, began: at === null ? null : new Date(at).toISOString() }])),
       ended: hasEnded(record.status) || run.run < record.run,
       ...times.span(),
     };
@@ -468,16 +472,24 @@ export class Sessions {
     return { ...page, samples: samples.map(({ at, offset, size, step }) => ({ at, offset, ...size, ...(step ? { stepMs: step } : {}) })) };
   }
 
-  /** Raw output from an offset, or all that is kept; with `follow` until the run has ended. */
+  /** Raw output from an offset, or all that is kept; with `follow` until the run has ended, with `untilGap` until a hole from there on. */
   output(
     ref: string,
-    options: { run?: number | undefined; from: number | undefined; follow: boolean; signal: AbortSignal },
+    options: {
+      run?: number | undefined;
+      from?: number | undefined;
+      follow: boolean;
+      untilGap?: number | undefined;
+      signal: AbortSignal;
+    },
   ): AsyncGenerator<Buffer> {
     const { run, recording } = this.#recorded(ref, options.run);
     const offset = options.from ?? recording.begins();
     checkKept(recording, offset);
     const watch = () => (options.follow ? this.#lifecycle.watchOf(run) : undefined);
-    return follow({ recording, offset, signal: options.signal, watch, lives: () => options.follow && this.#lives(run) });
+    const { untilGap, signal } = options;
+    const nextGap = (from: number) => (untilGap === undefined ? undefined : firstGap(recording.directory, Math.max(untilGap, from)));
+    return follow({ recording, offset, signal, watch, lives: () => options.follow && this.#lives(run), nextGap });
   }
 
   #lives({ session, run }: RunId): boolean {

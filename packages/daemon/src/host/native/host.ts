@@ -168,6 +168,11 @@ export class NativeHost implements Host {
     return screen;
   }
 
+  /** A holder writes its own holes down. */
+  async recorderEnd(): Promise<undefined> {
+    return undefined;
+  }
+
   async reopenRecording(): Promise<boolean> {
     return false;
   }

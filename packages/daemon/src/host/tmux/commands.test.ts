@@ -41,10 +41,10 @@ test("a start is one sequence: the program, its recorder, and what pid it has", 
   expect(commands.at(-1)).toBe("display-message -p -t '=abcdefghij-3:' '#{pane_pid}'");
 });
 
-test("the recorder leaves its pid and becomes split", () => {
+test("the recorder leaves its pid, becomes split, and leaves what that says", () => {
   const directory = "$HOLDFAST_HOME/sessions/abcdefghij/runs/3";
   expect(pipeCommand(RUN, splitRecorder("output-002."))).toBe(
-    `pipe-pane -O -t '=abcdefghij-3:' 'echo $$ > "${directory}/recorder"; exec split -b 1048576 -d -a 6 - "${directory}/output-002."'`,
+    `pipe-pane -O -t '=abcdefghij-3:' 'echo $$ > "${directory}/recorder"; export LC_ALL=C; exec split -b 1048576 -d -a 6 - "${directory}/output-002." 2>> "${directory}/recorder"'`,
   );
 });
 

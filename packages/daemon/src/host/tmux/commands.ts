@@ -38,10 +38,13 @@ export function startCommands(request: StartRequest, how: { recorder: string; re
   ];
 }
 
-/** The recorder leaves its pid behind, so that the end of a run can wait for its last byte. */
+/**
+ * The recorder leaves its pid behind, so that the end of a run can wait for its last byte; and, should it fail, what it said: that fits
+ * behind the pid even on a full disk, in the block that the file has.
+ */
 export function pipeCommand(run: RunId, recorder: string): string {
   const directory = `$HOLDFAST_HOME/sessions/${run.session}/runs/${run.run}`;
-  return `pipe-pane -O -t ${target(run)} ${quote(`echo $$ > "${directory}/recorder"; exec ${recorder.replace("{}", directory)}`)}`;
+  return `pipe-pane -O -t ${target(run)} ${quote(`echo $$ > "${directory}/recorder"; export LC_ALL=C; exec ${recorder.replace("{}", directory)} 2>> "${directory}/recorder"`)}`;
 }
 
 export function splitRecorder(prefix: string): string {

@@ -28,6 +28,21 @@ export function recorderDied(directory: string): boolean {
   return recorderPid(directory) > 0 && recorderOf(directory) === undefined;
 }
 
+/** Why it failed, in its own words or better ones, and when; undefined when it said nothing. */
+export function recorderSaid(directory: string): { why: string; at: number } | undefined {
+  const path = join(directory, RECORDER);
+  const [said = ""] = recorderText(directory).split("\n").slice(1);
+  const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (said === "" || at === undefined) return undefined;
+  const known = REASONS.find(([pattern]) => pattern.test(said));
+  return { why: known?.[1] ?? `the recorder had ended: ${said}`, at: Math.round(at) };
+}
+
+const REASONS: readonly [RegExp, string][] = [
+  [/No space left on device|Disk quota exceeded/, "the disk was full"],
+  [/Read-only file system/, "the disk was read-only"],
+];
+
 /** A recorder says its pid before anything else; it begins anew when it is replaced. */
 export function forgetRecorder(directory: string): void {
   rmSync(join(directory, RECORDER), { force: true });
@@ -64,10 +79,14 @@ export async function recorderGone(recorder: ProcessInfo | undefined): Promise<v
 
 /** 0 when none was written. */
 function recorderPid(directory: string): number {
+  return Number(/^(\d+)(?:\n|$)/.exec(recorderText(directory))?.[1] ?? 0);
+}
+
+function recorderText(directory: string): string {
   try {
-    return Number(readFileSync(join(directory, RECORDER), "utf8"));
+    return readFileSync(join(directory, RECORDER), "utf8");
   } catch (error) {
-    if (isMissing(error)) return 0;
+    if (isMissing(error)) return "";
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, uptime as osUptime, tmpdir } from "node:os";
 import { join } from "node:path";
 import { newSessionId } from "@holdfast/contract";
@@ -319,4 +319,28 @@ test("when shutdown returns, the server is gone", async () => {
   expect(isSameProcess(pid, start)).toBe(true);
   await home.host.shutdown();
   expect(isSameProcess(pid, start)).toBe(false);
+});
+
+test("a recorder that failed has said why, and one that was killed ended too early; one that ended with its pane did not", async () => {
+  await using home = new HostHome();
+  const run = await home.start("while :; do echo x; sleep 0.02; done");
+  const recorder = () => Number(/^\d+/.exec(readFileSync(join(run.directory, "recorder"), "utf8"))?.[0]);
+  await vi.waitFor(() => expect(recorder()).toBeGreaterThan(0));
+  expect(await home.host.recorderEnd(run)).toBeUndefined();
+  process.kill(recorder(), "SIGKILL");
+  await vi.waitFor(async () => expect(await home.host.recorderEnd(run)).toEqual({ why: null, at: null }));
+
+  // Its first segment takes nothing, as on a full disk.
+  symlinkSync("/dev/full", join(run.directory, "output-001.000000"));
+  const before = Date.now();
+  await home.host.reopenRecording(run, "output-001.");
+  await vi.waitFor(async () => expect(await home.host.recorderEnd(run)).toMatchObject({ why: "the disk was full" }));
+  expect((await home.host.recorderEnd(run))?.at).toBeGreaterThanOrEqual(before - 1000);
+
+  await home.host.reopenRecording(run, "output-002.");
+  await vi.waitFor(() => expect(recorder()).toBeGreaterThan(0));
+  process.kill((await home.host.list())[0]?.pid ?? 0, "SIGKILL");
+  await exited(run);
+  await home.host.remove(run);
+  expect(await home.host.recorderEnd(run)).toBeUndefined();
 });

@@ -6,11 +6,21 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Screen } from "@holdfast/contract";
 import { type Home, inspect, runDirectory, segmentPrefix, writeFileAtomic } from "@holdfast/platform";
-import { type AttachWays, type Host, type LiveRun, programEnded, type RunId, runMarker, type StartRequest, type Typed } from "../host.ts";
+import {
+  type AttachWays,
+  type Host,
+  type LiveRun,
+  programEnded,
+  type RecorderEnd,
+  type RunId,
+  runMarker,
+  type StartRequest,
+  type Typed,
+} from "../host.ts";
 import type { Key } from "../keys.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient } from "./control.ts";
-import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf } from "./drain.ts";
+import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "./drain.ts";
 import { watchMissedEnds } from "./missed-ends.ts";
 import { PasteMarks } from "./paste-marks.ts";
 import { programOf, programStarted } from "./reaper.ts";
@@ -165,6 +175,16 @@ export class TmuxHost implements Host {
     const client = await this.#opened();
     const [lines = []] = await client.run(`list-clients -t ${target(run)} -F '#{client_name}'`, `detach-client -s ${target(run)}`);
     return lines.length;
+  }
+
+  /** What it said is in its file. One that said nothing ended too early if the pane, whose end would end it, is still there. */
+  async recorderEnd(run: RunId): Promise<RecorderEnd | undefined> {
+    const directory = runDirectory(this.#home, run.session, run.run);
+    if (!recorderDied(directory)) return undefined;
+    const said = recorderSaid(directory);
+    if (said) return said;
+    const client = await this.#found();
+    return client && (await this.#has(client, run)) ? { why: null, at: null } : undefined;
   }
 
   async reopenRecording(run: RunId, prefix: string): Promise<boolean> {

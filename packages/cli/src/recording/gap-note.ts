@@ -1,0 +1,22 @@
+import type { RecordingGap } from "@holdfast/contract/endpoints";
+import { plain } from "../plain.ts";
+import { formatBytes } from "../table.ts";
+
+/** For people, on a line of its own where the output would have been. */
+export function gapNote(gap: RecordingGap): string {
+  return `[… ${gapText(gap)} …]`;
+}
+
+export function gapText({ bytes, why, began }: RecordingGap): string {
+  const size = bytes === null ? "output of unknown size" : formatBytes(bytes);
+  const when = began === null ? "" : `, ${new Date(began).toLocaleString("sv-SE")}`;
+  return `${size} not recorded: ${plain(why)}${when}`;
+}
+
+/** Of several together; the size of some may not be known. */
+export function gapSummary(gaps: readonly RecordingGap[]): string {
+  const known = gaps.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+  const unknown = gaps.some(({ bytes }) => bytes === null);
+  const size = known === 0 ? "unknown size" : unknown ? `more than ${formatBytes(known)}` : formatBytes(known);
+  return `${gaps.length === 1 ? "1 hole" : `${gaps.length} holes`} of ${size}`;
+}
