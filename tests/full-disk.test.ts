@@ -1,6 +1,6 @@
 /** The disk fills up, or cannot be written to: everything is said, nothing stops, and it goes on by itself when there is room again. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AnyEvent, Finding, Principal, Session } from "@holdfast/contract";
@@ -8,7 +8,7 @@ import { Backups } from "@holdfast/daemon/journal/backups";
 import { openDatabase } from "@holdfast/daemon/journal/database";
 import { type Draft, Journal } from "@holdfast/daemon/journal/journal";
 import { openOrder, orderRestore, restore } from "@holdfast/daemon/journal/restore";
-import { openHome } from "@holdfast/platform";
+import { argumentsOf, openHome } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
 import { eventually, HOLDFAST, ROOT, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
@@ -215,31 +215,27 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
   });
 });
 
-test("a daemon is not started on a full disk or a read-only home; one line says why, and the sessions go on", async () => {
+test("a daemon is not started on a full disk or a read-only home: what only reads is answered without one, the rest says why in one line", async () => {
   await using home = new SmallDiskHome({ megabytes: 8 });
   const { pid } = await home.run(COUNTING, "--name", "counter", "--host", "tmux");
+  await eventually(async () => (await lines(home, "counter")).length > 5);
   home.fill();
   await home.killDaemon();
-  for (const args of [
-    ["ls"],
-    ["run", "--", "true"],
-    ["stop", "counter"],
-    ["logs", "counter"],
-    ["send", "counter", "x"],
-    ["up"],
-    ["doctor"],
-  ]) {
-    expect(await refusal(home, args, FULL)).toBe("the daemon did not start: the disk is full: nothing can be written down");
+  const why = "the daemon did not start: the disk is full: nothing can be written down";
+  for (const args of [["run", "--", "true"], ["stop", "counter"], ["send", "counter", "x"], ["up"], ["status"], ["backup", "create"]]) {
+    expect(await refusal(home, args, FULL)).toBe(why);
   }
-  const { stderr } = await home.cli(["ls"]);
+  const { stderr } = await home.cli(["up"]);
   expect(stderr.trimEnd().split("\n")).toHaveLength(2);
+  await answersWithoutDaemon(home, { why, name: "counter", pid });
   expect(lives(pid ?? 0)).toBe(true);
   home.empty();
   expect(await home.session("counter")).toMatchObject({ status: "working", pid });
   await home.ok(["down", "--all", "--grace", "1s"]);
 
   await home.remount("ro");
-  for (const args of [["ls"], ["run", "--", "true"], ["stop", "counter"], ["up"], ["doctor"]]) {
+  await answersWithoutDaemon(home, { why: "the home is read-only: nothing can be written down", name: "counter", pid });
+  for (const args of [["run", "--", "true"], ["stop", "counter"], ["up"]]) {
     expect(await refusal(home, args, READ_ONLY)).toContain("the home is read-only: nothing can be written down");
   }
   const missing = { env: { HOLDFAST_HOME: path.join(home.path, "in/here") } };
@@ -247,6 +243,24 @@ test("a daemon is not started on a full disk or a read-only home; one line says 
   // What needs no home does not ask for one.
   await home.ok(["--help"]);
 });
+
+/** From what was last written down: with a line that says so, and nothing left behind. */
+async function answersWithoutDaemon(home: TestHome, { why, name, pid }: { why: string; name: string; pid: number | null }): Promise<void> {
+  home.env.TMPDIR = path.join(home.root, "tmp");
+  mkdirSync(home.env.TMPDIR, { recursive: true });
+  for (const args of [["ls", "--all"], ["show", name], ["du"], ["backup", "ls"], ["export", name, "--text", "-"]]) {
+    const { code, stderr } = await home.cli(args);
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: `holdfast: ${why}; this is what was last written down\n` });
+  }
+  expect(await home.json(["ls", "--all"])).toMatchObject([{ name, pid }]);
+  expect(numbersIn(await home.ok(["logs", "--raw", name])).length).toBeGreaterThan(5);
+  const { code, stdout, stderr } = await home.cli(["doctor", "--json"]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  expect(finding(stdout, "daemon")).toMatchObject({ level: "problem", what: why });
+  expect(finding(stdout, "disk")).toMatchObject({ level: "problem" });
+  await eventually(() => home.processes().every(({ pid }) => !argumentsOf(pid).includes("--read")));
+  expect(readdirSync(home.env.TMPDIR)).toEqual([]);
+}
 
 test("a command that cannot write its own output says so", async () => {
   await using home = new TestHome();

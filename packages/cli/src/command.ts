@@ -42,6 +42,8 @@ export interface Command {
   passesOn?: boolean;
   /** What follows `--` is passed on (`spawn demo -- --fast`); without this or `passesOn` it is refused. */
   takesRest?: boolean;
+  /** Only asks: where no daemon can run (a full disk, a read-only home), what was last written down is read without one. */
+  onlyReads?: boolean;
   /** Not in the list of commands. */
   hidden?: boolean;
   run(context: Context): Promise<number | undefined>;

@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
+import { ROUTES } from "@holdfast/contract/routes";
 import { type Home, secureHome, socketDirectoryIsSafe } from "@holdfast/platform/home";
 import { HoldfastClient } from "@holdfast/sdk/client";
 import type { Transport, WireRequest } from "@holdfast/sdk/transport";
@@ -27,9 +28,9 @@ const REPLACED_MS = 3000;
 const LATE_MS = 5000;
 
 /** The daemon of the home; with HOLDFAST_URL the one at that address, which is neither started nor replaced from here. */
-export function connect(home: Home): HoldfastClient {
+export function connect(home: Home, options: { onlyReads?: boolean; quiet?: boolean } = {}): HoldfastClient {
   const url = remoteUrl();
-  return new HoldfastClient(url === undefined ? onDemand(home) : remote(url));
+  return new HoldfastClient(url === undefined ? onDemand(home, options) : remote(url));
 }
 
 /** Talks to the daemon that runs, and does not start one. */
@@ -74,16 +75,31 @@ function isUnread(error: unknown): boolean {
   return isCutOff(error) && (code === "EPIPE" || code === "ECONNRESET");
 }
 
-function onDemand(home: Home): Transport {
-  const wire = unixTransport(home.daemonSocket);
+function onDemand(home: Home, options: { onlyReads?: boolean; quiet?: boolean }): Transport {
+  let wire = unixTransport(home.daemonSocket);
   let served = false;
+  let reader: Disposable | undefined;
+  /** No daemon can run; a reader answers from now on, where one may. */
+  const readInstead = async (trouble: unknown, request: WireRequest) => {
+    if (!options.onlyReads || !(trouble instanceof HoldfastError)) throw trouble;
+    const isDoctor = request.path === ROUTES.examine.path;
+    const isUnwritable = trouble.code === "disk_full" || trouble.code === "home_read_only";
+    if (!isDoctor && !(isUnwritable && request.method === "GET")) throw trouble;
+    const { launchReader } = await import("@holdfast/platform/reader-launch");
+    const launched = await launchReader(home, join(import.meta.dirname, "daemon.mjs"), trouble);
+    reader = launched;
+    wire.close();
+    wire = unixTransport(launched.socket);
+    // The doctor says it among the rest.
+    if (!isDoctor) process.stderr.write(`holdfast: ${trouble.message}; this is what was last written down\n`);
+  };
   const attempt = async <R extends { status: number }>(request: WireRequest, send: () => Promise<R>): Promise<R> => {
     let deadline: number | undefined;
     let launchAt = 0;
     let cutOffs = 0;
     for (;;) {
       try {
-        if (socketDirectoryIsSafe(home)) {
+        if (reader || socketDirectoryIsSafe(home)) {
           const reply = await (request.method === "GET" ? sayWhenLate(home, send()) : send());
           if (reply.status !== 426 || !(await replaceOlder(home))) {
             served = true;
@@ -105,7 +121,7 @@ function onDemand(home: Home): Transport {
       const fate = served && request.method === "GET" ? await fateOfDaemon(home) : "unknown";
       if (fate === "ended") throw ended();
       if (fate !== "there" && performance.now() > launchAt) {
-        await launch(home);
+        await launch(home, options).catch((error: unknown) => readInstead(error, request));
         launchAt = performance.now() + RELAUNCH_MS;
       } else await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -113,7 +129,10 @@ function onDemand(home: Home): Transport {
   return {
     request: (request) => attempt(request, () => wire.request(request)),
     stream: (request) => attempt(request, () => wire.stream(request)),
-    close: () => wire.close(),
+    close() {
+      wire.close();
+      reader?.[Symbol.dispose]();
+    },
   };
 }
 
@@ -141,10 +160,20 @@ async function fateOfDaemon(home: Home): Promise<"there" | "killed" | "ended"> {
   return recordedDaemon(home) ? "there" : "killed";
 }
 
-async function launch(home: Home): Promise<void> {
+async function launch(home: Home, options: { quiet?: boolean }): Promise<void> {
   secureHome(home);
   const { launchDaemon } = await import("@holdfast/platform/daemon-launch");
-  await launchDaemon(home, join(import.meta.dirname, "daemon.mjs"));
+  const warnings = await launchDaemon(home, join(import.meta.dirname, "daemon.mjs"));
+  if (!options.quiet) warn(warnings);
+}
+
+let warned = false;
+
+/** Once per command. */
+export function warn(warnings: readonly string[]): void {
+  if (warned) return;
+  warned = true;
+  for (const warning of warnings) process.stderr.write(`holdfast: ${warning}\n`);
 }
 
 /** Ends a daemon that is older than we are; false when it is we who are older. */

@@ -41,8 +41,8 @@ async function main(argv: string[]): Promise<number> {
     return printCommandHelp(command);
   }
   const home = openHome();
-  using client = connect(home);
   const json = line.flags.has("json");
+  using client = connect(home, { onlyReads: command.onlyReads === true, quiet: json });
   try {
     return (await command.run({ ...line, json, home, client })) ?? 0;
   } finally {

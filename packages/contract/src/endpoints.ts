@@ -105,6 +105,8 @@ export const DaemonStatus = z.object({
   restored: z.nullable(z.extend(RestoreReport, { at: Time })),
   /** Over TCP; null when it was not asked for. */
   listen: z.nullable(Listening),
+  /** What in the configuration means nothing, in words. */
+  warnings: z.array(z.string()),
   /** Who asks, and what they may do. */
   actor: Principal,
   scope: ScopeSchema,

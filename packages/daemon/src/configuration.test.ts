@@ -35,10 +35,42 @@ test.each(['"a"', '""', '"C-"', '"C-ab"', '"F13"', '"F0"', `"C-'"`, '"C-a; kill-
   },
 );
 
-test("a file that is no TOML is refused, with its name", () => {
-  expect(() => reading("detach_key = ")).toThrow(
-    expect.objectContaining({ code: "usage", message: expect.stringContaining("config.toml") }),
+test("a file that is no TOML is refused, with its name, line and column", () => {
+  expect(() => reading('detach_key = "F12"\nrecording_limit = ?')).toThrow(
+    expect.objectContaining({
+      code: "usage",
+      message: expect.stringMatching(/config\.toml is not valid TOML, line 2, column 19: \w/),
+      hint: expect.stringContaining("correct it there"),
+    }),
   );
+});
+
+test("keys that mean nothing are told with their line and what they were most likely to be; all others are known", () => {
+  const text = `detach_key = "F12"
+recordng_limit = "64M"
+prune.agee = "3d"
+later = 1
+[agents.mine]
+command = ["x"]
+promt = ["y"]
+[[agents.mine.screen]]
+line = "x"
+trun = "idle"
+"turn" = "idle"
+[notifications]
+x = 1
+`;
+  expect(reading(text).unknown).toEqual([
+    { key: "recordng_limit", line: 2, meant: "recording_limit" },
+    { key: "prune.agee", line: 3, meant: "age" },
+    { key: "later", line: 4, meant: null },
+    { key: "agents.mine.promt", line: 7, meant: "prompt" },
+    { key: "agents.mine.screen.trun", line: 10, meant: "turn" },
+    { key: "notifications", line: 12, meant: null },
+  ]);
+  const known = `detach_key = "F12"\nrecording_limit = "64M"\n[prune]\nage = "1d"\nsize = "1G"\nevery = "1h"\n[agents.x]\ncommand = ["x"]\nprompt = ["x"]
+resume = ["x"]\nsession_id = ["x"]\ndescription = "x"\nversion = ["x"]\ninterrupt = ["x"]\n[[agents.x.screen]]\nname = "x"\ntitle = "x"\nline = "x"\nwithout = "x"\nturn = "idle"\nwaits = "approval"\n`;
+  expect(reading(known).unknown).toEqual([]);
 });
 
 const MB = 2 ** 20;
@@ -67,7 +99,7 @@ test.each([
 ])("%s is refused with the file's name: %s", (what, text) => {
   const error = expect.objectContaining({
     code: "usage",
-    message: expect.stringMatching(`config.toml: ${what}`),
+    message: expect.stringMatching(`config.toml, line ${text.split("\n").length}: ${what}`),
     hint: expect.any(String),
   });
   expect(() => reading(text)).toThrow(error);

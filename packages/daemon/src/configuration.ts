@@ -1,9 +1,14 @@
-/** `config.toml`: what a person has decided. A key of a later version is passed over; a value that makes no sense is refused, by name. */
+/**
+ * `config.toml`: what a person has decided. A key that means nothing (of a later version, or a slip) is told and passed over; a value
+ * that makes no sense is refused, by name.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { durationMs, isMissing, sizeBytes } from "@holdfast/platform";
 import { parse } from "smol-toml";
+import { AGENT_KEYS } from "./agent/user-profiles.ts";
+import { EACH, type KnownKeys, lineOf, type UnknownKey, unknownKeys } from "./unknown-keys.ts";
 
 export interface Configuration {
   /** In tmux's notation: `C-\`, `F12`, `M-d`. */
@@ -19,6 +24,9 @@ export interface Configuration {
   agents: { table: unknown; file: string };
   /** The table `[approvals]`, as it is, with the file and its text. */
   approvals: { table: unknown; file: string; text: string };
+  file: string;
+  isThere: boolean;
+  unknown: UnknownKey[];
 }
 
 /** Of ended sessions that somebody has looked at. Null: that one is off. */
@@ -29,7 +37,7 @@ export interface PrunePolicy {
   everyMs: number;
 }
 
-const DEFAULTS: Configuration = {
+const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
   detachKey: "C-\\",
   nextKey: "C-]",
   recordingLimit: 64 * 2 ** 20,
@@ -37,6 +45,7 @@ const DEFAULTS: Configuration = {
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
   agents: { table: undefined, file: "config.toml" },
   approvals: { table: undefined, file: "config.toml", text: "" },
+  unknown: [],
 };
 
 /** Recordings are deleted by the megabyte, and the one that grows stays. */
@@ -45,19 +54,32 @@ const LEAST_RECORDING = 2 * 2 ** 20;
 /** A key with a modifier, or a function key: a plain letter would be taken from the agent. */
 const KEY = /^(?:[CM]-[!-&(-~]|F(?:[1-9]|1[0-2]))$/;
 
-export function readConfiguration(env: Readonly<Record<string, string | undefined>> = process.env): Configuration {
-  const path = join(env.XDG_CONFIG_HOME || join(env.HOME ?? "/", ".config"), "holdfast", "config.toml");
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function configurationFile(env: Environment = process.env): string {
+  return join(env.XDG_CONFIG_HOME || join(env.HOME ?? "/", ".config"), "holdfast", "config.toml");
+}
+
+/** As without a file: for who must go on when it cannot be read. */
+export function defaultConfiguration(env: Environment = process.env): Configuration {
+  return { ...DEFAULTS, file: configurationFile(env), isThere: false };
+}
+
+export function readConfiguration(env: Environment = process.env): Configuration {
+  const path = configurationFile(env);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (isMissing(error)) return DEFAULTS;
-    throw error;
+    if (isMissing(error)) return defaultConfiguration(env);
+    const hint = "make it a file that you can read, or remove it";
+    throw new HoldfastError("usage", `${path} cannot be read: ${(error as Error).message}`, { hint, cause: error });
   }
   const values = parseToml(path, text);
-  const table = new Table(path, values);
+  const known: KnownKeys = { agents: { [EACH]: AGENT_KEYS } };
+  const table = new Table({ path, text, values, known });
   const prune = table.table("prune");
-  return {
+  const decided = {
     detachKey: table.value("detach_key", {
       read: (key) => (typeof key === "string" && KEY.test(key) ? key : undefined),
       isNot: "a key",
@@ -105,33 +127,46 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     agents: { table: values.agents, file: path },
     approvals: { table: values.approvals, file: path, text },
   };
+  return { ...decided, file: path, isThere: true, unknown: unknownKeys(values, known, text) };
 }
 
+/** What is asked for is known; nothing else is. */
 class Table {
   readonly #path: string;
+  readonly #text: string;
   readonly #values: Record<string, unknown>;
+  readonly #known: KnownKeys;
   readonly #prefix: string;
 
-  constructor(path: string, values: Record<string, unknown>, prefix = "") {
-    this.#path = path;
-    this.#values = values;
-    this.#prefix = prefix;
+  constructor(options: { path: string; text: string; values: Record<string, unknown>; known: KnownKeys; prefix?: string }) {
+    this.#path = options.path;
+    this.#text = options.text;
+    this.#values = options.values;
+    this.#known = options.known;
+    this.#prefix = options.prefix ?? "";
   }
 
   table(key: string): Table {
-    const value = this.#values[key] ?? {};
-    if (typeof value === "object" && !Array.isArray(value)) return new Table(this.#path, value as Record<string, unknown>, `${key}.`);
-    throw new HoldfastError("usage", `${this.#path}: ${key} is not a table`, { hint: `for example: [${key}]` });
+    const values = this.#values[key] ?? {};
+    if (typeof values !== "object" || Array.isArray(values)) throw this.#wrong(key, "is not a table", `for example: [${key}]`);
+    const known: KnownKeys = {};
+    this.#known[key] = known;
+    return new Table({ path: this.#path, text: this.#text, values: values as Record<string, unknown>, known, prefix: `${key}.` });
   }
 
   value<T>(key: string, how: { read(value: unknown): T | undefined; isNot: string; hint: string; otherwise: T }): T {
+    this.#known[key] = true;
     const value = this.#values[key];
     if (value === undefined) return how.otherwise;
     const read = how.read(value);
     if (read !== undefined) return read;
-    throw new HoldfastError("usage", `${this.#path}: ${this.#prefix}${key} ${JSON.stringify(value)} is not ${how.isNot}`, {
-      hint: how.hint,
-    });
+    throw this.#wrong(key, `${JSON.stringify(value)} is not ${how.isNot}`, how.hint);
+  }
+
+  #wrong(key: string, what: string, hint: string): HoldfastError {
+    const line = lineOf(this.#text, this.#prefix + key);
+    const where = line === null ? this.#path : `${this.#path}, line ${line}`;
+    return new HoldfastError("usage", `${where}: ${this.#prefix}${key} ${what}`, { hint });
   }
 }
 
@@ -151,8 +186,10 @@ function parseToml(path: string, text: string): Record<string, unknown> {
   try {
     return parse(text);
   } catch (cause) {
-    const { line, message } = cause as Error & { line?: number };
+    const { line, column, message } = cause as Error & { line?: number; column?: number };
     const why = message.split("\n")[0]?.replace(/^Invalid TOML document: /, "");
-    throw new HoldfastError("usage", `${path} is not valid TOML${line === undefined ? "" : `, line ${line}`}: ${why}`, { cause });
+    const place = line === undefined ? "" : `, line ${line}, column ${column}`;
+    const hint = "correct it there, or move the file away to go on with the defaults; holdfast doctor looks at it again";
+    throw new HoldfastError("usage", `${path} is not valid TOML${place}: ${why}`, { hint, cause });
   }
 }

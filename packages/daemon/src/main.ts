@@ -45,8 +45,8 @@ import { eventSockets } from "./api/socket.ts";
 import { TcpDoor } from "./api/tcp.ts";
 import { Approvals } from "./approval/approvals.ts";
 import { readRules } from "./approval/rules.ts";
-import { readConfiguration } from "./configuration.ts";
-import { Doctor } from "./doctor/doctor.ts";
+import { configurationFile, defaultConfiguration, readConfiguration } from "./configuration.ts";
+import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
 import type { Host } from "./host/host.ts";
 import { clientKeysOf } from "./host/keys.ts";
 import { NativeHost } from "./host/native/host.ts";
@@ -64,6 +64,7 @@ import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
+import { serveReader } from "./reader.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { HungWatch } from "./session/hung.ts";
@@ -74,6 +75,7 @@ import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
 import { writeNotice } from "./session/restore-notice.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
+import { describeUnknown } from "./unknown-keys.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
@@ -83,7 +85,8 @@ const CLI = [process.execPath, join(import.meta.dirname, "holdfast.cjs")];
 
 const home = openHome();
 try {
-  await serve(home);
+  const [mode, ...args] = process.argv.slice(2);
+  await (mode === "--read" ? read(home, args) : serve(home));
 } catch (error) {
   log(`the daemon cannot run: ${describe(error)}`);
   if (isDamage(error) || HoldfastError.from(error).code === "journal_damaged") startAnew(home, error as Error);
@@ -107,6 +110,8 @@ async function serve(home: Home): Promise<void> {
 
   const startedAt = new Date().toISOString();
   const configuration = readConfiguration();
+  const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
+  for (const warning of warnings) log(warning);
   const projections = [sessionsProjection, tokensProjection, restoresProjection, approvalsProjection];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
@@ -156,7 +161,8 @@ async function serve(home: Home): Promise<void> {
 
   const orphans = new Orphans({ home, hosts, queries, journal, lifecycle });
   const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
-  const doctor = new Doctor({ home, orphans, backups, tmux: { hint: TMUX_HINT, program }, listening: () => tcp.listening });
+  const running = { orphans, listening: () => tcp.listening };
+  const doctor = new Doctor({ home, backups, tmux: { hint: TMUX_HINT, program }, configured: lookAtConfiguration, running });
 
   const pending = pendingReport(db);
   if (pending) {
@@ -260,6 +266,7 @@ async function serve(home: Home): Promise<void> {
     backup: backups.list()[0] ?? null,
     restored: lastRestore(db),
     listen: tcp.listening,
+    warnings,
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });
 
@@ -291,7 +298,35 @@ async function serve(home: Home): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));
   writeFileAtomic(home.daemonFile, `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, version: VERSION })}\n`);
   log(`daemon ${VERSION} ready: pid ${process.pid}, home ${home.path}`);
+  tellStarter(`${warnings.map((warning) => `warning ${JSON.stringify(warning)}\n`).join("")}ready\n`);
+}
+
+/** `daemon.mjs --read DIRECTORY TROUBLE`: a reader, see reader.ts. */
+async function read(home: Home, [place = "", body = ""]: string[]): Promise<void> {
+  const look = lookAtConfiguration();
+  const program = findTmux(home);
+  await serveReader({
+    home,
+    place,
+    trouble: HoldfastError.fromBody(JSON.parse(body)),
+    configuration: look.error ? defaultConfiguration() : readConfiguration(),
+    configured: lookAtConfiguration,
+    tmux: { hint: TMUX_HINT, program: program && { ...program, isNew: tmuxAtLeast(program.version, 3, 3) } },
+    programs: import.meta.dirname,
+  });
+  process.stdin.on("close", () => process.exit(0)).resume();
   tellStarter("ready\n");
+}
+
+/** As a daemon that started now would read it. */
+function lookAtConfiguration(): ConfigurationLook {
+  try {
+    const { file, isThere, unknown, agents } = readConfiguration();
+    new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
+    return { file, isThere, error: undefined, unknown: unknown.map((key) => describeUnknown(file, key)) };
+  } catch (error) {
+    return { file: configurationFile(), isThere: true, error: HoldfastError.from(error), unknown: [] };
+  }
 }
 
 /** Damage that was found before anybody was let in: whoever waits for this daemon looks again, and starts the one that restores. */

@@ -30,8 +30,11 @@ export function minimalEnvironment(home: Home, env: Readonly<Record<string, stri
   return minimal;
 }
 
-/** Resolves when a daemon answers on the home's socket: the one started here, or the one that was faster. */
-export async function launchDaemon(home: Home, program: string): Promise<void> {
+/**
+ * Resolves when a daemon answers on the home's socket: the one started here, or the one that was faster. What the one started here has
+ * to say about its configuration comes back.
+ */
+export async function launchDaemon(home: Home, program: string): Promise<string[]> {
   const log = openLog(home);
   try {
     const [command = "", ...args] = inScope({ unit: `holdfast-daemon-${randomUUID()}` }, [process.execPath, program]);
@@ -41,7 +44,7 @@ export async function launchDaemon(home: Home, program: string): Promise<void> {
       env: minimalEnvironment(home),
       stdio: ["ignore", log, log, "pipe"],
     });
-    await ready(child, home);
+    return await ready(child, home);
   } finally {
     closeSync(log);
   }
@@ -65,22 +68,22 @@ function openLog(home: Home): number {
   }
 }
 
-/** On descriptor 3 the daemon writes `ready` when it listens, or why it cannot (an error's body as JSON) before it ends. */
-function ready(child: ReturnType<typeof spawn>, home: Home): Promise<void> {
+/** On descriptor 3 the daemon writes lines of warnings and `ready` when it listens, or why it cannot (an error's body as JSON) before it ends. */
+function ready(child: ReturnType<typeof spawn>, home: Home): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let said = "";
     const pipe = child.stdio[3] as NodeJS.ReadableStream;
     pipe.on("data", (chunk) => {
       said += String(chunk);
-      if (said !== "ready\n") return;
+      if (!/^(?:warning .*\n)*ready\n$/.test(said)) return;
       child.unref();
       (pipe as unknown as { destroy(): void }).destroy();
-      resolve();
+      resolve([...said.matchAll(/^warning (.*)$/gm)].map(([, text = ""]) => JSON.parse(text) as string));
     });
     child.on("error", (cause) => reject(new HoldfastError("daemon_unreachable", `cannot start the daemon: ${cause.message}`, { cause })));
     // Not `exit`: that may come before the last words have been read.
     child.on("close", (code, signal) => {
-      if (code === EXIT_ALREADY_RUNNING) return resolve();
+      if (code === EXIT_ALREADY_RUNNING) return resolve([]);
       reject(notStarted(said, { how: `it ended with ${signal ?? `code ${code}`}`, hint: `read ${home.log}` }));
     });
   });

@@ -1,6 +1,7 @@
 export * from "./clock.ts";
 export * from "./daemon-launch.ts";
 export * from "./door.ts";
+export * from "./edit-distance.ts";
 export * from "./files.ts";
 export * from "./gaps.ts";
 export * from "./home.ts";

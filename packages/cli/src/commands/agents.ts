@@ -6,6 +6,7 @@ import { plain } from "../plain.ts";
 export const command: Command = {
   name: "agents",
   summary: "the agents that can be started, and what was found of them",
+  onlyReads: true,
   usage: "",
   description: "Looked for on your PATH. Agents of your own go into config.toml, as tables [agents.NAME] with a command.",
   flags: {},

@@ -8,6 +8,7 @@ import { writeOut } from "../write-out.ts";
 export const command: Command = {
   name: "audit",
   summary: "who did what, and what was refused",
+  onlyReads: true,
   usage: "[--since 2h] [--actor WHO]…",
   description:
     "Oldest first. WHO is user:NAME, token:NAME or session:ID. What Holdfast did by itself is in holdfast events. Text that was typed is\ncounted, never kept here.",

@@ -10,6 +10,7 @@ import { formatBytes } from "../table.ts";
 export const command: Command = {
   name: "backup",
   summary: "copies of the journal: list, take or restore one",
+  onlyReads: true,
   usage: "[ls | create | restore NAME [--yes]]",
   description:
     "One is taken by itself every 10 minutes when something happened. A damaged journal is restored by itself; `restore` goes back on request: records of that time return, sessions begun since are rebuilt from their files, and nothing that runs is touched.",

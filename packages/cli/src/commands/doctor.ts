@@ -13,6 +13,7 @@ const MARKS: Readonly<Record<Finding["level"], readonly [string, Color]>> = {
 export const command: Command = {
   name: "doctor",
   summary: "look for what is wrong, or will be",
+  onlyReads: true,
   usage: "[--fix]",
   description:
     "Programs, permissions, disk, what a logout would end, and what runs without a record. Exits with 1 when there is a problem.",

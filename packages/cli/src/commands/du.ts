@@ -6,6 +6,7 @@ import { formatBytes } from "../table.ts";
 export const command: Command = {
   name: "du",
   summary: "what takes how much room on disk",
+  onlyReads: true,
   usage: "",
   description: "Every session with its recordings, the largest first, then the rest of the home. What is old goes with: holdfast prune.",
   flags: {},

@@ -7,6 +7,7 @@ const FORMATS = ["asciicast", "text", "html"] as const;
 export const command: Command = {
   name: "export",
   summary: "write a session's recording to a file: asciicast, text or HTML",
+  onlyReads: true,
   usage: "NAME --asciicast FILE|--text FILE|--html FILE [--run N] [--force]",
   description:
     "An asciicast plays with its times in asciinema's players; a marker says where times are not known. Text is what logs prints; HTML is\nthe same with colours, in one file without scripts. FILE - is standard output. A file that exists is replaced only with --force.",

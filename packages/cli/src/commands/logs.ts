@@ -5,6 +5,7 @@ import { oneName, runNumber, wholeNumber } from "../select.ts";
 export const command: Command = {
   name: "logs",
   summary: "what a session printed",
+  onlyReads: true,
   usage: "NAME [-f] [--tail N] [--since 10m] [--raw] [--run N]",
   description:
     "As a person would have read it at the end: progress bars and spinners collapse to their last state, colours and other\nescape sequences are left out. --raw gives every byte as the program wrote it. A line in [… …] says where output was not recorded, as on a\nfull disk.",

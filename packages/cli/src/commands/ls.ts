@@ -5,6 +5,7 @@ import { sessionTable } from "../table.ts";
 export const command: Command = {
   name: "ls",
   summary: "list sessions",
+  onlyReads: true,
   usage: "[NAME…] [--all] [--status S] [--agent A] [--wide] [--watch]",
   description:
     "Sessions that run; with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).\n\ndone and failed have ended by themselves, stopped was ended by somebody; lost vanished with its keeper, and show NAME says what to do.\nA session that is to be restarted says when, or that it was given up.",

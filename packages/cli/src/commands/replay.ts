@@ -6,6 +6,7 @@ import { oneName, runNumber } from "../select.ts";
 export const command: Command = {
   name: "replay",
   summary: "watch a session's recording again, in its time",
+  onlyReads: true,
   usage: "NAME [--speed 4] [--from 10m] [--idle-limit 2s] [--run N]",
   description:
     "Space pauses, n or → goes to the next output, + and - change the speed, q or Ctrl+C leaves. What came while nobody took the time is\nplayed at once, and the screen says so. A recording larger than the terminal is cut off. With --json: every step at once, one per line.",

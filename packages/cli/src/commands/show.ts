@@ -13,6 +13,7 @@ import { tellViewed } from "../viewed.ts";
 export const command: Command = {
   name: "show",
   summary: "everything about one session",
+  onlyReads: true,
   usage: "NAME",
   flags: {},
   arguments: "sessions",

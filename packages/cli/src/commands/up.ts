@@ -1,7 +1,7 @@
 import type { Listening } from "@holdfast/contract/access";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
-import { remoteUrl } from "../connect.ts";
+import { remoteUrl, warn } from "../connect.ts";
 
 export const command: Command = {
   name: "up",
@@ -26,6 +26,7 @@ export const command: Command = {
     else {
       process.stdout.write(`The daemon runs: pid ${status.pid}, version ${status.version}, home ${status.home}\n`);
       if (status.listen) process.stdout.write(`${listenLine(status.listen)}\n`);
+      warn(status.warnings);
     }
     // What ends with a login is the machine's own matter.
     if (remoteUrl() === undefined) await warnOfLogout();

@@ -16,6 +16,18 @@ import { checkName, HoldfastError, WAITS } from "@holdfast/contract";
 import type { Profile } from "./profile.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 
+/** Every key below that is read; another one is most likely a slip. */
+export const AGENT_KEYS = {
+  command: true,
+  prompt: true,
+  resume: true,
+  session_id: true,
+  description: true,
+  version: true,
+  interrupt: true,
+  screen: { name: true, title: true, line: true, without: true, turn: true, waits: true },
+} as const;
+
 type Table = Record<string, unknown>;
 
 export function userProfiles(table: unknown, context: { file: string; builtIn(name: string): Profile | undefined }): Profile[] {

@@ -2,66 +2,88 @@
  * Looks for what is wrong, or will be: each finding says what and how to get out of it. Only what cannot lose anything is mended by
  * itself, and only when asked.
  */
-import type { Finding, Listening } from "@holdfast/contract";
+import { type Finding, type HoldfastError, type Listening, unwritable } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { Backups } from "../journal/backups.ts";
 import type { Orphans } from "../session/orphans.ts";
 import { address } from "./address.ts";
 import { backupState, setAside } from "./backups.ts";
+import { type ConfigurationLook, configuration, daemonTrouble } from "./configuration.ts";
 import { disk, homePermissions, keeperFiles, watches } from "./files.ts";
 import { loginEnd } from "./login.ts";
 import { programs, type TmuxFacts } from "./programs.ts";
+
+export type { ConfigurationLook } from "./configuration.ts";
 
 /** `fix` is there when the finding can be mended safely. */
 export type Check = Omit<Finding, "fixed"> & { fix?: () => void };
 
 export class Doctor {
   readonly #home: Home;
-  readonly #orphans: Orphans;
   readonly #backups: Backups;
   readonly #tmux: TmuxFacts;
-  readonly #listening: () => Listening | null;
+  readonly #configured: () => ConfigurationLook;
+  readonly #running: { orphans: Orphans; listening(): Listening | null } | undefined;
+  readonly #trouble: HoldfastError | undefined;
 
-  constructor(options: { home: Home; orphans: Orphans; backups: Backups; tmux: TmuxFacts; listening(): Listening | null }) {
+  /** `running`: what only a daemon knows; without one, `trouble` says why there is none. */
+  constructor(options: {
+    home: Home;
+    backups: Backups;
+    tmux: TmuxFacts;
+    configured(): ConfigurationLook;
+    running?: { orphans: Orphans; listening(): Listening | null };
+    trouble?: HoldfastError;
+  }) {
     this.#home = options.home;
-    this.#orphans = options.orphans;
     this.#backups = options.backups;
     this.#tmux = options.tmux;
-    this.#listening = options.listening;
+    this.#configured = options.configured;
+    this.#running = options.running;
+    this.#trouble = options.trouble;
   }
 
   async examine(options: { fix: boolean }): Promise<Finding[]> {
     const checks = [
+      ...(this.#trouble ? [daemonTrouble(this.#trouble)] : []),
       ...programs(this.#tmux),
+      ...configuration(this.#configured()),
       homePermissions(this.#home),
-      address(this.#listening()),
+      ...(this.#running ? [address(this.#running.listening())] : []),
       disk(this.#home),
       watches(),
       await loginEnd(),
       keeperFiles(this.#home),
       backupState(this.#backups),
       setAside(this.#home),
-      await this.#orphaned(),
+      ...(this.#running ? [await orphaned(this.#running.orphans)] : []),
       ESCAPES,
     ];
-    return checks.map(({ fix, ...finding }) => {
-      const mend = options.fix && finding.level !== "ok" ? fix : undefined;
-      mend?.();
-      return { ...finding, fixed: mend !== undefined };
-    });
+    return checks.map(({ fix, ...finding }) => ({ ...finding, fixed: options.fix && finding.level !== "ok" && mended(fix) }));
   }
+}
 
-  async #orphaned(): Promise<Check> {
-    const orphans = await this.#orphans.list();
-    if (orphans.length === 0) return { id: "orphans", level: "ok", what: "nothing runs without a record", remedy: null };
-    const list = orphans.map(({ id, command }) => `${id} (${command.slice(0, 60)})`).join(", ");
-    return {
-      id: "orphans",
-      level: "warning",
-      what: `${orphans.length} run without a record: ${list}`,
-      remedy: "holdfast orphans ls; then adopt or stop each",
-    };
+/** Where nothing can be written, nothing is: the finding stays. */
+function mended(fix: (() => void) | undefined): boolean {
+  try {
+    fix?.();
+    return fix !== undefined;
+  } catch (error) {
+    if (unwritable(error)) return false;
+    throw error;
   }
+}
+
+async function orphaned(list: Orphans): Promise<Check> {
+  const orphans = await list.list();
+  if (orphans.length === 0) return { id: "orphans", level: "ok", what: "nothing runs without a record", remedy: null };
+  const named = orphans.map(({ id, command }) => `${id} (${command.slice(0, 60)})`).join(", ");
+  return {
+    id: "orphans",
+    level: "warning",
+    what: `${orphans.length} run without a record: ${named}`,
+    remedy: "holdfast orphans ls; then adopt or stop each",
+  };
 }
 
 const ESCAPES: Check = {

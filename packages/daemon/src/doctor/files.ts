@@ -1,5 +1,5 @@
 /** The home, its disk, and the kernel's notices about it. */
-import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, isSameProcess, readJsonFile, whyUnwritable } from "@holdfast/platform";
 import type { Check } from "./doctor.ts";
@@ -7,7 +7,8 @@ import type { Check } from "./doctor.ts";
 const GIGABYTE = 1 << 30;
 
 export function homePermissions(home: Home): Check {
-  const open = [home.path, home.sessions, home.database].filter((path) => (statSync(path).mode & 0o077) !== 0);
+  const mode = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  const open = [home.path, home.sessions, home.database].filter((path) => (mode(path) & 0o077) !== 0);
   if (open.length === 0) return { id: "permissions", level: "ok", what: `only you can read ${home.path}`, remedy: null };
   return {
     id: "permissions",
@@ -47,7 +48,7 @@ export function watches(): Check {
 /** Registrations of holders that are gone: killed ones cannot take theirs back. */
 export function keeperFiles(home: Home): Check {
   const directory = join(home.path, "holders");
-  const stale = readdirSync(directory).filter((name) => {
+  const stale = (existsSync(directory) ? readdirSync(directory) : []).filter((name) => {
     const file = readJsonFile(join(directory, name)) as { pid?: number; start?: string } | undefined;
     return !file?.pid || !isSameProcess(file.pid, file.start ?? "");
   });
@@ -55,7 +56,7 @@ export function keeperFiles(home: Home): Check {
   return {
     id: "holders",
     level: "note",
-    what: `${stale.length} files name holders that are gone`,
+    what: stale.length === 1 ? "1 file names a holder that is gone" : `${stale.length} files name holders that are gone`,
     remedy: "holdfast doctor --fix",
     fix: () => {
       for (const name of stale) rmSync(join(directory, name), { force: true });

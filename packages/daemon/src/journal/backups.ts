@@ -8,7 +8,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
-import { type Backup, HoldfastError } from "@holdfast/contract";
+import { type Backup, HoldfastError, unwritable } from "@holdfast/contract";
 import { type Home, isMissing, log } from "@holdfast/platform";
 import type { CopyOrder, CopyOutcome } from "./backup-copy.ts";
 import { surplus } from "./generations.ts";
@@ -44,7 +44,7 @@ export class Backups implements Disposable {
     this.#home = options.home;
     this.#copier = options.copier ?? join(import.meta.dirname, "backup-copy.ts");
     this.#onDamage = options.onDamage ?? (() => {});
-    for (const name of this.#files()) if (name.includes(".tmp")) rmSync(join(this.#home.backups, name), { force: true });
+    this.#removeHalves();
   }
 
   /** The connection that appends: while a copy is made, it leaves to the copier to bring the log into the database, and never waits for the disk. */
@@ -163,6 +163,15 @@ export class Backups implements Disposable {
   }
 
   /** None before the first: a disk that is full must not keep a daemon from starting. */
+  /** What a daemon that died has left. Where nothing can be written, it stays. */
+  #removeHalves(): void {
+    try {
+      for (const name of this.#files()) if (name.includes(".tmp")) rmSync(join(this.#home.backups, name), { force: true });
+    } catch (error) {
+      if (!unwritable(error)) throw error;
+    }
+  }
+
   #files(): string[] {
     try {
       return readdirSync(this.#home.backups);

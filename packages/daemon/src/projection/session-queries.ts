@@ -13,6 +13,7 @@ import {
   type SessionKind,
   type SessionStatus,
 } from "@holdfast/contract";
+import { editDistance } from "@holdfast/platform";
 import { watched } from "../journal/database.ts";
 
 export interface SessionRecord {
@@ -261,18 +262,5 @@ function exitOf(row: Record<string, unknown>): Exit | null {
 function isAlike(name: string, ref: string): boolean {
   const a = name.toLowerCase();
   const b = ref.toLowerCase();
-  return b.length > 1 && (a.includes(b) || b.includes(a) || distanceAtMost(a, b, 2));
-}
-
-function distanceAtMost(a: string, b: string, limit: number): boolean {
-  if (Math.abs(a.length - b.length) > limit) return false;
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      row.push(Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    }
-    previous = row;
-  }
-  return (previous[b.length] ?? limit + 1) <= limit;
+  return b.length > 1 && (a.includes(b) || b.includes(a) || (Math.abs(a.length - b.length) <= 2 && editDistance(a, b) <= 2));
 }

@@ -1,0 +1,25 @@
+import type { HoldfastError } from "@holdfast/contract";
+import type { Check } from "./doctor.ts";
+
+/** config.toml as it is now: the daemon may have read an earlier one. */
+export interface ConfigurationLook {
+  file: string;
+  isThere: boolean;
+  /** It makes no sense, and no daemon starts with it. */
+  error: HoldfastError | undefined;
+  /** What in it means nothing, in words. */
+  unknown: readonly string[];
+}
+
+export function configuration({ file, isThere, error, unknown }: ConfigurationLook): Check[] {
+  const id = "configuration";
+  if (error) return [{ id, level: "problem", what: error.message, remedy: error.hint ?? "correct it there" }];
+  const remedy = "correct it there, then: holdfast down; holdfast up";
+  if (unknown.length > 0) return unknown.map((what) => ({ id, level: "warning", what, remedy }));
+  return [{ id, level: "ok", what: isThere ? `${file} makes sense` : `no ${file}: everything as by default`, remedy: null }];
+}
+
+/** Why no daemon runs, where a reader answers in its place. */
+export function daemonTrouble({ message, hint }: HoldfastError): Check {
+  return { id: "daemon", level: "problem", what: message, remedy: hint ?? null };
+}

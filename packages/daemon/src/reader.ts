@@ -1,0 +1,144 @@
+/**
+ * Answers questions when no daemon can run: the home cannot be written to, or its configuration makes no sense. It lives as long as the
+ * command that started it, reads a copy of the database, starts nothing, and refuses whatever would have to be written down. What it
+ * says of sessions is what was last written down; recordings it reads as they are.
+ */
+import { copyFileSync, existsSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { ENDPOINTS, type EndpointName, HoldfastError, unwritable } from "@holdfast/contract";
+import type { Home } from "@holdfast/platform";
+import { Access } from "./access/access.ts";
+import { Refusals } from "./access/refusals.ts";
+import { Tokens } from "./access/tokens.ts";
+import { findAgents } from "./agent/found.ts";
+import { Profiles } from "./agent/profiles/index.ts";
+import { bind, type Handlers } from "./api/bind.ts";
+import { Gate, UNIX_DOOR } from "./api/gate.ts";
+import { handlers } from "./api/handlers.ts";
+import { serve } from "./api/serve.ts";
+import type { Configuration } from "./configuration.ts";
+import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
+import type { TmuxFacts } from "./doctor/programs.ts";
+import { detachKeyOf } from "./host/keys.ts";
+import { Backups } from "./journal/backups.ts";
+import { openDatabase } from "./journal/database.ts";
+import { Journal } from "./journal/journal.ts";
+import { Reserve } from "./journal/reserve.ts";
+import { restoresProjection } from "./projection/restores.ts";
+import { SessionQueries } from "./projection/session-queries.ts";
+import { sessionsProjection } from "./projection/sessions.ts";
+import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
+import { diskUse } from "./session/disk-use.ts";
+import { Lifecycle } from "./session/lifecycle.ts";
+import { Orphans } from "./session/orphans.ts";
+import { Pruning } from "./session/pruning.ts";
+import { Sessions } from "./session/sessions.ts";
+
+const READS = new Set<EndpointName>([
+  "listSessions",
+  "getSession",
+  "getRecording",
+  "listTimes",
+  "readOutput",
+  "diskUse",
+  "listAgents",
+  "listBackups",
+  "listEvents",
+  "listAudit",
+  "listTokens",
+]);
+
+export async function serveReader(options: {
+  home: Home;
+  /** A directory that can be written to, of this process alone; its socket comes there. */
+  place: string;
+  /** Why no daemon runs. */
+  trouble: HoldfastError;
+  configuration: Configuration;
+  configured(): ConfigurationLook;
+  tmux: TmuxFacts;
+  programs: string;
+}): Promise<void> {
+  const { home, trouble, configuration } = options;
+  const journaled = openCopy(home, options.place);
+  const { db } = journaled;
+  const projections = [sessionsProjection, tokensProjection, restoresProjection];
+  const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
+  const queries = new SessionQueries(db);
+  const tokenQueries = new TokenQueries(db);
+  const refusals = new Refusals({ journal });
+  const gate = new Gate({ access: new Access({ home, queries, tokens: tokenQueries, refusals }), refusals, queries });
+  const hosts = new Map();
+  const reserve = new Reserve(join(options.place, "reserve"));
+  const { recordingLimit } = configuration;
+  const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit });
+  const profiles = new Profiles(() => []);
+  const sessions = new Sessions({
+    home,
+    journal,
+    queries,
+    hosts,
+    lifecycle,
+    profiles,
+    reserve,
+    programs: options.programs,
+    detachKey: detachKeyOf(configuration.detachKey),
+    recordingLimit,
+    missingHost: () => trouble,
+  });
+  const backups = new Backups({ home });
+  const refuse = (): never => {
+    throw trouble;
+  };
+  const doctor = new Doctor({ home, backups, tmux: options.tmux, configured: options.configured, trouble: journaled.trouble ?? trouble });
+  const all = handlers({
+    sessions,
+    orphans: new Orphans({ home, hosts, queries, journal, lifecycle }),
+    doctor,
+    journal,
+    backups,
+    queries,
+    pruning: new Pruning({ home, queries, journal, policy: configuration.prune, discard: refuse }),
+    diskUse: () => diskUse(home, queries),
+    listAgents: ({ query }) => findAgents(profiles, { ...query, programs: options.programs }),
+    tokens: new Tokens({ home, journal, queries: tokenQueries }),
+    gate,
+    control: { status: refuse, shutdown: refuse, restoreBackup: refuse, setListening: refuse },
+  });
+  const unreadable = (): never => {
+    throw journaled.trouble ?? trouble;
+  };
+  const answers = Object.fromEntries(
+    (Object.keys(ENDPOINTS) as EndpointName[]).map((name) => {
+      if (name === "examine") return [name, all[name]];
+      if (!READS.has(name)) return [name, refuse];
+      return [name, journaled.trouble ? unreadable : all[name]];
+    }),
+  ) as unknown as Handlers;
+  const { server } = serve(bind(answers, { gate, door: UNIX_DOOR }));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(join(options.place, "reader.sock"), resolve);
+  });
+}
+
+/** The database as it is, with its log; or an empty one and why. The copy may be brought to today's schema: nobody else sees it. */
+function openCopy(home: Home, place: string): { db: DatabaseSync; trouble?: HoldfastError } {
+  const copy = join(place, "holdfast.db");
+  try {
+    if (!existsSync(home.database)) return { db: openDatabase(":memory:") };
+    for (const suffix of ["", "-wal"]) if (existsSync(home.database + suffix)) copyFileSync(home.database + suffix, copy + suffix);
+    return { db: openDatabase(copy) };
+  } catch (cause) {
+    const why = unwritable(cause) ? `there is no room for a copy of it in ${place}` : (cause as Error).message;
+    const trouble =
+      cause instanceof HoldfastError
+        ? cause
+        : new HoldfastError("journal_damaged", `the journal cannot be read while no daemon can run: ${why}`, {
+            hint: "holdfast doctor says why none can; the next one that starts restores what is damaged",
+            cause,
+          });
+    return { db: openDatabase(":memory:"), trouble };
+  }
+}
