@@ -1,21 +1,23 @@
-/** `npm run chaos [-- --histories 50] [--longest 40] [--seed N] [--write]`: prints which faults were brought about; `--write` rewrites docs/CHAOS.md. */
+/**
+ * `npm run chaos [-- --histories 50] [--longest 40] [--seed N] [--out FILE]`: prints which faults were brought about. The full run, without
+ * arguments, writes docs/CHAOS.md; one that is made shorter, or repeats another, writes only where `--out` says.
+ */
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import fc from "fast-check";
-import { ROOT } from "../home.ts";
 import { histories } from "./history.ts";
-import { page } from "./page.ts";
+import { fileFor, page } from "./page.ts";
 
 const { values } = parseArgs({
   options: {
-    histories: { type: "string", default: "50" },
-    longest: { type: "string", default: "40" },
+    histories: { type: "string" },
+    longest: { type: "string" },
     seed: { type: "string" },
-    write: { type: "boolean", default: false },
+    out: { type: "string" },
   },
 });
-const [count, longest] = [Number(values.histories), Number(values.longest)];
+const [count, longest] = [Number(values.histories ?? 50), Number(values.longest ?? 40)];
+const out = fileFor(values);
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
 const faults = new Map<string, number>();
 const began = performance.now();
@@ -34,5 +36,5 @@ if (result.failed) {
 } else {
   const text = page({ faults, count, longest, seed, seconds: Math.round((performance.now() - began) / 1000) });
   process.stdout.write(text);
-  if (values.write) writeFileSync(join(ROOT, "docs/CHAOS.md"), text);
+  if (out !== undefined) writeFileSync(out, text);
 }

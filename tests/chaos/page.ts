@@ -1,4 +1,7 @@
 /** docs/CHAOS.md: which faults, how often, and what held after each. */
+import { join } from "node:path";
+import { ROOT } from "../home.ts";
+
 const HOLDS: [fault: string, holds: string][] = [
   ["kill -9 of the daemon", "programs have the pids they had; the next command lists all of them"],
   ["kill -9 of the daemon in a start", "a start that was acknowledged is there; one that was not is there whole, or not at all"],
@@ -19,13 +22,19 @@ const HOLDS: [fault: string, holds: string][] = [
   ["kill -9 of a recorder", "the recording goes on under another, and the gap is an event"],
 ];
 
+/** Only the full run speaks for the product: one that was made shorter, or repeats another, is somebody's own matter. */
+export function fileFor(run: { histories?: string; longest?: string; seed?: string; out?: string }): string | undefined {
+  const isFull = run.histories === undefined && run.longest === undefined && run.seed === undefined;
+  return run.out ?? (isFull ? join(ROOT, "docs/CHAOS.md") : undefined);
+}
+
 export function page(run: { faults: ReadonlyMap<string, number>; count: number; longest: number; seed: number; seconds: number }): string {
   const rows = HOLDS.map(([fault, holds]) => `| ${fault} | ${holds} | ${run.faults.get(fault) ?? 0} |`);
   const unknown = [...run.faults.keys()].filter((fault) => !HOLDS.some(([known]) => known === fault));
   if (unknown.length > 0) throw new Error(`the page says nothing of ${unknown.join(", ")}`);
   return `# Chaos
 
-Written by \`npm run chaos -- --write\`: random histories of starts, sends, stops, renames, looks, removals, pruning and faults against a model
+Written by \`npm run chaos\`: random histories of starts, sends, stops, renames, looks, removals, pruning and faults against a model
 (\`tests/chaos/\`). After every step, within seconds: exactly the sessions of the model are listed, with the status and the pid they must
 have; what was acknowledged is in the recording once and in order; events follow each other without a gap; no process of an ended run is
 left. A failure is shrunk to the shortest history that shows it. A short run of it is part of \`npm test\`.

@@ -30,6 +30,7 @@ import { restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
+import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
@@ -81,6 +82,7 @@ export async function serveReader(options: {
     queries,
     hosts,
     lifecycle,
+    status: new AgentStatus({ home, journal, queries, hosts, profiles }),
     profiles,
     reserve,
     programs: options.programs,
