@@ -1,7 +1,10 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { ERRORS } from "@holdfast/contract/errors";
 import { MINIMUM_NODE } from "@holdfast/contract/version";
 import { transform } from "esbuild";
@@ -112,3 +115,30 @@ class Entry implements Disposable {
     fs.rmSync(this.#folder, { recursive: true });
   }
 }
+
+test("set-up whose registry does not answer fails soon, and says what to do", { timeout: 60_000 }, async () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "hf-"));
+  // Takes every connection, and never says a word.
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    silent.close();
+    fs.rmSync(directory, { recursive: true, force: true });
+  });
+  await once(silent, "listening");
+  const registry = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  fs.cpSync(import.meta.dirname, path.join(directory, "script"), { recursive: true });
+  fs.mkdirSync(path.join(directory, "node_modules"));
+  const dependencies = { left: "1.0.0" };
+  const manifest = { name: "x", version: "1.0.0", dependencies };
+  const left = { version: "1.0.0", resolved: `${registry}left/-/left-1.0.0.tgz` };
+  const lock = { ...manifest, lockfileVersion: 3, packages: { "": manifest, "node_modules/left": left } };
+  fs.writeFileSync(path.join(directory, "package.json"), JSON.stringify(manifest));
+  fs.writeFileSync(path.join(directory, "package-lock.json"), JSON.stringify(lock));
+  const env = { PATH: process.env.PATH, HOME: directory, npm_config_registry: registry, npm_config_fetch_timeout: "500" };
+  const child = spawn(process.execPath, [path.join(directory, "script/setup.mjs")], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect(code).toBe(1);
+  expect(stderr.trimEnd().split("\n").at(-1)).toMatch(
+    /^holdfast: npm ci failed with \d+; .*\.npmrc.* try again, or run it in .* yourself$/,
+  );
+});

@@ -8,6 +8,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { build, isStale } from "./build.mjs";
 import { exclusively } from "./lock.mjs";
@@ -96,10 +97,17 @@ function linkNode(binary) {
 function npm(args) {
   const quiet = ["--loglevel=error", "--no-audit", "--no-fund", "--no-progress"];
   // Standard output belongs to the command that needed set-up.
-  const done = spawnSync("npm", [...args, ...quiet], { cwd: root, stdio: ["ignore", "ignore", 2] });
+  const done = spawnSync("npm", [...args, ...quiet], { cwd: root, stdio: ["ignore", "ignore", 2], env: { ...IMPATIENT, ...process.env } });
   if (done.error) throw new Error(`npm cannot be started (${done.error.message}); install Node with npm and try again`);
-  if (done.status !== 0) throw new Error(`npm ${args[0]} failed with ${done.status ?? done.signal}; the reason is above`);
+  if (done.status === 0) return;
+  throw new Error(
+    `npm ${args[0]} failed with ${done.status ?? done.signal}; the reason is above. If it could not reach its registry: npm reads which one from ` +
+      `${path.join(os.homedir(), ".npmrc")}, and a proxy from HTTPS_PROXY; set it there and try again, or run it in ${root} yourself`,
+  );
 }
+
+/** npm's own five minutes for each of three attempts look like a hang to whoever only wanted to run a command. */
+const IMPATIENT = { npm_config_fetch_timeout: "20000", npm_config_fetch_retries: "1", npm_config_fetch_retry_mintimeout: "1000" };
 
 if (isMain(import.meta.url)) {
   try {
