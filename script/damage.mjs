@@ -72,7 +72,7 @@ that is cut exactly between two transactions, or lost, looks like one that never
 
 One is taken every ten minutes when something was appended, half a minute after a start when the last is older, before the schema
 changes, before a restore, and by \`holdfast backup create\`. The newest three are kept, then the newest of each of the last six hours and
-seven days that have one, and the last two before a migration or a restore; together at most 4 GB, but never fewer than two. None is
+seven days that have one, the last two before a migration or a restore, and the last five that somebody asked for; together at most 4 GB, but never fewer than two. None is
 taken where it would leave less room on the disk than it takes itself; the one before the schema changes needs 4 MB more than it takes.
 
 \`holdfast backup restore NAME\` goes back on request: it takes a backup first, sets the database aside, and begins a new epoch. Sessions

@@ -162,7 +162,6 @@ export class Backups implements Disposable {
     });
   }
 
-  /** None before the first: a disk that is full must not keep a daemon from starting. */
   /** What a daemon that died has left. Where nothing can be written, it stays. */
   #removeHalves(): void {
     try {
@@ -172,6 +171,7 @@ export class Backups implements Disposable {
     }
   }
 
+  /** None before the first: a disk that is full must not keep a daemon from starting. */
   #files(): string[] {
     try {
       return readdirSync(this.#home.backups);

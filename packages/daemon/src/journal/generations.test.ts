@@ -40,6 +40,11 @@ test("the way back before a migration or a restore stays longer than its age alo
   expect(surplus(all).filter(({ why }) => why === "migration")).toEqual([]);
 });
 
+test("the last five that somebody asked for stay, however old they are", () => {
+  const asked = Array.from({ length: 7 }, (_, i) => backup(60 * 24 * (20 + i), { why: "asked" }));
+  expect(surplus([...everyTenMinutes(1), ...asked]).filter(({ why }) => why === "asked")).toEqual(asked.slice(5));
+});
+
 test("large ones are fewer, but never fewer than two", () => {
   const large = everyTenMinutes(3).map((each) => ({ ...each, bytes: 1.5 * 2 ** 30 }));
   expect(large.length - surplus(large).length).toBe(2);

@@ -8,6 +8,9 @@ const DAYS = 7;
 /** Of those before a migration or a restore: they are the way back. */
 const TURNING_POINTS = 2;
 
+/** Of those that somebody asked for: they had a reason. */
+const ASKED = 5;
+
 /** Together they take no more than this, except for the two newest. */
 const MOST_BYTES = 4 * 2 ** 30;
 const ALWAYS = 2;
@@ -17,6 +20,7 @@ export function surplus(backups: readonly Backup[]): Backup[] {
   const wanted = new Set([
     ...backups.slice(0, NEWEST),
     ...backups.filter(({ why }) => why === "migration" || why === "restore").slice(0, TURNING_POINTS),
+    ...backups.filter(({ why }) => why === "asked").slice(0, ASKED),
     ...firstOfEach(backups, "2026-11-15T07".length).slice(0, HOURS),
     ...firstOfEach(backups, "2026-11-15".length).slice(0, DAYS),
   ]);
