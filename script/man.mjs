@@ -10,11 +10,21 @@ const ENVIRONMENT = [
 ];
 
 const FILES = [
+  ["~/.local/state/holdfast/", "the home: everything below. Only you can read it."],
+  ["  holdfast.db", "the journal: every event, and what follows from them."],
   [
-    "~/.local/state/holdfast/",
-    "the home: the journal (holdfast.db), the daemon's log, and a directory for each session with its recordings.",
+    "  sessions/ID/",
+    "of each session: what it was started from, and for each run its recording (runs/N/output.*), its times and how it ended.",
   ],
-  ["~/.config/holdfast/config.toml", "configuration: detach_key."],
+  ["  backups/", "copies of the journal; see holdfast backup."],
+  ["  damaged/", "what was found damaged, or replaced on request. Never deleted by holdfast."],
+  ["  daemon.log", "what the daemon has to say. At 8 MB it becomes daemon.log.1, and another begins."],
+  [
+    "~/.config/holdfast/config.toml",
+    'configuration, in TOML; all of it may be left out: detach_key = "C-\\\\", recording_limit = "64M", and in [prune] age = "30d", size = "10G" and ' +
+      'every = "1h". In [agents.NAME], agents of your own: command, prompt, and more. holdfast doctor says what in it makes no sense.',
+  ],
+  ["/tmp/holdfast-UID/", "sockets, by which commands reach the daemon and the daemon what keeps the sessions. Only you can open them."],
 ];
 
 export function manPage({ commands, errors, version, commonFlags }) {

@@ -313,7 +313,10 @@ test("the notice of a restore is shown by each command until a person has seen i
   await home.json<Session>(["run", "--name", "kept", ...FOREVER]);
   await home.ok(["down"]);
   rmSync(path.join(home.path, "holdfast.db"));
-  for (let i = 0; i < 2; i++) expect((await home.cli(["ls"])).stderr).toContain("Rebuilt from their files: kept");
+  for (let i = 0; i < 2; i++)
+    expect((await home.cli(["ls"])).stderr).toContain(
+      "Rebuilt from their files: kept; that somebody had stopped or looked at them may be forgotten.",
+    );
   expect((await home.cli(["ls", "--json"])).stderr).toBe("");
   using terminal = new Terminal({ env: home.env });
   terminal.line(`${HOLDFAST} ls`);

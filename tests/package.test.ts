@@ -110,6 +110,8 @@ describe("installed globally", () => {
       expect(warnings).toBe("");
     }
     const shown = readFileSync(page, "utf8").replaceAll("\\-", "-");
+    for (const word of ["holdfast.db", "sessions/ID/", "backups/", "damaged/", "daemon.log"]) expect(shown).toContain(word);
+    for (const key of ["detach_key", "recording_limit", "[prune]", "age", "size", "every", "[agents.NAME]"]) expect(shown).toContain(key);
     const { stdout: help } = await installed.cli(home, ["--help"]);
     const names = [...help.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name ?? "");
     expect(names.length).toBeGreaterThan(15);

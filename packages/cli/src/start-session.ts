@@ -16,7 +16,7 @@ export const START_FLAGS = {
   memory: { value: "SIZE", summary: "end it when all its processes together take more: 500M, 2G", complete: "nothing" },
   "recording-limit": {
     value: "SIZE",
-    summary: "keep this much of what each run prints, the newest: 64M (default), 1G, off",
+    summary: "keep at most this much of what each run prints, the newest: 64M (default), 1G, off",
     complete: "nothing",
   },
   role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },

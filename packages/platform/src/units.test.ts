@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationMs, sizeBytes } from "./units.ts";
+import { counted, durationMs, sizeBytes } from "./units.ts";
 
 test.each([
   ["500ms", 500],
@@ -29,4 +29,12 @@ test.each(["", "-1d", "1w", "d", "1 d", "1e3s", "off", "5M"])("%j is no duration
 
 test.each(["", "64", "-1M", "M", "1P", "off", "5d", "1 000M"])("%j is no size", (text) => {
   expect(sizeBytes(text)).toBeUndefined();
+});
+
+test("one thing is one, any other number of them are several", () => {
+  expect([counted(1, "session"), counted(0, "session"), counted(2, "process", "processes")]).toEqual([
+    "1 session",
+    "0 sessions",
+    "2 processes",
+  ]);
 });

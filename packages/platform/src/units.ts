@@ -1,4 +1,4 @@
-/** Durations and sizes as people write them, on command lines and in the configuration. */
+/** Durations, sizes and numbers of things as people write them. */
 const DURATIONS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const SIZES: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
 
@@ -12,4 +12,9 @@ export function durationMs(text: string): number | undefined {
 export function sizeBytes(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?) ?([KMGT])(?:i?B)?$/i.exec(text);
   return match ? Math.round(Number(match[1]) * (SIZES[match[2]?.toUpperCase() ?? ""] ?? Number.NaN)) : undefined;
+}
+
+/** `1 session`, `2 sessions`, `0 processes`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }

@@ -1,6 +1,7 @@
 import type { Backup } from "@holdfast/contract/backup";
 import type { DaemonStatus } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
+import { counted } from "@holdfast/platform/units";
 import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
 import { formatDuration } from "../duration.ts";
@@ -13,7 +14,7 @@ export const command: Command = {
   onlyReads: true,
   usage: "[ls | create | restore NAME [--yes]]",
   description:
-    "One is taken by itself every 10 minutes when something happened. A damaged journal is restored by itself; `restore` goes back on request: records of that time return, sessions begun since are rebuilt from their files, and nothing that runs is touched.",
+    "One is taken by itself every 10 minutes when something happened; with time they are thinned to one an hour, then one a day, for a week. The\nlast five that you asked for are kept as long as all together take no more than 4 GB. A damaged journal is restored by itself; `restore` goes back on request:\nrecords of that time return, sessions begun since are rebuilt from their files, and nothing that runs is touched.",
   arguments: "nothing",
   flags: { yes: { summary: "with restore: do not ask", short: "y" } },
   examples: [
@@ -42,7 +43,7 @@ function table(backups: readonly Backup[]): string {
     name,
     `${formatDuration(Math.max(0, Date.now() - Date.parse(at)))} ago`,
     REASONS[why],
-    `${seq} events`,
+    counted(seq, "event"),
     formatBytes(bytes),
   ]);
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
@@ -98,10 +99,10 @@ async function restored(context: Context, pid: number): Promise<DaemonStatus> {
 }
 
 function restoredText({ restored, epoch, seq }: DaemonStatus): string {
-  if (!restored) return `The journal is in epoch ${epoch}, ${seq} events.\n`;
+  if (!restored) return `The journal is in epoch ${epoch}, ${counted(seq, "event")}.\n`;
   const { rebuilt, removed } = restored.sessions;
   const lines = [
-    `Restored ${restored.backup?.name ?? "nothing"}: ${restored.seq} events, epoch ${epoch}.`,
+    `Restored ${restored.backup?.name ?? "nothing"}: ${counted(restored.seq, "event")}, epoch ${epoch}.`,
     ...(rebuilt.length > 0 ? [`Rebuilt from their files: ${rebuilt.map(({ name }) => plain(name)).join(", ")}`] : []),
     ...(removed.length > 0 ? [`Removed since, and so they stay: ${removed.map(({ name }) => plain(name)).join(", ")}`] : []),
   ];
@@ -109,7 +110,7 @@ function restoredText({ restored, epoch, seq }: DaemonStatus): string {
 }
 
 async function confirm(context: Context, backup: Backup): Promise<void> {
-  const question = `Go back to ${backup.name} (${backup.seq} events)? What was journaled since is set aside; sessions go on.`;
+  const question = `Go back to ${backup.name} (${counted(backup.seq, "event")})? What was journaled since is set aside; sessions go on.`;
   if (!process.stdin.isTTY || !process.stdout.isTTY || context.json) {
     throw new HoldfastError("usage", "restore replaces the journal and wants to be sure", { hint: "add --yes" });
   }

@@ -1,5 +1,6 @@
 import type { Orphan } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
+import { counted } from "@holdfast/platform/units";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
@@ -48,9 +49,8 @@ async function downAll(context: Context): Promise<number> {
 }
 
 function tell(context: Context, { pid, stopped, orphans }: { pid: number; stopped: Session[]; orphans: Orphan[] }): number {
-  const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
-  const without = orphans.length > 0 ? `, and ${count(orphans.length, "orphan")} without a session` : "";
+  const without = orphans.length > 0 ? `, and ${counted(orphans.length, "orphan")} without a session` : "";
   if (context.json) process.stdout.write(`${JSON.stringify({ pid, stopped, orphans })}\n`);
-  else process.stdout.write(`${count(stopped.length, "session")} stopped${without}. The daemon has ended.\n`);
+  else process.stdout.write(`${counted(stopped.length, "session")} stopped${without}. The daemon has ended.\n`);
   return 0;
 }

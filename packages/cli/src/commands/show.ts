@@ -93,7 +93,8 @@ function nextRunIn(at: string): string {
 }
 
 function recordingOf({ recordingCutBytes, recordingLimitBytes }: Session): string | null {
-  const limit = recordingLimitBytes === null ? "without limit" : `the newest ${formatBytes(recordingLimitBytes)} of each run are kept`;
+  const limit =
+    recordingLimitBytes === null ? "without limit" : `at most the newest ${formatBytes(recordingLimitBytes)} of each run are kept`;
   return recordingCutBytes === 0 ? limit : `${limit}; the first ${formatBytes(recordingCutBytes)} were deleted`;
 }
 

@@ -1,4 +1,5 @@
 import type { DaemonStatus } from "@holdfast/contract/endpoints";
+import { counted } from "@holdfast/platform/units";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
@@ -31,7 +32,7 @@ export const command: Command = {
         ],
         ["address", status.listen === null ? "only its Unix socket" : listenLine(status.listen)],
         ["you", `${status.actor}, ${status.scope}`],
-        ["journal", `epoch ${status.epoch}, ${status.seq} events`],
+        ["journal", `epoch ${status.epoch}, ${counted(status.seq, "event")}`],
         ["backup", backupOf(status.backup)],
         ...(status.restored ? [["restored", restoredText(status.restored)]] : []),
       ];
@@ -51,8 +52,10 @@ function restoredText(report: NonNullable<DaemonStatus["restored"]>): string {
     lost.until === null
       ? `events after ${seq} may be lost`
       : lost.until > seq
-        ? `events ${seq + 1} to ${lost.until} are lost`
+        ? lost.until === seq + 1
+          ? `event ${lost.until} is lost`
+          : `events ${seq + 1} to ${lost.until} are lost`
         : "no event is known to be lost";
-  const counts = `${sessions.rebuilt.length} sessions rebuilt, ${sessions.removed.length} removed, ${sessions.unreadable.length} unreadable`;
+  const counts = `${counted(sessions.rebuilt.length, "session")} rebuilt, ${sessions.removed.length} removed, ${sessions.unreadable.length} unreadable`;
   return `${report.at} because ${report.what}; ${loss}; ${counts}`;
 }

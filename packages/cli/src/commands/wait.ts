@@ -16,7 +16,7 @@ export const command: Command = {
   description:
     "For the end (the default): returns when the session has ended and no further run is due; of one that is restarted, the next run is waited\nfor, until it is given up or somebody stops it. For output: when a line it has printed, or prints, fits the regular expression. When the\ntime is over first, or it ends without having printed it, the exit code is 16.\nFor an agent: idle (it waits for a prompt), waiting (it wants a person), turn (the turn that runs has ended, or the next one if none runs).\nWhen nothing tells what it does, the exit code is 23.",
   flags: {
-    for: { value: "WHAT", summary: "exit, idle, waiting, turn, or output=REGEX", complete: "waits" },
+    for: { value: "WHAT", summary: "what for: exit (default), idle, waiting, turn, or output=REGEX", complete: "waits" },
     timeout: { value: "TIME", summary: "how long at most (default: for ever)", complete: "nothing" },
   },
   arguments: "sessions",

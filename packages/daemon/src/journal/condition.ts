@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Home } from "@holdfast/platform";
+import { counted, type Home } from "@holdfast/platform";
 import { Damage, isDamage, isWrongSchema, newer, versionOf } from "./database.ts";
 import { walDamage } from "./wal.ts";
 
@@ -112,7 +112,7 @@ function isPending(db: DatabaseSync): boolean {
 }
 
 function endMissing(sessions: number): string {
-  return `its end is missing: ${sessions} sessions have run that it does not know`;
+  return `its end is missing: ${counted(sessions, "session has", "sessions have")} run that it does not know`;
 }
 
 /** Only those that a restore would bring back: for others it would be ordered again at each start. */

@@ -77,7 +77,7 @@ test("a last frame whose page was not written any more, over an older one, is no
   writeFileSync(writer.wal, torn(after));
   expect(walDamage(writer.wal)).toBeUndefined();
   writeFileSync(writer.wal, torn(further));
-  expect(walDamage(writer.wal)).toContain("1 transactions cannot be read");
+  expect(walDamage(writer.wal)).toContain("1 transaction cannot be read");
 });
 
 test.each([
@@ -98,7 +98,7 @@ test.each([
 test("damage to the last transaction is told too", () => {
   using writer = killedWriter(40);
   overwrite(writer.wal, statSync(writer.wal).size - 2000, Buffer.from([0xa5, 0x5a]));
-  expect(walDamage(writer.wal)).toContain("1 transactions cannot be read");
+  expect(walDamage(writer.wal)).toContain("1 transaction cannot be read");
   expect(writer.rows()).toBe(39);
 });
 

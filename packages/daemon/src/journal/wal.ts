@@ -5,6 +5,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { endianness } from "node:os";
+import { counted } from "@holdfast/platform";
 
 const HEADER = 32;
 const FRAME_HEADER = 24;
@@ -54,7 +55,7 @@ function damageIn(file: number): string | undefined {
     if (isBad && ours && isCommit && (broken || !begunAgain)) lost++;
     broken = isBad;
   }
-  return lost === 0 ? undefined : `its write-ahead log is damaged: ${lost} transactions cannot be read`;
+  return lost === 0 ? undefined : `its write-ahead log is damaged: ${counted(lost, "transaction")} cannot be read`;
 }
 
 function read(file: number, at: number, length: number): Buffer {

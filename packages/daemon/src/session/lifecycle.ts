@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import { type EndCause, type EventData, type HostName, hasEnded, type SessionId, unwritable } from "@holdfast/contract";
-import { describe, type Gap, type Home, inspect, log, msSince, runDirectory, stampMs, startStamp } from "@holdfast/platform";
+import { counted, describe, type Gap, type Home, inspect, log, msSince, runDirectory, stampMs, startStamp } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, type LiveRun, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -214,7 +214,7 @@ export class Lifecycle implements Disposable {
     try {
       kept = new Map((await host.list()).map((live) => [runMarker(live), live]));
     } catch (error) {
-      log(`cannot ask ${host.name} what runs; ${records.length} sessions are left as they are: ${describe(error)}`);
+      log(`cannot ask ${host.name} what runs; ${counted(records.length, "session")} left as before: ${describe(error)}`);
       return;
     }
     // All at once: the end of a run waits for its recorder, and a hundred may have ended while no daemon ran.

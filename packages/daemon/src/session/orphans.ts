@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { HoldfastError, type HostName, hasEnded, type Orphan, type Principal, type SessionId } from "@holdfast/contract";
-import { argumentsOf, environmentValues, type Home, inspect, type ProcessInfo, runDirectory } from "@holdfast/platform";
+import { argumentsOf, counted, environmentValues, type Home, inspect, type ProcessInfo, runDirectory } from "@holdfast/platform";
 import { type Ended, endProcesses } from "../host/ending.ts";
 import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
 import { scanProcesses } from "../host/members.ts";
@@ -70,7 +70,10 @@ export class Orphans {
     const root = { pid: orphan.pid, start: inspect(orphan.pid)?.start ?? "" };
     const { ended, left } = await endProcesses({ root, marker: run ? runMarker(run) : "", keepers, graceMs });
     if (left.length > 0)
-      throw new HoldfastError("stop_incomplete", `${left.length} processes of ${orphan.id} are still there after SIGKILL`);
+      throw new HoldfastError(
+        "stop_incomplete",
+        `${counted(left.length, "process", "processes")} of ${orphan.id} still there after SIGKILL`,
+      );
     if (orphan.kind === "run" && run) for (const host of this.#hosts.values()) await host.remove(run);
     return { orphan, killed: ended };
   }

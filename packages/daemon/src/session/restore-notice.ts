@@ -1,42 +1,42 @@
 import { writeFileSync } from "node:fs";
 import type { RestoreReport } from "@holdfast/contract";
-import type { Home } from "@holdfast/platform";
+import { counted, type Home } from "@holdfast/platform";
 
 /** For a person at their next command; the CLI shows it and takes it away. */
 export function writeNotice(home: Home, report: RestoreReport): void {
   writeFileSync(home.notice, `${noticeOf(report).join("\n")}\n`, { mode: 0o600 });
 }
 
+/** Whole sentences: what happened, what is there now, what is lost, what to do next. */
 export function noticeOf(report: RestoreReport): string[] {
-  const { sessions } = report;
+  const { rebuilt, removed, unreadable } = report.sessions;
   return [
-    `The journal's database was damaged: ${report.what}.`,
-    `${[baseOf(report), ...lossOf(report)].join("; ")}.`,
+    `The journal's database was damaged (${report.what}), and another is in its place. Nothing that runs was touched.`,
+    [baseOf(report), lossOf(report)].join(" ").trimEnd(),
+    ...named("Rebuilt from their files", rebuilt, "; that somebody had stopped or looked at them may be forgotten"),
+    ...named("Removed, because their files are gone", removed),
     ...named(
-      "Rebuilt from their files",
-      sessions.rebuilt.map(({ name }) => name),
+      "Left alone in sessions/, because nothing readable says what they are",
+      unreadable.map((name) => ({ name })),
     ),
-    ...named(
-      "Their files are gone, and so are their records",
-      sessions.removed.map(({ name }) => name),
-    ),
-    ...named("Nothing readable describes these directories of sessions/", sessions.unreadable),
-    ...(report.setAside === null ? [] : [`What was there before is in ${report.setAside}`]),
+    ...(report.setAside === null ? [] : [`The damaged files are in ${report.setAside}: delete them when you miss nothing.`]),
+    "Look through your sessions with: holdfast ls --all. Older backups: holdfast backup ls.",
   ];
 }
 
 function baseOf(report: RestoreReport): string {
-  if (report.salvaged) return "What could be read of it was kept";
-  if (!report.backup) return "There was no backup: sessions were rebuilt from their directories alone, their history is lost";
-  const more = report.recovered === 0 ? "" : `, with ${report.recovered} later events out of the damaged database`;
-  return `The backup ${report.backup.name} was restored${more}`;
+  if (report.salvaged) return "Everything that could still be read of it was kept.";
+  if (!report.backup) return "There was no backup: sessions were rebuilt from their files alone, and their history is lost.";
+  const more = report.recovered === 0 ? "" : `, with ${counted(report.recovered, "later event")} that could still be read`;
+  return `The backup ${report.backup.name} was restored${more}.`;
 }
 
-function lossOf({ seq, lost, backup, salvaged }: RestoreReport): string[] {
-  if (lost.until !== null) return [lost.until > seq ? `events ${seq + 1} to ${lost.until} are lost` : "no event is known to be lost"];
-  return backup || salvaged ? [`whether there were events after ${seq} is not known`] : [];
+function lossOf({ seq, lost, backup, salvaged }: RestoreReport): string {
+  if (lost.until === null) return backup || salvaged ? `Whether there was anything after event ${seq} is not known.` : "";
+  if (lost.until <= seq) return "No event is known to be lost.";
+  return lost.until === seq + 1 ? `Event ${lost.until} is lost.` : `Events ${seq + 1} to ${lost.until} are lost.`;
 }
 
-function named(what: string, names: readonly string[]): string[] {
-  return names.length === 0 ? [] : [`${what}: ${names.join(", ")}`];
+function named(what: string, some: readonly { name: string }[], more = ""): string[] {
+  return some.length === 0 ? [] : [`${what}: ${some.map(({ name }) => name).join(", ")}${more}.`];
 }

@@ -23,7 +23,7 @@ import {
   type Usage,
   unwritable,
 } from "@holdfast/contract";
-import { describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
+import { counted, describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { conversationFor } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -263,7 +263,7 @@ export class Sessions {
     if (left.length > 0) {
       throw new HoldfastError(
         "stop_incomplete",
-        `${left.length} processes of ${record.name} are still there after SIGKILL: ${left.map(({ pid, name }) => `${pid} (${name})`).join(", ")}`,
+        `${counted(left.length, "process", "processes")} of ${record.name} still there after SIGKILL: ${left.map(({ pid, name }) => `${pid} (${name})`).join(", ")}`,
         {
           hint: "they may wait for a device or a network file system; try again later",
         },

@@ -1,0 +1,49 @@
+import type { RestoreReport, SessionId } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { noticeOf } from "./restore-notice.ts";
+
+const REPORT: RestoreReport = {
+  why: "damaged",
+  what: "its write-ahead log is damaged: 1 transaction cannot be read",
+  backup: { name: "20261115T111649876Z-240-timer", at: "2026-11-15T11:16:49.876Z" },
+  salvaged: false,
+  seq: 241,
+  recovered: 1,
+  lost: { until: 242 },
+  previousEpoch: "39382343",
+  sessions: { rebuilt: [], removed: [], unreadable: [] },
+  setAside: "/home/me/damaged/1",
+};
+
+const named = (name: string) => ({ id: name as SessionId, name });
+
+test("a report says in whole sentences what happened, what is there, what is lost and what to do next", () => {
+  const sessions = { rebuilt: [named("a"), named("b")], removed: [named("c")], unreadable: ["dddddddddd"] };
+  expect(noticeOf({ ...REPORT, sessions })).toEqual([
+    "The journal's database was damaged (its write-ahead log is damaged: 1 transaction cannot be read), and another is in its place. Nothing that runs was touched.",
+    "The backup 20261115T111649876Z-240-timer was restored, with 1 later event that could still be read. Event 242 is lost.",
+    "Rebuilt from their files: a, b; that somebody had stopped or looked at them may be forgotten.",
+    "Removed, because their files are gone: c.",
+    "Left alone in sessions/, because nothing readable says what they are: dddddddddd.",
+    "The damaged files are in /home/me/damaged/1: delete them when you miss nothing.",
+    "Look through your sessions with: holdfast ls --all. Older backups: holdfast backup ls.",
+  ]);
+});
+
+test.each<[Partial<RestoreReport>, string]>([
+  [{ lost: { until: 300 } }, "Events 242 to 300 are lost."],
+  [{ lost: { until: 241 } }, "No event is known to be lost."],
+  [{ lost: { until: null } }, "Whether there was anything after event 241 is not known."],
+  [
+    { salvaged: true, backup: null, lost: { until: 241 } },
+    "Everything that could still be read of it was kept. No event is known to be lost.",
+  ],
+  [
+    { backup: null, seq: 0, lost: { until: null } },
+    "There was no backup: sessions were rebuilt from their files alone, and their history is lost.",
+  ],
+])("what is there and what is lost: %j", (how, says) => {
+  const lines = noticeOf({ ...REPORT, ...how });
+  expect(lines[1]).toMatch(new RegExp(`${says.replace(/[.]/g, "\\.")}$`));
+  for (const line of lines) expect(line).toMatch(/^[A-Z].*\.$/);
+});
