@@ -21,7 +21,7 @@ import { serve } from "./api/serve.ts";
 import type { Configuration } from "./configuration.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
 import type { TmuxFacts } from "./doctor/programs.ts";
-import { detachKeyOf } from "./host/keys.ts";
+import { clientKeysOf } from "./host/keys.ts";
 import { Backups } from "./journal/backups.ts";
 import { openDatabase } from "./journal/database.ts";
 import { Journal } from "./journal/journal.ts";
@@ -86,7 +86,8 @@ export async function serveReader(options: {
     profiles,
     reserve,
     programs: options.programs,
-    detachKey: detachKeyOf(configuration.detachKey),
+    cli: [],
+    keys: clientKeysOf(configuration),
     recordingLimit,
     missingHost: () => trouble,
   });
