@@ -76,7 +76,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
     throw new HoldfastError("usage", `${path} cannot be read: ${(error as Error).message}`, { hint, cause: error });
   }
   const values = parseToml(path, text);
-  const known: KnownKeys = { agents: { [EACH]: AGENT_KEYS } };
+  const known: KnownKeys = { agents: { [EACH]: AGENT_KEYS }, approvals: true };
   const table = new Table({ path, text, values, known });
   const prune = table.table("prune");
   const decided = {

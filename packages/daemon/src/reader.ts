@@ -18,6 +18,7 @@ import { bind, type Handlers } from "./api/bind.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { handlers } from "./api/handlers.ts";
 import { serve } from "./api/serve.ts";
+import { Approvals } from "./approval/approvals.ts";
 import type { Configuration } from "./configuration.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
 import type { TmuxFacts } from "./doctor/programs.ts";
@@ -26,6 +27,7 @@ import { Backups } from "./journal/backups.ts";
 import { openDatabase } from "./journal/database.ts";
 import { Journal } from "./journal/journal.ts";
 import { Reserve } from "./journal/reserve.ts";
+import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
 import { restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
@@ -40,6 +42,8 @@ import { Sessions } from "./session/sessions.ts";
 const READS = new Set<EndpointName>([
   "listSessions",
   "getSession",
+  "explainSession",
+  "listApprovals",
   "getRecording",
   "listTimes",
   "readOutput",
@@ -65,7 +69,7 @@ export async function serveReader(options: {
   const { home, trouble, configuration } = options;
   const journaled = openCopy(home, options.place);
   const { db } = journaled;
-  const projections = [sessionsProjection, tokensProjection, restoresProjection];
+  const projections = [sessionsProjection, tokensProjection, restoresProjection, approvalsProjection];
   const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tokenQueries = new TokenQueries(db);
@@ -76,13 +80,14 @@ export async function serveReader(options: {
   const { recordingLimit } = configuration;
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit });
   const profiles = new Profiles(() => []);
+  const status = new AgentStatus({ home, journal, queries, hosts, profiles });
   const sessions = new Sessions({
     home,
     journal,
     queries,
     hosts,
     lifecycle,
-    status: new AgentStatus({ home, journal, queries, hosts, profiles }),
+    status,
     profiles,
     reserve,
     programs: options.programs,
@@ -106,6 +111,7 @@ export async function serveReader(options: {
     pruning: new Pruning({ home, queries, journal, policy: configuration.prune, discard: refuse }),
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: options.programs }),
+    approvals: new Approvals({ home, journal, queries: new ApprovalQueries(db), sessions: queries, profiles, status, rules: [] }),
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
     control: { status: refuse, shutdown: refuse, restoreBackup: refuse, setListening: refuse },
