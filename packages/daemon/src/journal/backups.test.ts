@@ -40,6 +40,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** A copy is a process of its own, on a machine that may be busy. */
+const SOON = { timeout: 15_000 };
+
 test("a backup is one whole file with every event up to its seq, while more are appended", async () => {
   using rooms = open();
   for (let i = 0; i < 2000; i++) rooms.journal.append(renamed());
@@ -121,12 +124,12 @@ test("every ten minutes one is taken, if something was appended since the last",
   rooms.backups.begin(() => rooms.journal.cursor.seq);
   expect(count()).toBe(0);
   await vi.advanceTimersByTimeAsync(30_000);
-  await vi.waitUntil(() => count() === 1 && vi.getTimerCount() > 0);
+  await vi.waitUntil(() => count() === 1 && vi.getTimerCount() > 0, SOON);
   await vi.advanceTimersByTimeAsync(10 * 60_000);
-  await vi.waitUntil(() => vi.getTimerCount() > 0);
+  await vi.waitUntil(() => vi.getTimerCount() > 0, SOON);
   expect(count(), "nothing was appended").toBe(1);
   rooms.journal.append(renamed());
   await vi.advanceTimersByTimeAsync(10 * 60_000);
-  await vi.waitUntil(() => count() === 2);
+  await vi.waitUntil(() => count() === 2, SOON);
   expect(rooms.backups.list()[0]).toMatchObject({ why: "timer", seq: 2 });
 });
