@@ -2,7 +2,8 @@
  * A thread of its own that copies the database page by page inside one read transaction, and reads every page of the copy. The
  * daemon appends meanwhile: on its own connection the copy would hold it up by hundreds of milliseconds.
  */
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fdatasyncSync, fsyncSync, openSync, readlinkSync } from "node:fs";
+import { setPriority } from "node:os";
 import { backup, DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { checkEveryValue } from "./condition.ts";
@@ -21,10 +22,17 @@ export type CopyOutcome = { seq: number; version: number; damage: string | undef
 /** Between two steps the thread can be ended; within one, nothing waits for it. */
 const PAGES_PER_STEP = 1000;
 
+/** 16 MB. */
+const PAGES_PER_SYNC = 4000;
+
 /** The first takes long enough for more to come. */
 const CHECKPOINTS = 3;
 
+/** Where others wait for a processor, whoever appends comes first. */
+const NICE = 10;
+
 const { source, target, live } = workerData as CopyOrder;
+if (live) stepBack();
 parentPort?.postMessage(await copy().catch((error: Error): CopyOutcome => ({ failed: error.message })));
 
 async function copy(): Promise<CopyOutcome> {
@@ -40,12 +48,37 @@ async function copy(): Promise<CopyOutcome> {
   }
 }
 
+/** This thread alone, where the system has priorities of threads. */
+function stepBack(): void {
+  try {
+    setPriority(Number(readlinkSync("/proc/thread-self").split("/").at(-1)), NICE);
+  } catch {
+    // Not on this system: the copy goes on as it is.
+  }
+}
+
 async function copyPages(): Promise<void> {
   using from = new DatabaseSync(source, { readOnly: true });
   // The transaction begins with its first read, and is what makes all steps see the same pages.
   from.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
-  await backup(from, target, { rate: PAGES_PER_STEP });
+  // Open to the end: closing it would take SQLite's own locks of the file away.
+  const file = openSync(target, "a", 0o600);
+  try {
+    await backup(from, target, { rate: PAGES_PER_STEP, progress: syncNowAndThen(file) });
+  } finally {
+    closeSync(file);
+  }
   from.exec("COMMIT");
+}
+
+/** All at once at the end, the disk would be busy with it for a second, and a file system that orders its writes lets everybody wait. */
+function syncNowAndThen(file: number): (state: { totalPages: number; remainingPages: number }) => void {
+  let synced = 0;
+  return ({ totalPages, remainingPages }) => {
+    if (totalPages - remainingPages < synced + PAGES_PER_SYNC) return;
+    synced = totalPages - remainingPages;
+    fdatasyncSync(file);
+  };
 }
 
 /** Its bytes are on the disk before it gets its name. */
