@@ -38,20 +38,23 @@ export const IDLE: Record<AgentName, RegExp> = {
   qwen: /Type your message/,
 };
 
-/** An agent that nobody told yet to trust the directory, or that nobody has logged in. */
-export type Lacking = "untrusted" | "logged-out";
+/**
+ * Not as usual: nobody told it yet to trust the directory, nobody has logged in; or it is used by a subscription, or guesses prompts, where it
+ * else would not.
+ */
+export type Unusual = "untrusted" | "logged-out" | "subscribed" | "guessing";
 
-type SetUp = (place: Place, lacking?: Lacking) => Pick<Started, "env">;
+type SetUp = (place: Place, unusual?: Unusual) => Pick<Started, "env">;
 
 const SET_UP: Record<AgentName, SetUp> = { claude, codex, gemini, opencode, qwen };
 
 /** Writes the agent's configuration; answers how to start it there. */
-export function setUp(agent: AgentName, place: Place, lacking?: Lacking): Started {
+export function setUp(agent: AgentName, place: Place, unusual?: Unusual): Started {
   mkdirSync(place.home, { recursive: true });
   mkdirSync(place.project, { recursive: true });
   const temporary = path.join(place.home, "tmp");
   mkdirSync(temporary, { recursive: true });
-  const { env } = SET_UP[agent](place, lacking);
+  const { env } = SET_UP[agent](place, unusual);
   const proxies = { HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, NO_PROXY: "127.0.0.1,localhost", no_proxy: "127.0.0.1,localhost" };
   const program = programOf(agent);
   const folders = [path.dirname(process.execPath), path.dirname(program), process.env.PATH ?? "/usr/bin:/bin"];
@@ -61,38 +64,38 @@ export function setUp(agent: AgentName, place: Place, lacking?: Lacking): Starte
   };
 }
 
-function qwen({ home, url }: Place, lacking?: Lacking): ReturnType<SetUp> {
+function qwen({ home, url }: Place, unusual?: Unusual): ReturnType<SetUp> {
   json(path.join(home, ".qwen/settings.json"), {
-    security: { ...auth(lacking, "openai"), folderTrust: { enabled: lacking === "untrusted" } },
+    security: { ...auth(unusual, "openai"), folderTrust: { enabled: unusual === "untrusted" } },
     general: { enableAutoUpdate: false },
     tools: { approvalMode: "default" },
     telemetry: { enabled: false },
     privacy: { usageStatisticsEnabled: false },
   });
-  if (lacking === "logged-out") return { env: {} };
+  if (unusual === "logged-out") return { env: {} };
   return { env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "scripted" } };
 }
 
-function gemini({ home, url }: Place, lacking?: Lacking): ReturnType<SetUp> {
+function gemini({ home, url }: Place, unusual?: Unusual): ReturnType<SetUp> {
   json(path.join(home, ".gemini/settings.json"), {
-    security: { ...auth(lacking, "gemini-api-key"), folderTrust: { enabled: lacking === "untrusted" } },
+    security: { ...auth(unusual, "gemini-api-key"), folderTrust: { enabled: unusual === "untrusted" } },
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     telemetry: { enabled: false },
     privacy: { usageStatisticsEnabled: false },
     hooksConfig: { enabled: true },
   });
-  if (lacking === "logged-out") return { env: { GEMINI_CLI_NO_RELAUNCH: "true" } };
+  if (unusual === "logged-out") return { env: { GEMINI_CLI_NO_RELAUNCH: "true" } };
   return {
     env: { GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: "gemini-2.5-pro", GEMINI_CLI_NO_RELAUNCH: "true" },
   };
 }
 
-function claude({ home, project, url }: Place, lacking?: Lacking): ReturnType<SetUp> {
+function claude({ home, project, url }: Place, unusual?: Unusual): ReturnType<SetUp> {
   const configuration = path.join(home, ".claude");
   json(path.join(configuration, ".claude.json"), {
     hasCompletedOnboarding: true,
     theme: "dark",
-    projects: { [project]: { hasTrustDialogAccepted: lacking !== "untrusted", hasCompletedProjectOnboarding: true } },
+    projects: { [project]: { hasTrustDialogAccepted: unusual !== "untrusted", hasCompletedProjectOnboarding: true } },
   });
   // The mode of a new installation lets a model decide about tools, and another one makes it offer that at its start.
   json(path.join(configuration, "settings.json"), { permissions: { defaultMode: "default", disableAutoMode: "disable" } });
@@ -100,17 +103,18 @@ function claude({ home, project, url }: Place, lacking?: Lacking): ReturnType<Se
     env: {
       CLAUDE_CONFIG_DIR: configuration,
       ANTHROPIC_BASE_URL: url,
-      ...(lacking === "logged-out" ? {} : { ANTHROPIC_AUTH_TOKEN: KEY }),
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      ...(unusual === "logged-out" ? {} : { [unusual === "subscribed" ? "CLAUDE_CODE_OAUTH_TOKEN" : "ANTHROPIC_AUTH_TOKEN"]: KEY }),
+      ...(unusual === "guessing" ? { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "1" } : { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" }),
       DISABLE_AUTOUPDATER: "1",
-      DISABLE_TELEMETRY: "1",
+      // Without telemetry it does not guess; there is no network but the model's.
+      ...(unusual === "guessing" ? {} : { DISABLE_TELEMETRY: "1" }),
       DISABLE_ERROR_REPORTING: "1",
       IS_SANDBOX: "1",
     },
   };
 }
 
-function codex({ home, project, url }: Place, lacking?: Lacking): ReturnType<SetUp> {
+function codex({ home, project, url }: Place, unusual?: Unusual): ReturnType<SetUp> {
   const configuration = path.join(home, ".codex");
   text(
     path.join(configuration, "config.toml"),
@@ -121,18 +125,18 @@ check_for_update_on_startup = false
 name = "scripted"
 base_url = "${url}/v1"
 wire_api = "responses"
-${lacking === "logged-out" ? "requires_openai_auth = true" : 'env_key = "OPENAI_API_KEY"\nrequires_openai_auth = false'}
+${unusual === "logged-out" ? "requires_openai_auth = true" : 'env_key = "OPENAI_API_KEY"\nrequires_openai_auth = false'}
 supports_websockets = false
 [features]
 plugins = false
 daemon_auto_start = false
 [analytics]
 enabled = false
-${lacking === "untrusted" ? "" : `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n`}`,
+${unusual === "untrusted" ? "" : `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n`}`,
   );
   // It asks for trust in repositories only.
-  if (lacking === "untrusted") execFileSync("git", ["init", "--quiet", project]);
-  return { env: { CODEX_HOME: configuration, ...(lacking === "logged-out" ? {} : { OPENAI_API_KEY: KEY }) } };
+  if (unusual === "untrusted") execFileSync("git", ["init", "--quiet", project]);
+  return { env: { CODEX_HOME: configuration, ...(unusual === "logged-out" ? {} : { OPENAI_API_KEY: KEY }) } };
 }
 
 function opencode({ home, url }: Place) {
@@ -172,8 +176,8 @@ function opencode({ home, url }: Place) {
   };
 }
 
-function auth(lacking: Lacking | undefined, selectedType: string) {
-  return lacking === "logged-out" ? {} : { auth: { selectedType } };
+function auth(unusual: Unusual | undefined, selectedType: string) {
+  return unusual === "logged-out" ? {} : { auth: { selectedType } };
 }
 
 function json(file: string, value: unknown): void {

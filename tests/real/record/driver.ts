@@ -38,9 +38,13 @@ export class Driver {
   }
 
   async type(text: string): Promise<void> {
-    await this.#world.home.ok(["send", this.agent, "--no-enter", text]);
+    await this.paste(text);
     await this.shows(text.slice(0, 12));
     await sleep(300);
+  }
+
+  async paste(text: string): Promise<void> {
+    await this.#world.home.ok(["send", this.agent, "--no-enter", text]);
   }
 
   async keys(...keys: string[]): Promise<void> {

@@ -67,7 +67,8 @@ async function record(agent: AgentName, state: State, recording: number): Promis
   const place = { home: path.join(world.home.root, "u"), project: path.join(world.home.root, "project"), url: world.model.url };
   const started = setUp(agent, place, state.setUp);
   // What lets hooks in may be what makes an agent trust the directory.
-  const hooked = state.setUp === undefined ? withHooks(agent, started, place) : { ...started, told: () => [], files: () => ({}) };
+  const isNew = state.setUp === "untrusted" || state.setUp === "logged-out";
+  const hooked = isNew ? { ...started, told: () => [], files: () => ({}) } : withHooks(agent, started, place);
 
   // The bottom row is Holdfast's own.
   using terminal = new Terminal({ env: world.home.env, columns: variant.columns, rows: variant.rows + 1 });
@@ -77,7 +78,7 @@ async function record(agent: AgentName, state: State, recording: number): Promis
   terminal.line(`exec ${path.join(ROOT, "bin/holdfast")} attach ${agent}`);
 
   const driver = new Driver(world, agent, variant.words);
-  for (const prompt of state.setUp === undefined ? variant.before : []) {
+  for (const prompt of isNew ? [] : variant.before) {
     await driver.prompt(prompt);
     await driver.settles(prompt.slice("say ".length), (asked) => asked.state === "ended");
   }

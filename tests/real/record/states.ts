@@ -2,7 +2,7 @@
  * The states that are recorded: how an agent is brought into each, and what a person who looks at it would say. When it is there is told by
  * the model and by the words of the prompt, never by what our rules look for: those are what the recordings are to test.
  */
-import type { AgentName } from "../agents.ts";
+import type { AgentName, Unusual } from "../agents.ts";
 import type { Driver } from "./driver.ts";
 
 /** `turn: null`: it has not come to that yet. */
@@ -20,7 +20,7 @@ export interface State {
   /** Without: all of them. */
   agents?: readonly AgentName[];
   /** Changes to the set-up that is else used. */
-  setUp?: "untrusted" | "logged-out";
+  setUp?: Unusual;
   expected: Expected;
   /** Where an agent does not show what the state is about. */
   differently?: Partial<Record<AgentName, Partial<Expected>>>;
@@ -182,8 +182,9 @@ export const STATES: State[] = [
     expected: drafted,
     async reach(driver) {
       await driver.ready();
-      await driver.type(`${driver.words.draft}\n\n- ${driver.words.file}\nand so on`);
-      await driver.settles(driver.words.draft);
+      // Some show the lines, others how many they are.
+      await driver.paste(`${driver.words.draft}\n\n- ${driver.words.file}\nand so on`);
+      await driver.settles(/and so on|\[Pasted/);
     },
   },
   {
@@ -211,20 +212,28 @@ export const STATES: State[] = [
     name: "suggestion",
     about: "is idle, and suggests what could be typed next",
     agents: ["claude", "qwen"],
+    setUp: "guessing",
     expected: idle,
     async reach(driver) {
       for (const answer of ["once", "twice", "three times"]) {
         await driver.prompt(`say ${answer}; suggest ${driver.words.suggestion}`);
         await driver.settles(answer, (asked) => asked.state === "ended");
       }
-      await driver.shows(driver.words.suggestion);
-      await driver.settles(/./);
+      await driver.settles(new RegExp(`^[❯>]\\s${driver.words.suggestion}`, "m"));
     },
   },
   {
     name: "usage-limit",
     about: "is told that all is used up for hours",
+    setUp: "subscribed",
     expected: { turn: "idle", attention: { for: "rate_limit" }, background: false, composer: "empty" },
+    differently: {
+      // It asks whether to stop.
+      gemini: { turn: "working", composer: null },
+      // They go on trying; one says nothing of a limit.
+      opencode: { turn: "working" },
+      qwen: { turn: "working", attention: null },
+    },
     async reach(driver) {
       await driver.prompt("limit 3h");
       await driver.model((asked) => asked.status === 429);
