@@ -106,8 +106,7 @@ function claude({ home, project, url }: Place, unusual?: Unusual): ReturnType<Se
       ...(unusual === "logged-out" ? {} : { [unusual === "subscribed" ? "CLAUDE_CODE_OAUTH_TOKEN" : "ANTHROPIC_AUTH_TOKEN"]: KEY }),
       ...(unusual === "guessing" ? { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "1" } : { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" }),
       DISABLE_AUTOUPDATER: "1",
-      // Without telemetry it does not guess; there is no network but the model's.
-      ...(unusual === "guessing" ? {} : { DISABLE_TELEMETRY: "1" }),
+      DISABLE_TELEMETRY: "1",
       DISABLE_ERROR_REPORTING: "1",
       IS_SANDBOX: "1",
     },

@@ -32,6 +32,7 @@ export class Scrubber {
       .replace(/127\.0\.0\.1:\d+/g, (address) => address.replace(/\d(?=\d*$)/g, "4"))
       .replace(MACHINE, "0".repeat(32))
       .replace(/\b\d{1,2}:\d\d (AM|PM)/g, (time) => (time.length === 7 ? "9:41 AM" : "10:41 AM"))
+      .replace(/\b\d{1,2}:\d\d[ap]m\b/g, (time) => (time.length === 6 ? "9:41am" : "10:41am"))
       .replace(/• \d\d:\d\d\b/g, "• 09:41");
   }
 

@@ -39,6 +39,14 @@ const SUBAGENT = JSON.stringify({
   run_in_background: false,
 });
 
+const WAITING = { description: "Look around", prompt: "wait 60s" };
+const RUN_SUBAGENT: Partial<Record<AgentName, string>> = {
+  claude: `Agent ${JSON.stringify({ ...WAITING, subagent_type: "general-purpose", run_in_background: false })}`,
+  gemini: `invoke_agent ${JSON.stringify({ agent_name: "codebase_investigator", prompt: WAITING.prompt })}`,
+  opencode: `task ${JSON.stringify({ ...WAITING, subagent_type: "general" })}`,
+  qwen: `agent ${JSON.stringify({ ...WAITING, subagent_type: "general-purpose" })}`,
+};
+
 export const STATES: State[] = [
   {
     name: "trust",
@@ -300,6 +308,23 @@ export const STATES: State[] = [
       await driver.type(driver.words.draft);
       await driver.keys("Enter");
       await driver.time(1500);
+    },
+  },
+  {
+    name: "subagent-running",
+    about: "has started a subagent, which waits for the model",
+    agents: ["claude", "gemini", "opencode", "qwen"],
+    expected: working,
+    // They put it in the background, and their turn ends.
+    differently: { claude: { turn: "idle", background: true }, qwen: { turn: "idle", background: true } },
+    async reach(driver) {
+      await driver.prompt(`tool ${RUN_SUBAGENT[driver.agent]}; say over`);
+      await driver.model((asked) => asked.results.length > 0 || asked.answer.some((part) => "call" in part));
+      if (driver.agent === "qwen") {
+        await driver.settles("allow once");
+        await driver.keys("Enter");
+      }
+      await driver.time(4000);
     },
   },
   {

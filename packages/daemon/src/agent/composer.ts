@@ -2,11 +2,11 @@
  * What stands in an agent's composer, by data of its profile: whether somebody has half typed something there. It is found from the cursor,
  * which is in the composer of all agents we know, also where they hide it and draw their own; a transcript above may look the same.
  *
- * Only what is known to be no draft counts as empty: no text, or, with the cursor before it, the agent's own words or text that is faint all
- * over, as suggestions are. In doubt it is a draft, which costs a wait; the other mistake garbles what a person types.
+ * Only what is known to be no draft counts as empty: no text, or, with the cursor before it, the agent's own words or text that is drawn all
+ * over as suggestions are. In doubt it is a draft, which costs a wait; the other mistake garbles what a person types.
  */
 import type { Screen } from "@holdfast/contract";
-import { faintCells } from "./faint-cells.ts";
+import { cellStyles } from "./cell-styles.ts";
 
 export interface Composer {
   /** What stands before the text in its first row. */
@@ -20,6 +20,8 @@ export interface Composer {
   tail?: number;
   /** What an empty one says, in the agent's own words. */
   placeholder?: RegExp;
+  /** Besides faint: colours in which it shows what nobody typed. Another theme has others, and what is shown there counts as a draft. */
+  ghost?: readonly string[];
   /** It shows the terminal's cursor, which is hidden while something else takes what is typed. */
   cursor?: "shown";
 }
@@ -38,7 +40,7 @@ export function readComposer(composer: Composer, screen: Pick<Screen, "lines" | 
     .trim();
   if (text === "") return { is: "empty" };
   const before = rows.filter(({ y }) => y <= cursor.y).map((row) => (row.y < cursor.y ? row.text : row.text.slice(0, cursor.x - row.x)));
-  const ours = before.join("").trim() === "" && (composer.placeholder?.test(text) || isFaint(rows, screen));
+  const ours = before.join("").trim() === "" && (composer.placeholder?.test(text) || isGhost(composer, rows, screen));
   return ours ? { is: "empty" } : { is: "draft", text };
 }
 
@@ -81,9 +83,17 @@ function textOf(line: string, from: number): string {
 }
 
 /** All of it, but for the cell under the cursor, which is drawn as one. */
-function isFaint(rows: readonly TextRow[], screen: Pick<Screen, "lines" | "ansi" | "cursor" | "columns">): boolean {
-  const faint = faintCells(screen);
+function isGhost(
+  { ghost = [] }: Composer,
+  rows: readonly TextRow[],
+  screen: Pick<Screen, "lines" | "ansi" | "cursor" | "columns">,
+): boolean {
+  const styleAt = cellStyles(screen);
   const cells = rows.flatMap(({ x, y, text }) => [...text].map((letter, i) => ({ letter, x: x + i, y })));
   const seen = cells.filter(({ letter, x, y }) => letter.trim() !== "" && !(x === screen.cursor.x && y === screen.cursor.y));
-  return seen.length > 0 && seen.every(({ x, y }) => faint(x, y));
+  const isOurs = ({ x, y }: { x: number; y: number }) => {
+    const style = styleAt(x, y);
+    return style !== undefined && (style.faint || ghost.includes(style.colour));
+  };
+  return seen.length > 0 && seen.every(isOurs);
 }

@@ -20,10 +20,29 @@ export const claude: Profile = {
     { name: "trust dialog", foot: /Enter to confirm/, line: /Is this a project you created or one you trust\?/, waits: "trust" },
     { name: "question", foot: /Enter to select .*Esc to cancel/, waits: "question", turn: "working" },
     { name: "permission prompt", foot: /Esc to cancel/, line: /Do you want to .+\?/, waits: "approval", turn: "working" },
+    {
+      name: "usage limit",
+      line: /⚠ (Usage limit reached .*)/,
+      within: 4,
+      until: /limit resets ((?:[A-Z]\w+ \d+, )?\S+)/,
+      waits: "rate_limit",
+      turn: "idle",
+    },
+    // Its turn is over, its Stop hook has fired and its composer takes the next; its title and its file say busy all the same.
+    { name: "background agents", line: /^✻ Waiting for \d+ background agents?/, within: 8, turn: "idle", calm: true, background: true },
+    // A draft hides the words at the foot that say so, and a list of subagents stands below them.
+    { name: "spinner in the title", title: /^[◐◓◑◒]/, turn: "working", calm: true },
     { name: "esc to interrupt", foot: /\besc to interrupt\b/, turn: "working", calm: true },
     { name: "not logged in", line: /Not logged in · Run \/login/, within: 6, waits: "login" },
     { name: "composer, and a shell runs", foot: /· \d+ shells?\b/, line: /^❯/, within: 6, turn: "idle", calm: true, background: true },
-    { name: "composer", foot: /mode on|for shortcuts|bypass permissions|accept edits/, line: /^❯/, within: 6, turn: "idle", calm: true },
+    {
+      name: "composer",
+      foot: /mode on|for shortcuts|bypass permissions|accept edits|paste again to expand/,
+      line: /^❯/,
+      within: 6,
+      turn: "idle",
+      calm: true,
+    },
   ],
   hooks: {
     conversation: "session_id",
@@ -37,6 +56,7 @@ export const claude: Profile = {
       { event: "PostToolUse", turn: "working", calm: true },
       { event: "PostToolUseFailure", turn: "working", calm: true },
       { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
+      { event: "StopFailure", when: { error: /^rate_limit$/ }, turn: "idle", waits: "rate_limit", failure: "error" },
       { event: "StopFailure", turn: "idle", calm: true, failure: "error" },
     ],
     inject: ({ directory, tell, ask, args }) => {

@@ -35,7 +35,15 @@ export const codex: Profile = {
     { name: "action required", title: /Action Required/, waits: "approval", turn: "working" },
     { name: "rate limit", title: /^[⠀-⣿] /, line: /429 Too Many Requests/, within: 8, waits: "rate_limit", turn: "working" },
     { name: "spinner in the title", title: /^[⠀-⣿] /, turn: "working", calm: true },
-    { name: "composer", line: /^› /, within: 4, turn: "idle", calm: true },
+    {
+      name: "usage limit",
+      // The last thing that was said.
+      block: /^■ (You.ve hit your usage limit)[^•›]*\n› [^›]*$/m,
+      until: /try again at (.+?)\.(?: |$)/,
+      waits: "rate_limit",
+      turn: "idle",
+    },
+    { name: "composer", line: /^› /, within: 12, turn: "idle", calm: true },
   ],
   composer: { mark: /^› /, below: /^$/, cursor: "shown", placeholder: /^Ask Codex to do anything$/ },
   hooks: {

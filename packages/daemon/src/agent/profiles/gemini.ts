@@ -31,6 +31,14 @@ export const gemini: Profile = {
       turn: "working",
     },
     { name: "action required", title: /^✋/, waits: "approval", turn: "working" },
+    {
+      name: "usage limit dialog",
+      foot: /^\s*╰─/,
+      line: /(Usage limit reached .*?)\s*│/,
+      within: 14,
+      waits: "rate_limit",
+      turn: "working",
+    },
     { name: "working", title: /^✦/, turn: "working", calm: true },
     {
       name: "ready, and a process runs",

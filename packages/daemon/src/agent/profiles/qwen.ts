@@ -41,9 +41,25 @@ export const qwen: Profile = {
     { name: "spinner", line: /^\s*[⠀-⣿] .*esc to cancel\)/, within: 8, turn: "working", calm: true },
     { name: "spinner in the title", title: /^[◐◓◑◒]/, turn: "working", calm: true },
     { name: "composer, and a shell runs", foot: /· \d+ shells?\b/, line: /^> /, within: 6, turn: "idle", calm: true, background: true },
-    { name: "composer", line: /^> /, within: 6, turn: "idle", calm: true },
+    {
+      name: "composer, and an agent runs",
+      block: /^> .*(?:\n.*)*· \d+ local agents?\b/m,
+      within: 8,
+      turn: "idle",
+      calm: true,
+      background: true,
+    },
+    // A menu of commands stands below it.
+    { name: "composer", line: /^> /, within: 16, turn: "idle", calm: true },
   ],
-  composer: { mark: /^> /, above: /^─{10}/, below: /^─{10}/, cursor: "shown", placeholder: /^Type your message or @path\/to\/file$/ },
+  composer: {
+    mark: /^> /,
+    above: /^─{10}/,
+    below: /^─{10}/,
+    cursor: "shown",
+    ghost: ["103"],
+    placeholder: /^Type your message or @path\/to\/file$/,
+  },
   hooks: {
     conversation: "session_id",
     subagent: "agent_id",

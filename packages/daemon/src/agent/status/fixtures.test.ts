@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isHeldBack, judge } from "../fixtures/accuracy.ts";
 import { nameOf, readFixtures } from "../fixtures/fixtures.ts";
 import { Profiles } from "../profiles/index.ts";
+import { readScreen } from "./screen-rules.ts";
 
 const profiles = new Profiles();
 
@@ -10,6 +11,16 @@ const profiles = new Profiles();
 const MOST_UNKNOWN = 0.1;
 
 const all = readFixtures();
+
+test.each(["claude", "codex"])("%s is known to wait for its limit until the time that it tells", (agent) => {
+  const told = all.filter((fixture) => fixture.agent === agent && fixture.state === "usage-limit");
+  expect(told.length).toBeGreaterThan(0);
+  for (const fixture of told) {
+    const noon = new Date(2026, 0, 1, 12).getTime();
+    const until = readScreen(profiles.get(agent).screen ?? [], fixture.screen, noon)?.claim.attention?.until ?? "";
+    expect([new Date(2026, 0, 1, 9, 41).toISOString(), new Date(2026, 0, 1, 10, 41).toISOString()], nameOf(fixture)).toContain(until);
+  }
+});
 
 describe.each([...new Set(all.map(({ agent }) => agent))])("%s", (agent) => {
   const fixtures = all.filter((fixture) => fixture.agent === agent);

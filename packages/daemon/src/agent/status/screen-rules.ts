@@ -3,6 +3,7 @@
  * names where it looks: the title, the lines at the bottom (a transcript above may quote anything), or both.
  */
 import type { Attention, Claim, EvidenceSource, Screen, Turn, Wait } from "@holdfast/contract";
+import { timeSaid } from "./time-said.ts";
 
 export interface ScreenRule {
   /** For `explain`. */
@@ -12,12 +13,16 @@ export interface ScreenRule {
   foot?: RegExp;
   /** One of the last `within` lines that are not empty. */
   line?: RegExp;
+  /** All of them put together, a line each. */
+  block?: RegExp;
   /** None of them. */
   without?: RegExp;
   within?: number;
   turn?: Turn;
   /** Its text is the rule's first group, or the line that fitted. */
   waits?: Wait;
+  /** When it goes on by itself: of its last lines, put together, what the first group is about is a time of day, maybe with a date. */
+  until?: RegExp;
   /** It wants nobody: said by rules that would have seen it. */
   calm?: boolean;
   background?: boolean;
@@ -29,6 +34,7 @@ const WITHIN = 25;
 export function readScreen(
   rules: readonly ScreenRule[],
   screen: Pick<Screen, "lines" | "title">,
+  now: number = Date.now(),
 ): { claim: Claim; what: string; source: EvidenceSource } | undefined {
   const lines = screen.lines.filter((line) => line.trim() !== "");
   for (const rule of rules) {
@@ -39,21 +45,29 @@ export function readScreen(
     if (rule.foot && !foot) continue;
     const line = rule.line && last(bottom, rule.line);
     if (rule.line && !line) continue;
+    const block = rule.block?.exec(bottom.join("\n"));
+    if (rule.block && !block) continue;
     if (rule.without && bottom.some((text) => rule.without?.test(text))) continue;
-    const seen = line?.[0] ?? foot?.[0] ?? title?.[0] ?? "";
+    const seen = line?.[0] ?? block?.[1] ?? foot?.[0] ?? title?.[0] ?? "";
     return {
-      claim: claimOf(rule, (line ?? title)?.[1] ?? line?.input ?? ""),
+      claim: claimOf(rule, (line ?? block ?? title)?.[1] ?? line?.input ?? "", untilOf(rule, bottom, now)),
       what: `${rule.name}${seen ? `: ${JSON.stringify(seen.trim())}` : ""}`,
-      source: rule.line || rule.foot || rule.without ? "screen" : "title",
+      source: rule.line || rule.block || rule.foot || rule.without ? "screen" : "title",
     };
   }
   return undefined;
 }
 
-function claimOf(rule: ScreenRule, text: string): Claim {
+function untilOf({ until }: ScreenRule, bottom: readonly string[], now: number): string | null {
+  const said = until?.exec(bottom.map((line) => line.trim()).join(" "))?.[1];
+  const time = said === undefined ? undefined : timeSaid(said, now);
+  return time === undefined ? null : new Date(time).toISOString();
+}
+
+function claimOf(rule: ScreenRule, text: string, until: string | null): Claim {
   const claim: Claim = {};
   if (rule.turn) claim.turn = rule.turn;
-  if (rule.waits) claim.attention = { for: rule.waits, text: text.trim() || null, until: null } satisfies Attention;
+  if (rule.waits) claim.attention = { for: rule.waits, text: text.trim() || null, until } satisfies Attention;
   else if (rule.calm) claim.attention = null;
   if (rule.background !== undefined) claim.background = rule.background;
   return claim;

@@ -1,0 +1,28 @@
+/** Recorded screens were tmux's; the native host's emulator says the same in other bytes. */
+import type { Screen } from "@holdfast/contract";
+import { readComposer } from "@holdfast/daemon/agent/composer";
+import { nameOf, readFixtures } from "@holdfast/daemon/agent/fixtures/fixtures";
+import { Profiles } from "@holdfast/daemon/agent/profiles/index";
+import { Model } from "@holdfast/holder/model";
+import { expect, test } from "vitest";
+
+test("on the native host a draft is seen where it is on tmux", async () => {
+  const profiles = new Profiles();
+  const found: Record<string, string | null> = {};
+  const expected: Record<string, string | null> = {};
+  for (const fixture of readFixtures()) {
+    const { composer } = profiles.get(fixture.agent);
+    if (!composer) throw new Error(`${fixture.agent} has no composer`);
+    found[nameOf(fixture)] = readComposer(composer, await onNativeHost(fixture.screen))?.is ?? null;
+    expected[nameOf(fixture)] = fixture.expected.composer;
+  }
+  expect(found).toEqual(expected);
+});
+
+async function onNativeHost({ ansi, columns, rows, cursor }: Screen): Promise<Screen> {
+  const model = new Model({ directory: "/nowhere", columns, rows, onReply: () => {} });
+  const place = `\x1b[${cursor.y + 1};${cursor.x + 1}H\x1b[?25${cursor.visible ? "h" : "l"}`;
+  model.output(Buffer.from(ansi + place), 0);
+  if (!(await model.settle(5000))) throw new Error("the emulator did not come to an end");
+  return model.screen();
+}
