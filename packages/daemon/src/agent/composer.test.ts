@@ -18,3 +18,13 @@ describe.each([...new Set(all.map(({ agent }) => agent))])("%s", (agent) => {
     },
   );
 });
+
+test("a suggestion is told from a draft by its colour, on terminals of 256 colours and of all", () => {
+  const { screen } = all.find((fixture) => nameOf(fixture) === "qwen/suggestion.1.json") ?? all[0] ?? expect.fail();
+  const composer = profiles.get("qwen").composer as Composer;
+  const drawn = (colour: string) => readComposer(composer, { ...screen, ansi: screen.ansi.replaceAll("38;5;103", colour) });
+  expect(drawn("38;5;103")).toEqual({ is: "empty" });
+  expect(drawn("38;2;108;112;134")).toEqual({ is: "empty" });
+  // As it draws a command that was typed.
+  expect(drawn("38;2;203;166;247")).toMatchObject({ is: "draft" });
+});

@@ -57,7 +57,8 @@ export const qwen: Profile = {
     above: /^─{10}/,
     below: /^─{10}/,
     cursor: "shown",
-    ghost: ["103"],
+    // Of its own theme, with 256 colours and with all.
+    ghost: ["103", "#6c7086"],
     placeholder: /^Type your message or @path\/to\/file$/,
   },
   hooks: {
