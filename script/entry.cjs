@@ -4,12 +4,9 @@
 // compiled at load, and a command spends a tenth of its CPU time on compiling the functions it goes on to call.
 var version = process.versions.node;
 if (parseInt(version, 10) < 24) {
-  process.stderr.write(
-    "holdfast: needs Node 24 or newer, this is " +
-      version +
-      " (" +
-      process.execPath +
-      "); install a newer Node, or name one in HOLDFAST_NODE\n",
+  tellOld(
+    "needs Node 24 or newer, this is " + version + " (" + process.execPath + ")",
+    "install a newer Node, or name one in HOLDFAST_NODE",
   );
   process.exit(12);
 }
@@ -37,6 +34,15 @@ if (kept && (!code || script.cachedDataRejected || Math.random() < 0.02)) {
   }
 }
 script.runInThisContext().call(module.exports, module.exports, require, module, file, __dirname);
+
+/** As the CLI tells every error; what comes after `--` is the program's. */
+function tellOld(message, hint) {
+  var args = process.argv.slice(2);
+  var end = args.indexOf("--");
+  var json = (end < 0 ? args : args.slice(0, end)).indexOf("--json") >= 0;
+  var error = { error: { code: "node_too_old", message: message, hint: hint } };
+  process.stderr.write(json ? JSON.stringify(error) + "\n" : "holdfast: " + message + "; " + hint + "\n");
+}
 
 /** V8 itself refuses what another V8 made; it does not notice another source of the same length, so the name tells which file it is of. */
 function placeOfCode() {

@@ -27,6 +27,15 @@ test("an old Node gets one clear line and its own exit code", () => {
   );
 });
 
+test("with --json an old Node tells it as every error is told, unless that is a word of the program's", () => {
+  const told = startAs("20.20.2", {}, ["ls", "--json"]);
+  expect(told.status).toBe(ERRORS.node_too_old.exit);
+  expect(JSON.parse(told.stderr)).toEqual({
+    error: { code: "node_too_old", message: expect.stringContaining("20.20.2"), hint: expect.stringContaining("HOLDFAST_NODE") },
+  });
+  expect(startAs("20.20.2", {}, ["run", "--", "x", "--json"]).stderr).toMatch(/^holdfast: needs/);
+});
+
 test("the oldest Node that is new enough gets the CLI", () => {
   expect(startAs(`${MINIMUM_NODE}.0.0`)).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
 });
@@ -67,13 +76,13 @@ test("set-up with nothing missing says nothing", () => {
 });
 
 /** Starts the entry beside a stand-in CLI, with a Node that says it has another version. */
-function startAs(version: string, env: Record<string, string> = {}) {
+function startAs(version: string, env: Record<string, string> = {}, args: string[] = []) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-entry-"));
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   fs.copyFileSync(entry, path.join(folder, "holdfast.cjs"));
   fs.writeFileSync(path.join(folder, "cli.cjs"), 'console.log("the CLI");');
   fs.writeFileSync(path.join(folder, "pretend.cjs"), `Object.defineProperty(process, "versions", { value: { node: "${version}" } });`);
-  return spawnSync(process.execPath, ["-r", path.join(folder, "pretend.cjs"), path.join(folder, "holdfast.cjs")], {
+  return spawnSync(process.execPath, ["-r", path.join(folder, "pretend.cjs"), path.join(folder, "holdfast.cjs"), ...args], {
     encoding: "utf8",
     env: { ...process.env, XDG_CACHE_HOME: folder, ...env },
   });

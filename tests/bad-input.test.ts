@@ -261,9 +261,13 @@ test("what is too long for the daemon is refused in words", async () => {
     {
       args: ["run", "--objective", "x".repeat(10_001), "--", "ls"],
       code: 2,
-      says: "the request's body is wrong: objective: Too big: expected string to have <=10000 characters",
+      says: "a name, a role or an objective has at most 10,000 characters",
     },
+    { args: ["run", "--memory", "1K", "--", "true"], code: 2, says: "a memory limit is at least 1 MB" },
+    { args: ["keys", "one", "x".repeat(30)], code: 2, says: "no key has a name so long; holdfast keys --help names them" },
   ]);
+  const long = await home.cli(["send", "one", "-"], { input: "x".repeat(20_000_000) });
+  expect(long).toMatchObject({ code: 2, stderr: expect.stringMatching(/^holdfast: a text has at most 16 million characters; put/) });
 });
 
 function unusable(directory: string, why: string): string {

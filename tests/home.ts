@@ -25,7 +25,7 @@ export interface CliResult {
 export interface CliOptions {
   cwd?: string;
   env?: Record<string, string>;
-  input?: string;
+  input?: string | Buffer;
 }
 
 export class TestHome implements AsyncDisposable {

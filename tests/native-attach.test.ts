@@ -112,7 +112,7 @@ test("the terminal is as it was when the program ends, and when the holder is ki
   using terminal = await attached(home);
   terminal.line("mouse");
   await home.ok(["stop", "chat"]);
-  await terminal.shows("chat: has ended");
+  await terminal.shows(/chat: was ended by SIG(TERM|HUP|KILL)/);
   await isAsFound(terminal);
 
   await home.ok(["rm", "chat"]);
@@ -126,4 +126,12 @@ test("the terminal is as it was when the program ends, and when the holder is ki
   await other.shows("chat: has lost its holder");
   await isAsFound(other);
   await eventually(async () => (await home.session("chat")).status === "lost");
+});
+
+test("somebody who is attached is told how the program ended", async () => {
+  await using home = new TestHome();
+  await home.ok(["run", "--host", "native", "--name", "chat", "--", "sh", "-c", "echo ready; read -r line; exit 3"]);
+  using terminal = await attached(home);
+  terminal.line("");
+  await terminal.shows("chat: has ended with status 3");
 });

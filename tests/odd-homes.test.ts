@@ -47,8 +47,18 @@ test("the same home by another path is the same home", async () => {
   const env = { HOLDFAST_HOME: link };
   expect(await home.json<Session[]>(["ls"], { env })).toMatchObject([{ name: "worker" }]);
   expect((await home.json<DaemonStatus>(["status"], { env })).pid).toBe(await home.daemonPid());
-  const relative = { env: { HOLDFAST_HOME: "home" }, cwd: home.root };
-  expect((await home.json<DaemonStatus>(["status"], relative)).pid).toBe(await home.daemonPid());
+});
+
+test("a home that would be another in each directory is refused, with the one that was meant", async () => {
+  await using home = new TestHome();
+  const { code, stderr } = await home.cli(["ls"], { env: { HOLDFAST_HOME: "some/home" } });
+  expect(code).toBe(14);
+  expect(stderr).toContain(`set it to an absolute path: HOLDFAST_HOME=${home.root}/some/home`);
+  expect(existsSync(path.join(home.root, "some"))).toBe(false);
+  // Such a one of XDG is none at all.
+  const env = { HOLDFAST_HOME: "", XDG_STATE_HOME: "state" };
+  expect((await home.json<DaemonStatus>(["status"], { env })).home).toBe(path.join(home.env.HOME ?? "", ".local/state/holdfast"));
+  await home.ok(["down"], { env });
 });
 
 test("a home that cannot be is refused with a reason", async () => {

@@ -98,6 +98,10 @@ describe("installed globally", () => {
     const wrong = await installed.cli(home, ["ls"], { env: { HOLDFAST_NODE: "/nowhere/node" } });
     expect(wrong).toMatchObject({ code: 12, stdout: "" });
     expect(wrong.stderr).toMatch(/^holdfast: HOLDFAST_NODE is \/nowhere\/node, which cannot be run.*\n$/);
+    for (const env of [{ PATH: bare }, { HOLDFAST_NODE: "/nowhere/node" }] as Record<string, string>[]) {
+      const { stderr } = await installed.cli(home, ["ls", "--json"], { env });
+      expect(JSON.parse(stderr)).toMatchObject({ error: { code: "node_too_old", hint: expect.stringContaining("name") } });
+    }
   });
 
   test("the manual page is where man finds it, without a warning, and names every command and flag of the help", async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Orphan, Session } from "@holdfast/contract";
@@ -103,6 +103,26 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(lives(stopped.pid ?? 0)).toBe(false);
     expect(await home.json<Orphan[]>(["orphans", "ls"])).toEqual([]);
     await home.ok(["stop", "adopted"]);
+  });
+
+  test("one whose files are gone too goes on, and is said to be only stoppable", async () => {
+    await using home = new TestHome();
+    const { id, pid } = await start(home, host, "exec sleep 60", "it");
+    await home.ok(["down"]);
+    rmSync(path.join(home.path, "sessions"), { recursive: true });
+    for (const name of readdirSync(home.path)) if (name.startsWith("holdfast.db")) rmSync(path.join(home.path, name));
+    rmSync(path.join(home.path, "backups"), { recursive: true, force: true });
+    const listed = await home.ok(["orphans"]);
+    expect(listed).toContain("the session's files are gone: what it was started with is not known, so it cannot be a session again");
+    expect(listed).toContain(`holdfast orphans stop ${id}-1`);
+    const refused = await home.cli(["orphans", "adopt", `${id}-1`]);
+    expect(refused).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining(`it goes on as it is; to end it: holdfast orphans stop ${id}-1`),
+    });
+    expect(lives(pid ?? 0)).toBe(true);
+    await home.ok(["orphans", "stop", `${id}-1`]);
+    expect(lives(pid ?? 0)).toBe(false);
   });
 });
 

@@ -70,6 +70,15 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     if (host === "native") expect(await home.json(["send", "it", "more"])).toMatchObject({ waitingBytes: 0 });
   });
 
+  test("what is no text is refused, not typed as something else", async () => {
+    await using home = new TestHome();
+    await start(home, "exec cat");
+    const refused = await home.cli(["send", "it", "-"], { input: Buffer.from("caf\xe9\n", "latin1") });
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("not text in UTF-8; nothing was typed") });
+    expect(refused.stderr).toContain("iconv");
+    expect(await home.ok(["events", "--type", "session.input_requested"])).toBe("");
+  });
+
   test("what several send at once is never mixed", async () => {
     await using home = new TestHome();
     await start(home, "stty -echo -icanon; echo ready; exec cat");

@@ -15,7 +15,7 @@ const ENTER = "\x1b[?1049h\x1b[2J\x1b[H";
 const LEAVE =
   "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4;0m\x1b[<99u\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
 
-export type AttachEnd = "detached" | "ended" | "lost" | "next";
+export type AttachEnd = { how: "detached" | "lost" | "next" } | { how: "ended"; status: string | undefined; signal: string | undefined };
 
 export async function attachToHolder(options: {
   socket: string;
@@ -33,16 +33,16 @@ export async function attachToHolder(options: {
     stdin.pause();
   };
   return new Promise((resolve) => {
-    let end: AttachEnd = "lost";
+    let end: AttachEnd = { how: "lost" };
     const finish = (how: AttachEnd) => {
       end = how;
       socket.destroy();
     };
-    const onSignal = () => finish("detached");
+    const onSignal = () => finish({ how: "detached" });
     const onKeys = (keys: Buffer) => {
       const { before, end } = untilOurs(keys, { detached: options.detachBytes, next: options.nextBytes });
       if (before.length > 0 && !options.readOnly) socket.write(encodeFrame(BYTES, before));
-      if (end) finish(end);
+      if (end) finish({ how: end });
     };
     const onResize = () => tell({ t: "resize", ...size() });
     const reader = new FrameReader();
@@ -55,8 +55,8 @@ export async function attachToHolder(options: {
           continue;
         }
         const message = decodeMessage(payload) as FromHolder;
-        if (message.t === "detached") finish("detached");
-        if (message.t === "exit") finish("ended");
+        if (message.t === "detached") finish({ how: "detached" });
+        if (message.t === "exit") finish({ how: "ended", status: message.status, signal: message.signal });
       }
     });
     socket.on("close", () => {

@@ -14,7 +14,8 @@ import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./sessio
 // Without words of its own, zod/mini says of everything only that it is invalid.
 z.config(en());
 
-const text = z.string().check(z.maxLength(10_000));
+/** A sentence of its own is told as it is (`sentence` in the daemon's `bind.ts`): it begins with a small letter, as none of the library's does. */
+const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
 const flag = z._default(z.stringbool(), false);
 const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
 
@@ -45,7 +46,7 @@ const LEAST_RECORDING = 2 << 20;
 export const SpawnRequest = z.object({
   agent: text,
   name: z.optional(text),
-  cwd: z.string().check(z.maxLength(4096)),
+  cwd: z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters")),
   /** The caller's whole environment. */
   env: z.record(z.string(), z.string()),
   /** The caller's file mode mask: what the session creates has the permissions the caller would expect. */
@@ -55,15 +56,22 @@ export const SpawnRequest = z.object({
   /** Added to the profile's command. */
   args: z._default(z.array(z.string()), []),
   /** The agent's first prompt. */
-  prompt: z.optional(z.string().check(z.minLength(1), z.maxLength(LONGEST_PROMPT))),
+  prompt: z.optional(
+    z
+      .string()
+      .check(
+        z.minLength(1),
+        z.maxLength(LONGEST_PROMPT, "a first prompt has at most 100,000 characters; send a longer one once the agent runs"),
+      ),
+  ),
   role: z.optional(text),
   objective: z.optional(text),
   host: z.optional(HostSchema),
   restart: z._default(RestartSchema, "never"),
-  memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20))),
+  memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
   /** Of each run's recording; 0 keeps everything. Left out: as configured. */
   recordingLimitBytes: z.optional(
-    z.int().check(z.refine((bytes) => bytes === 0 || bytes >= LEAST_RECORDING, "at least 2 MB, or 0 for no limit")),
+    z.int().check(z.refine((bytes) => bytes === 0 || bytes >= LEAST_RECORDING, "a recording limit is at least 2 MB, or 0 for none")),
   ),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
@@ -332,7 +340,14 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     body: z.object({
-      text: z.string().check(z.maxLength(16_000_000)),
+      text: z
+        .string()
+        .check(
+          z.maxLength(
+            16_000_000,
+            "a text has at most 16 million characters; put a longer one into a file, and tell the program to read that",
+          ),
+        ),
       enter: z._default(z.boolean(), true),
       force: z._default(z.boolean(), false),
     }),
@@ -344,7 +359,11 @@ export const ENDPOINTS = {
     summary: "Presses keys by name, one after the other.",
     scope: "driver",
     reach: "own",
-    body: z.object({ keys: z.array(z.string().check(z.maxLength(20))).check(z.minLength(1), z.maxLength(1000)) }),
+    body: z.object({
+      keys: z
+        .array(z.string().check(z.maxLength(20, "no key has a name so long; holdfast keys --help names them")))
+        .check(z.minLength(1, "say which keys"), z.maxLength(1000, "at most 1000 keys at once")),
+    }),
     reply: z.object({ session: Session, pressed: z.int(), waitingBytes: WaitingBytes }),
     errors: [...SESSION_ERRORS, "session_ended", "usage", "input_full"],
   },

@@ -14,7 +14,11 @@ export const ERRORS = {
   session_damaged: { http: 409, exit: 6, what: "The files a new run would start from are damaged or missing." },
   session_ended: { http: 409, exit: 6, what: "The action needs a session that is running." },
   orphan_not_found: { http: 404, exit: 3, what: "There is no such orphan (any more)." },
-  orphan_not_adoptable: { http: 409, exit: 6, what: "Nothing keeps the orphan's terminal: it can only be stopped." },
+  orphan_not_adoptable: {
+    http: 409,
+    exit: 6,
+    what: "Nothing keeps the orphan's terminal, or the files of its session are gone: it can only be stopped.",
+  },
   unauthenticated: { http: 401, exit: 22, what: "The token is missing, wrong, expired or revoked, or its run has ended." },
   forbidden: { http: 403, exit: 20, what: "Who asks may not do that: too little scope, or not its own session or child." },
   token_not_found: { http: 404, exit: 3, what: "No token that is not revoked has that name or id." },

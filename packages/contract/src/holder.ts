@@ -45,4 +45,5 @@ export type FromHolder =
   | { t: "welcome"; v: number; pid: number }
   | { t: "reply"; id: number; screen?: Screen; detached?: number; waiting?: number; error?: string; ended?: boolean; full?: boolean }
   | { t: "detached" }
-  | { t: "exit" };
+  /** Its status, or the number of the signal that ended it. */
+  | { t: "exit"; status?: string; signal?: string };

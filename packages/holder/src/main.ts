@@ -150,7 +150,7 @@ function onExit(exit: ProgramExit): void {
 /** On a full disk nobody but this process knows how the program ended: it stays until that is written. */
 function writeDown(how: HowItEnded): void {
   const isWritten = triedToWrite(`${JSON.stringify(how)}\n`);
-  viewers.dismiss({ t: "exit" });
+  viewers.dismiss({ t: "exit", status: how.status, signal: how.signal });
   // Of what is written later, the file's own time is not that of the end.
   const late = { at: Date.now(), ...how };
   if (isWritten) leave();

@@ -4,7 +4,7 @@
  * No imports but fs and path: the CLI's hot path loads this file.
  */
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { HoldfastError, unwritable } from "@holdfast/contract/errors";
 
 export interface Home {
@@ -65,8 +65,13 @@ export function runDirectory(home: Home, session: string, run: number): string {
 }
 
 function homePath(env: Environment): string {
+  if (env.HOLDFAST_HOME && !isAbsolute(env.HOLDFAST_HOME))
+    throw new HoldfastError("home_unusable", `HOLDFAST_HOME is ${env.HOLDFAST_HOME}, which is another home in each directory`, {
+      hint: `set it to an absolute path: HOLDFAST_HOME=${resolve(env.HOLDFAST_HOME)}`,
+    });
   if (env.HOLDFAST_HOME) return resolve(env.HOLDFAST_HOME);
-  if (env.XDG_STATE_HOME) return resolve(env.XDG_STATE_HOME, "holdfast");
+  // One that is not absolute is none, says its specification.
+  if (env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME)) return resolve(env.XDG_STATE_HOME, "holdfast");
   if (!env.HOME)
     throw new HoldfastError("home_unusable", "neither HOLDFAST_HOME nor HOME is set", {
       hint: "set HOLDFAST_HOME to a directory of yours",

@@ -54,8 +54,16 @@ async function attachNative(context: Context, plan: AttachPlan, options: { socke
   process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
   const { attachToHolder } = await import("../holder-attach.ts");
   const end = await attachToHolder({ ...options, detachBytes: plan.detachBytes, nextBytes: plan.nextBytes });
-  if (end === "next") return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: options.readOnly });
-  const how = { detached: "detached; it goes on", ended: "has ended", lost: "has lost its holder" }[end];
-  process.stdout.write(`${plan.session.name}: ${how}\n`);
+  if (end.how === "next") return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: options.readOnly });
+  const how = { detached: "detached; it goes on", lost: "has lost its holder: holdfast show says more" };
+  process.stdout.write(`${plan.session.name}: ${end.how === "ended" ? await endOf(end) : how[end.how]}\n`);
   return 0;
+}
+
+/** A holder of before they said it says nothing. */
+async function endOf({ status, signal }: { status: string | undefined; signal: string | undefined }): Promise<string> {
+  if (status) return `has ended with status ${status}`;
+  if (!signal) return "has ended";
+  const { constants } = await import("node:os");
+  return `was ended by ${Object.entries(constants.signals).find(([, number]) => number === Number(signal))?.[0] ?? `signal ${signal}`}`;
 }

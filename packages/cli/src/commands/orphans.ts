@@ -9,7 +9,7 @@ export const command: Command = {
   summary: "what runs here without a record: list, adopt or stop it",
   usage: "[ls | adopt ID | stop ID [--grace 5s]]",
   description:
-    "A run that a keeper keeps though no session says so can be adopted: it is a session again. A process that outlived its run can only be stopped.",
+    "A run that a keeper keeps though no session says so can be adopted: it is a session again, unless its files\n(sessions/ID in the home) are gone too. That, and a process that outlived its run, goes on as it is, and can only be stopped.",
   arguments: "nothing",
   flags: { grace: { value: "TIME", summary: "with stop: how long to wait before SIGKILL (default 5s)", complete: "nothing" } },
   examples: [

@@ -121,7 +121,15 @@ export function parse(schema: NonNullable<Endpoint["body"]>, value: unknown, whe
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new HoldfastError("usage", `the request's ${where} is wrong: ${issue?.path.join(".") || where}: ${issue?.message}`);
+  throw new HoldfastError(
+    "usage",
+    sentence(issue?.message) ?? `the request's ${where} is wrong: ${issue?.path.join(".") || where}: ${issue?.message}`,
+  );
+}
+
+/** What the contract says itself is for people. */
+function sentence(message: string | undefined): string | undefined {
+  return message !== undefined && /^[a-z]/.test(message) ? message : undefined;
 }
 
 /** `id` is the cursor to come back with; a comment line now and then tells a client that we live. */

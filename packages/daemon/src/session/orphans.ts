@@ -49,7 +49,7 @@ export class Orphans {
     const run = parseRunMarker(orphan.id);
     if (!orphan.adoptable || !run) {
       throw new HoldfastError("orphan_not_adoptable", `${orphan.id} (${orphan.command}) cannot be adopted: ${orphan.why}`, {
-        hint: `end it: holdfast orphans stop ${orphan.id}`,
+        hint: `it goes on as it is; to end it: holdfast orphans stop ${orphan.id}`,
       });
     }
     const outputPath = join(runDirectory(this.#home, run.session, run.run), "output.000000");
@@ -108,9 +108,17 @@ export class Orphans {
       run: run.run,
       pid: run.pid,
       command: argumentsOf(run.pid).join(" ").trim(),
-      why: known ? `the journal says that run ${run.run} of ${known.name} has ended` : "the journal knows nothing of it",
-      adoptable: known !== undefined || this.#hasFiles(run.session),
+      ...this.#whyRun(run, known?.name),
     };
+  }
+
+  #whyRun(run: RunId, name: string | undefined): Pick<Orphan, "why" | "adoptable"> {
+    if (name !== undefined) return { why: `the journal says that run ${run.run} of ${name} has ended`, adoptable: true };
+    const adoptable = this.#hasFiles(run.session);
+    const files = adoptable
+      ? ""
+      : ", and the session's files are gone: what it was started with is not known, so it cannot be a session again";
+    return { why: `the journal knows nothing of it${files}`, adoptable };
   }
 
   #hasFiles(session: SessionId): boolean {
