@@ -282,3 +282,31 @@ function spawnBystander(): Disposable & { pid: number } {
   expect(inspect(pid)).toBeDefined();
   return { pid, [Symbol.dispose]: () => void child.kill("SIGKILL") };
 }
+
+test.each(["tmux", "native"])(
+  "a daemon whose home is deleted ends, what runs on the %s host goes on, and the next one finds it",
+  async (host) => {
+    await using home = new TestHome();
+    const { pid, id } = await home.run("exec sleep 1000", "--host", host, "--name", "worker");
+    const daemon = await home.daemonPid();
+    rmSync(home.path, { recursive: true, force: true });
+    await eventually(() => !lives(daemon));
+    expect(lives(pid ?? 0)).toBe(true);
+    expect(await home.json(["ls", "--all"])).toEqual([]);
+    expect(await home.json(["orphans"])).toMatchObject([{ id: `${id}-1`, adoptable: false }]);
+    expect(lives(pid ?? 0)).toBe(true);
+    await home.ok(["orphans", "stop", `${id}-1`]);
+    expect(lives(pid ?? 0)).toBe(false);
+  },
+);
+
+test("a home that is moved away and back at once is the same home", async () => {
+  await using home = new TestHome();
+  await home.ok(["up"]);
+  const daemon = await home.daemonPid();
+  renameSync(home.path, `${home.path}.moved`);
+  renameSync(`${home.path}.moved`, home.path);
+  await home.run("sleep 1.5", "--name", "worker");
+  await home.ended("worker");
+  expect(await home.daemonPid()).toBe(daemon);
+});

@@ -1,5 +1,5 @@
 /** What `stop` ends, and how. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session, StopReply } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -15,6 +15,17 @@ function pidsIn(file: string, count: number): Promise<number[]> {
     return pids.length === count && pids;
   });
 }
+
+test("a stop that only its file knows of, for the journal lost it, is finished too", async () => {
+  await using home = new TestHome();
+  const { id, pid } = await home.run("exec sleep 1000", "--name", "frozen");
+  await home.killDaemon();
+  // As a stop leaves it that was cut short: asked for, and the processes frozen.
+  writeFileSync(path.join(home.path, "sessions", id, "runs", "1", "stop"), "{}\n");
+  process.kill(pid ?? 0, "SIGSTOP");
+  expect(await home.ended("frozen")).toMatchObject({ status: "stopped" });
+  expect(lives(pid ?? 0)).toBe(false);
+});
 
 test.each(["tmux", "native"])("a stop that the daemon's death cuts short is finished by the next one, on %s", async (host) => {
   await using home = new TestHome();

@@ -47,6 +47,7 @@ import { Approvals } from "./approval/approvals.ts";
 import { readRules } from "./approval/rules.ts";
 import { configurationFile, defaultConfiguration, readConfiguration } from "./configuration.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
+import { watchForHomeGone } from "./home-gone.ts";
 import type { Host } from "./host/host.ts";
 import { clientKeysOf } from "./host/keys.ts";
 import { NativeHost } from "./host/native/host.ts";
@@ -190,9 +191,10 @@ async function serve(home: Home): Promise<void> {
   backups.begin(() => journal.cursor.seq);
 
   let ending = false;
-  const end = async (why: "asked" | "replaced" | "signal" | "restore" | "damaged", actor: Principal = DAEMON) => {
+  const end = async (why: "asked" | "replaced" | "signal" | "restore" | "damaged" | "home gone", actor: Principal = DAEMON) => {
     if (ending) return;
     ending = true;
+    homeWatch[Symbol.dispose]();
     await Promise.all([door[Symbol.asyncDispose](), tcp[Symbol.asyncDispose]()]);
     sessions.restarts[Symbol.dispose]();
     sessions.limits[Symbol.dispose]();
@@ -204,6 +206,8 @@ async function serve(home: Home): Promise<void> {
     for (const host of hosts.values()) await host[Symbol.asyncDispose]();
     backups[Symbol.dispose]();
     try {
+      // Where the home was, another daemon may have begun already: nothing there is ours.
+      if (why === "home gone") process.exit(0);
       if (why !== "damaged") {
         journal.append({ type: "daemon.stopped", actor, session: null, data: { pid: process.pid, why } });
         // A damaged one is left open: closing it would write to it.
@@ -219,6 +223,10 @@ async function serve(home: Home): Promise<void> {
     if (why === "restore" || (why === "damaged" && performance.now() > STEADY_MS)) launchNext(home);
     process.exit(0);
   };
+  const homeWatch = watchForHomeGone(home.path, () => {
+    log(`the home ${home.path} is gone: the daemon ends; what runs goes on`);
+    void end("home gone");
+  });
   /** The next start looks at every page, and restores what is damaged. */
   const startAfresh = (what: string) => {
     if (ending) return;
