@@ -379,7 +379,12 @@ export function changeOf(record: SessionRecord, evidence: Evidence[], hung: bool
     since: since ?? decisive,
     sinceBoot,
     ...now,
-    turnBegan: turn !== "working" && now.turn === "working",
+    turnBegan: turn !== "working" && now.turn === "working" && !wasTold(record, standing.turn?.evidence),
     evidence,
   };
+}
+
+/** A hook that the screen had contradicted, and does not any more, tells of the same turn. */
+function wasTold({ standing }: SessionRecord, by: Evidence | undefined): boolean {
+  return by?.source === "hook" && (standing?.evidence ?? []).some(({ source, at }) => source === by.source && at === by.at);
 }

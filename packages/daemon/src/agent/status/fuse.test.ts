@@ -2,7 +2,7 @@ import { type Evidence, SOURCES } from "@holdfast/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { withEvidence } from "./evidence.ts";
-import { explain, fuse, REDRAW_MS, statusOf } from "./fuse.ts";
+import { explain, fuse, SLOW_REDRAW_MS, statusOf } from "./fuse.ts";
 
 const time = (ms: number) => new Date(ms).toISOString();
 const hook = (at: number, claim: Evidence["claim"], what = "a hook"): Evidence => ({ source: "hook", at: time(at), claim, what });
@@ -29,8 +29,12 @@ test("a screen that came to rest after the hook corrects a working that no hook 
 });
 
 test("a last frame of the spinner, drawn after the hook that ended the turn, does not begin another", () => {
-  expect(status(hook(1000, { turn: "idle" }), screen(1000 + REDRAW_MS, { turn: "working" }))).toBe("idle");
+  expect(status(hook(1000, { turn: "idle" }), screen(1000 + SLOW_REDRAW_MS, { turn: "working" }))).toBe("idle");
   expect(status(hook(1000, { turn: "idle" }), screen(9000, { turn: "working" }, false))).toBe("idle");
+});
+
+test("a composer that an agent shows until it gets to drawing the turn that its hook told does not end it", () => {
+  expect(status(hook(1000, { turn: "working" }), screen(1000 + SLOW_REDRAW_MS, { turn: "idle" }))).toBe("working");
 });
 
 test("what is on the screen in the end is believed: a turn that began without a hook", () => {

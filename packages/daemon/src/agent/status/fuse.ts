@@ -22,6 +22,8 @@ export interface Standing {
 
 /** What a screen shows within this time after a hook may have been on its way before it. */
 export const REDRAW_MS = 500;
+/** On a busy machine an agent that has told where a turn begins or ends may draw it this much later. */
+export const SLOW_REDRAW_MS = 2500;
 
 export function fuse(evidence: readonly Evidence[]): Standing {
   return { turn: believe(evidence, "turn"), attention: believe(evidence, "attention"), background: believe(evidence, "background") };
@@ -31,7 +33,7 @@ function believe<A extends keyof Claim>(all: readonly Evidence[], axis: A): Beli
   let believed: Evidence | undefined;
   for (const source of SOURCES) {
     const newest = newestOf(all, source, axis);
-    if (newest && (!believed || (differs(newest, believed, axis) && corrects(newest, believed)))) believed = newest;
+    if (newest && (!believed || (differs(newest, believed, axis) && corrects(newest, believed, axis)))) believed = newest;
   }
   return believed ? { value: believed.claim[axis] as Exclude<Claim[A], undefined>, evidence: believed } : null;
 }
@@ -43,9 +45,11 @@ function differs(a: Evidence, b: Evidence, axis: keyof Claim): boolean {
 }
 
 /** Whether a less trusted source is to be believed all the same. A structured protocol is never corrected. */
-function corrects(less: Evidence, more: Evidence): boolean {
+function corrects(less: Evidence, more: Evidence, axis: keyof Claim): boolean {
   if (more.source === "protocol" || more.held) return false;
-  return (less.settled === true || less.source === "state_file") && Date.parse(less.at) > Date.parse(more.at) + REDRAW_MS;
+  const isFile = less.source === "state_file";
+  const late = axis === "turn" && !isFile ? SLOW_REDRAW_MS : REDRAW_MS;
+  return (less.settled === true || isFile) && Date.parse(less.at) > Date.parse(more.at) + late;
 }
 
 /** One word for people, of a terminal agent whose process runs. */

@@ -1,0 +1,22 @@
+import type { Evidence } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import type { SessionRecord } from "../projection/session-queries.ts";
+import { changeOf } from "./agent-status.ts";
+
+const at = (ms: number) => new Date(ms).toISOString();
+const prompted = (ms: number): Evidence => ({ source: "hook", at: at(ms), claim: { turn: "working" }, what: "UserPromptSubmit" });
+const shows = (ms: number, turn: "idle" | "working"): Evidence => ({
+  source: "screen",
+  at: at(ms),
+  claim: { turn },
+  what: "a rule",
+  settled: true,
+});
+
+test("a turn that the screen did not show for a while counts once, and the next one counts again", () => {
+  const evidence = [prompted(1000), shows(9000, "idle")];
+  const standing = { turn: "idle", attention: null, background: null, hung: false, evidence };
+  const record = { run: 1, status: "idle", statusAt: at(9000), standing } as unknown as SessionRecord;
+  expect(changeOf(record, [prompted(1000), shows(12_000, "working")], false)).toMatchObject({ status: "working", turnBegan: false });
+  expect(changeOf(record, [shows(9000, "idle"), prompted(20_000)], false)).toMatchObject({ status: "working", turnBegan: true });
+});
