@@ -10,7 +10,7 @@ import { RealWorld } from "./world.ts";
 const PATIENCE_MS = 60_000;
 
 /** Those whose requests wait in a hook. */
-const PARKED = ["claude"] as const satisfies AgentName[];
+const PARKED = ["claude", "codex", "qwen", "opencode"] as const satisfies AgentName[];
 
 /** An agent that asked for leave to make a file. */
 async function asking(world: RealWorld, agent: AgentName): Promise<{ made: string; approval: Approval }> {
@@ -79,6 +79,20 @@ describe.each(PARKED)("%s", (agent) => {
     await eventually(() => existsSync(made), PATIENCE_MS);
     await status(world, agent, "idle");
   });
+});
+
+test.each(["claude", "qwen", "opencode"] as const)("a question of %s is answered from the inbox", async (agent) => {
+  await using world = await RealWorld.open();
+  await world.spawn(agent);
+  await world.shows(agent, IDLE[agent]);
+  await world.prompt(agent, "ask Which colour is it? | Red | Blue");
+  const asked = await waiting(world);
+  expect(asked).toMatchObject({ for: "question", text: expect.stringContaining("Which colour is it?") });
+  const allowed = await world.home.cli(["approvals", "allow", asked.id]);
+  expect(allowed).toMatchObject({ code: 24, stderr: expect.stringContaining("is a question") });
+  await world.home.ok(["approvals", "answer", asked.id, "Blue"]);
+  await eventually(async () => (await results(world)).includes("Blue"), PATIENCE_MS, 100);
+  await status(world, agent, "idle");
 });
 
 describe("claude", () => {

@@ -1,4 +1,5 @@
 /** How an agent asks for leave and takes an answer that was not given on its screen, as data of its profile. */
+import type { AskedFor } from "@holdfast/contract";
 
 export interface ApprovalChannels {
   /** A hook that decides: it waits for the inbox. */
@@ -22,6 +23,7 @@ export interface HookChannel {
 }
 
 export interface HookRequest {
+  for: AskedFor;
   tool: string | null;
   input: unknown;
 }
@@ -29,7 +31,23 @@ export interface HookRequest {
 /** What is told to an agent whose request was denied without a word. */
 export const DENIED = "denied in Holdfast's inbox";
 
-/** As claude, codex and qwen take it from a PermissionRequest hook. */
-export function permissionDecision(decision: Readonly<Record<string, unknown>>): unknown {
+function permissionDecision(decision: Readonly<Record<string, unknown>>): unknown {
   return { hookSpecificOutput: { hookEventName: "PermissionRequest", decision } };
+}
+
+/** The channel of a PermissionRequest hook, which claude, codex and qwen have in common. */
+export function permissionHook(more: Pick<HookChannel, "timeoutS" | "otherwise" | "promptsToo" | "answer">): HookChannel {
+  return {
+    ...more,
+    used: ["PostToolUse", "PostToolUseFailure"],
+    allow: () => permissionDecision({ behavior: "allow" }),
+    deny: (_, message) => permissionDecision({ behavior: "deny", message }),
+  };
+}
+
+/** The answer to all questions of a tool that asks some, as claude and qwen take it with the tool's own arguments. */
+export function answeredQuestions({ input }: HookRequest, text: string): unknown {
+  const { questions = [], ...rest } = (input ?? {}) as { questions?: { question: string }[] };
+  const answers = Object.fromEntries(questions.map(({ question }) => [question, text]));
+  return permissionDecision({ behavior: "allow", updatedInput: { ...rest, questions, answers } });
 }

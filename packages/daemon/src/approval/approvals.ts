@@ -166,7 +166,9 @@ export class Approvals implements Parking, Disposable {
     for (const approval of this.#queries.openOf(run.session, run.run)) {
       if (approval.ask === null) continue;
       using hook = this.#hookOf(approval);
-      if (!hook) this.#resolve(approval, isDue(approval) ? "timed_out" : "withdrawn");
+      if (hook) continue;
+      const answered = this.#channelOf(approval.agent)?.promptsToo ? "elsewhere" : "withdrawn";
+      this.#resolve(approval, isDue(approval) ? "timed_out" : answered);
     }
     this.#unwatch(run);
   }

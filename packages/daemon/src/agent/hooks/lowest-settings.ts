@@ -8,7 +8,8 @@ import { readJsonFile } from "@holdfast/platform";
 type Json = Readonly<Record<string, unknown>>;
 
 export interface LowestSettings {
-  withHooks(events: readonly string[], hook: Json): Json;
+  /** `hook` for all of `events`, and others for others. */
+  withHooks(events: readonly string[], hook: Json, others?: Readonly<Record<string, Json>>): Json;
 }
 
 /** Undefined when there is something that cannot be read, with comments for example: it would be lost. */
@@ -18,9 +19,10 @@ export function readLowestSettings(path: string): LowestSettings | undefined {
   const hooks = there.hooks ?? {};
   if (!isObject(hooks) || Object.values(hooks).some((list) => !Array.isArray(list))) return undefined;
   return {
-    withHooks(events, hook) {
+    withHooks(events, hook, others = {}) {
       const own = (event: string) => (hooks[event] as unknown[] | undefined) ?? [];
-      const added = Object.fromEntries(events.map((event) => [event, [...own(event), { hooks: [hook] }]]));
+      const all = [...events.map((event) => [event, hook] as const), ...Object.entries(others)];
+      const added = Object.fromEntries(all.map(([event, hook]) => [event, [...own(event), { hooks: [hook] }]]));
       return { ...there, hooks: { ...hooks, ...added } };
     },
   };

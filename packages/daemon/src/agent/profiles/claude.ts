@@ -1,4 +1,4 @@
-import { permissionDecision } from "../approvals.ts";
+import { answeredQuestions, permissionHook } from "../approvals.ts";
 import type { Profile } from "../profile.ts";
 
 /** Its own prompt shows all the while, so nothing is gained by giving up sooner. */
@@ -70,19 +70,12 @@ export const claude: Profile = {
     },
   },
   approvals: {
-    hook: {
+    hook: permissionHook({
       timeoutS: ASK_S,
       otherwise: "it goes on asking on its own screen",
       promptsToo: true,
-      used: ["PostToolUse", "PostToolUseFailure"],
-      allow: () => permissionDecision({ behavior: "allow" }),
-      deny: (_, message) => permissionDecision({ behavior: "deny", message }),
-      answer: ({ input }, text) => {
-        const questions = (input as { questions?: { question: string }[] } | null)?.questions ?? [];
-        const answers = Object.fromEntries(questions.map(({ question }) => [question, text]));
-        return permissionDecision({ behavior: "allow", updatedInput: { questions, answers } });
-      },
-    },
+      answer: answeredQuestions,
+    }),
   },
   stateFile: {
     path: ({ pid, env }) => `${env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`}/sessions/${pid}.json`,

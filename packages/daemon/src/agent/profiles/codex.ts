@@ -1,12 +1,25 @@
 import { createHash } from "node:crypto";
+import { permissionHook } from "../approvals.ts";
 import type { Profile } from "../profile.ts";
 
-/** With the tools whose calls are told, without it all of them; and with the seconds that Codex gives such a hook, where they are not 600. */
-const CODEX_EVENTS: readonly { event: string; matcher?: string; timeout?: number }[] = [
+/** Nothing shows on its screen meanwhile but a word where to answer; then its own prompt. */
+const ASK_S = 3600;
+
+interface CodexHook {
+  event: string;
+  /** The tools whose calls are told; without it all of them. */
+  matcher?: string;
+  /** The seconds that Codex gives it, where they are not 600. */
+  timeout?: number;
+  /** It waits for an answer, and this is what Codex shows meanwhile. */
+  asks?: string;
+}
+
+const CODEX_EVENTS: readonly CodexHook[] = [
   { event: "SessionStart" },
   { event: "UserPromptSubmit" },
   { event: "PreToolUse", matcher: "^request_user_input$" },
-  { event: "PermissionRequest" },
+  { event: "PermissionRequest", timeout: ASK_S, asks: "waiting for an answer: holdfast approvals" },
   { event: "PostToolUse" },
   { event: "Stop" },
   { event: "Interrupt", timeout: 1 },
@@ -59,21 +72,23 @@ export const codex: Profile = {
       { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
       { event: "Interrupt", turn: "idle", calm: true },
     ],
-    inject: ({ tell, args }) => {
+    inject: ({ tell, ask, args }) => {
       // Theirs and ours would not be joined.
       if (args.some((word) => /^(-c|--config=)?\s*["']?hooks["']?\s*[.=]/.test(word))) return {};
-      const command = JSON.stringify(tell);
-      const hooks = CODEX_EVENTS.map(({ event, matcher }) => {
+      const hooks = CODEX_EVENTS.map(({ event, matcher, timeout, asks }) => {
         const only = matcher === undefined ? "" : `matcher=${JSON.stringify(matcher)},`;
-        return `hooks.${event}=[{${only}hooks=[{type="command",command=${command}}]}]`;
+        const waits = asks === undefined ? "" : `,timeout=${timeout},statusMessage=${JSON.stringify(asks)}`;
+        return `hooks.${event}=[{${only}hooks=[{type="command",command=${JSON.stringify(asks ? ask : tell)}${waits}}]}]`;
       });
-      const trusted = CODEX_EVENTS.map(({ event, ...rest }) => {
-        const name = event.replaceAll(/(?<=.)[A-Z]/g, "_$&").toLowerCase();
-        return `"/<session-flags>/config.toml:${name}:0:0"={trusted_hash="sha256:${identityOf({ ...rest, name, command: tell })}"}`;
+      const trusted = CODEX_EVENTS.map((hook) => {
+        const name = hook.event.replaceAll(/(?<=.)[A-Z]/g, "_$&").toLowerCase();
+        const hash = identityOf(hook, { name, command: hook.asks ? ask : tell });
+        return `"/<session-flags>/config.toml:${name}:0:0"={trusted_hash="sha256:${hash}"}`;
       });
       return { args: [...hooks, `hooks.state={${trusted.join(",")}}`].flatMap((value) => ["-c", value]) };
     },
   },
+  approvals: { hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen" }) },
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };
@@ -82,10 +97,9 @@ export const codex: Profile = {
  * By what Codex knows a hook that a person has trusted. Given with the hook, it trusts ours and no other; `--dangerously-bypass-hook-trust`
  * would trust all that a project brings along. One that it does not trust it asks about, before it does anything else.
  */
-function identityOf(hook: { name: string; matcher?: string; timeout?: number; command: string }): string {
-  const { name, matcher, timeout = 600, command } = hook;
+function identityOf({ matcher, timeout = 600, asks }: CodexHook, { name, command }: { name: string; command: string }): string {
   // Its keys in the order of the alphabet, and what it takes for what is not said.
-  const hooks = [{ async: false, command, timeout, type: "command" }];
+  const hooks = [{ async: false, command, ...(asks === undefined ? {} : { statusMessage: asks }), timeout, type: "command" }];
   const identity = JSON.stringify({ event_name: name, hooks, ...(matcher === undefined ? {} : { matcher }) });
   return createHash("sha256").update(identity).digest("hex");
 }

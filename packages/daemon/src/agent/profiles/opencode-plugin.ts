@@ -1,12 +1,18 @@
 /**
  * opencode has events for its plugins instead of hooks. This one runs in opencode itself, and tells of its events only those that change
  * something, with the prompt that began a turn and the answer that ended it. What subagents do, in sessions of their own, is not told.
+ *
+ * What it asks for, subagents' requests too, is asked of the inbox at the same time: by the script that other agents run as a hook. Who answers
+ * first is heard; when that was a person on the screen, the script is ended.
  */
-export const OPENCODE_PLUGIN = `import { renameSync, writeFileSync } from "node:fs";
+export const OPENCODE_PLUGIN = `import { spawn } from "node:child_process";
+import { renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const signals = fileURLToPath(new URL("../signals/", import.meta.url));
-const TOLD = /^(session\\.error|permission\\.(asked|replied)|question\\.(asked|replied|rejected))$/;
+const script = fileURLToPath(new URL("ask", import.meta.url));
+const TOLD = /^(session\\.error|permission\\.replied|question\\.(replied|rejected))$/;
+const asking = new Map();
 const subagents = new Set();
 const lastStatus = new Map();
 const roles = new Map();
@@ -23,7 +29,30 @@ function tell(payload) {
   }
 }
 
-function hear({ type, properties = {} }) {
+function ask(client, { type, properties }) {
+  const { id } = properties;
+  const hook = spawn("sh", [script], { stdio: ["pipe", "pipe", "ignore"] });
+  asking.set(id, hook);
+  let answer = "";
+  hook.on("error", () => {});
+  hook.stdout.on("data", (chunk) => (answer += chunk));
+  hook.on("close", () => {
+    if (asking.delete(id) && answer !== "") reply(client, { type, properties }, JSON.parse(answer));
+  });
+  hook.stdin.on("error", () => {});
+  hook.stdin.end(JSON.stringify({ type, properties }));
+}
+
+function reply(client, { type, properties: { id, questions = [] } }, { answer, ...body }) {
+  const [what, verb] = type === "permission.asked" ? ["permission", "reply"] : ["question", answer === undefined ? "reject" : "reply"];
+  const said = what === "permission" ? body : answer === undefined ? undefined : { answers: questions.map(() => [answer]) };
+  return client._client.post({ url: "/" + what + "/" + id + "/" + verb, body: said, headers: { "content-type": "application/json" } });
+}
+
+function hear(client, { type, properties = {} }) {
+  if (type === "permission.asked" || type === "question.asked") return ask(client, { type, properties });
+  const asked = asking.get(properties.requestID);
+  if (asked && asking.delete(properties.requestID)) asked.kill();
   const { info, part, sessionID = info?.sessionID ?? part?.sessionID ?? info?.id } = properties;
   if (type.startsWith("session.") && info?.parentID) subagents.add(info.id);
   if (subagents.has(sessionID)) return;
@@ -48,5 +77,5 @@ function hearStatus(sessionID, properties) {
   texts.assistant.delete(sessionID);
 }
 
-export const Holdfast = async () => ({ event: async ({ event }) => hear(event) });
+export const Holdfast = async ({ client }) => ({ event: async ({ event }) => void hear(client, event) });
 `;

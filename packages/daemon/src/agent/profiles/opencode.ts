@@ -7,6 +7,9 @@ import type { InjectionPlace } from "../hooks/injection.ts";
 import type { Profile } from "../profile.ts";
 import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
 
+/** Nothing but the plugin itself waits for it. */
+const ASK_S = 7 * 86_400;
+
 export const opencode: Profile = {
   name: "opencode",
   description: "opencode",
@@ -69,6 +72,18 @@ export const opencode: Profile = {
         env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...theirs.configuration, plugin }) },
         files: { "plugin.js": OPENCODE_PLUGIN },
       };
+    },
+  },
+  approvals: {
+    hook: {
+      timeoutS: ASK_S,
+      otherwise: "it goes on asking on its own screen",
+      promptsToo: true,
+      used: [],
+      allow: () => ({ reply: "once" }),
+      // Without a message the turn ends; to a question that is not answered there is none.
+      deny: ({ for: what }, message) => (what === "question" ? {} : { reply: "reject", message }),
+      answer: (_, answer) => ({ answer }),
     },
   },
   // One alone only asks whether it is meant.

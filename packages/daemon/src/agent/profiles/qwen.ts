@@ -1,18 +1,18 @@
 import { dirname } from "node:path";
+import { answeredQuestions, permissionHook } from "../approvals.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import type { Profile } from "../profile.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";
-const QWEN_EVENTS = [
-  "SessionStart",
-  "UserPromptSubmit",
-  "PermissionRequest",
-  "PostToolUse",
-  "PostToolUseFailure",
-  "Stop",
-  "StopFailure",
-  "Notification",
-];
+
+/**
+ * It waits for no hook longer than 60 seconds, whatever it is told, and then takes no notice of what the hook says: it is ended before, and
+ * its own prompt shows. Its side channel (`--json-file`) would wait for ever, but repeats every word of the model into a file without end, and
+ * takes no reason. PreToolUse is no way: after the same time the tool runs.
+ */
+const ASK_S = 55;
+
+const QWEN_EVENTS = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "Notification"];
 
 export const qwen: Profile = {
   name: "qwen",
@@ -79,16 +79,20 @@ export const qwen: Profile = {
       // The only word of a turn that Esc has ended.
       { event: "Notification", when: { notification_type: /^idle_prompt$/ }, turn: "idle", calm: true },
     ],
-    inject: ({ directory, tell, env }) => {
+    inject: ({ directory, tell, ask, env }) => {
       // Below the user's own and the machine's: nothing that they say is changed by it.
       const system = env.QWEN_CODE_SYSTEM_SETTINGS_PATH || (process.platform === "darwin" ? MAC_SETTINGS : "/etc/qwen-code/settings.json");
       const settings = readLowestSettings(env.QWEN_CODE_SYSTEM_DEFAULTS_PATH || `${dirname(system)}/system-defaults.json`);
       // Variables in the file are replaced.
       if (!settings || tell.includes("$")) return {};
-      const file = JSON.stringify(settings.withHooks(QWEN_EVENTS, { type: "command", name: "holdfast", command: tell }));
+      const hook = { type: "command", name: "holdfast" };
+      const file = JSON.stringify(
+        settings.withHooks(QWEN_EVENTS, { ...hook, command: tell }, { PermissionRequest: { ...hook, command: ask, timeout: 60_000 } }),
+      );
       return { env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: `${directory}/settings.json` }, files: { "settings.json": file } };
     },
   },
+  approvals: { hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen", answer: answeredQuestions }) },
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

@@ -1,0 +1,322 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Approval, Principal, SessionId } from "@holdfast/contract";
+import { openHome, runDirectory } from "@holdfast/platform";
+import { expect, test, vi } from "vitest";
+import { DAEMON } from "../access/principal.ts";
+import { injectHooks } from "../agent/hooks/injection.ts";
+import { Profiles } from "../agent/profiles/index.ts";
+import { openDatabase } from "../journal/database.ts";
+import { Journal } from "../journal/journal.ts";
+import { ApprovalQueries, approvalsProjection } from "../projection/approvals.ts";
+import { SessionQueries } from "../projection/session-queries.ts";
+import { sessionsProjection, snapshotOf } from "../projection/sessions.ts";
+import { AgentStatus } from "../session/agent-status.ts";
+import { Approvals } from "./approvals.ts";
+import { type Rule, readRules } from "./rules.ts";
+
+const SOMEBODY = "user:tester" as Principal;
+const SESSION = "aaaaaaaaaa" as SessionId;
+const RUN = { session: SESSION, run: 1 };
+
+/** The rooms of one daemon, on a home that the next one finds again; what is asked is asked by the real script. */
+class World implements AsyncDisposable {
+  readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  readonly home = openHome({ HOLDFAST_HOME: join(this.#directory.path, 'it\'s a "home" $HOME') });
+  readonly directory = runDirectory(this.home, SESSION, 1);
+  readonly db = openDatabase(":memory:");
+  readonly journal = new Journal({ db: this.db, projections: [sessionsProjection, approvalsProjection], machineName: "box" });
+  readonly sessions = new SessionQueries(this.db);
+  readonly queries = new ApprovalQueries(this.db);
+  readonly profiles = new Profiles();
+  readonly hooks: ChildProcessWithoutNullStreams[] = [];
+  readonly agent: string;
+  rules: Rule[] = [];
+  #status: AgentStatus | undefined;
+  #approvals: Approvals | undefined;
+
+  constructor(agent = "claude") {
+    this.agent = agent;
+    mkdirSync(this.directory, { recursive: true });
+    injectHooks(this.profiles.get(agent), { directory: this.directory, env: { HOME: "/nowhere" }, args: [], cwd: "/" });
+    const data = { name: "fix", kind: "terminal", agent, role: null, objective: null, host: "tmux", cwd: "/code", command: ["x"] } as const;
+    this.journal.append(
+      { type: "session.created", actor: SOMEBODY, session: SESSION, data: { ...data, command: ["x"] } },
+      { type: "session.started", actor: DAEMON, session: SESSION, data: { run: 1, pid: 7, pidStart: "x", outputPath: "/out" } },
+    );
+  }
+
+  /** A daemon begins. */
+  begin(): Approvals {
+    const { home, journal, queries, sessions, profiles, rules } = this;
+    this.#status = new AgentStatus({ home, journal, queries: sessions, hosts: new Map(), profiles });
+    this.#approvals = new Approvals({ home, journal, queries, sessions, profiles, status: this.#status, rules });
+    this.#status.parkWith(this.#approvals);
+    this.#status.followWith(this.#approvals.follow);
+    this.#status.began(RUN);
+    this.#approvals.begin();
+    return this.#approvals;
+  }
+
+  /** It dies: nothing of it is left but what is on disk. */
+  kill(): void {
+    this.#approvals?.[Symbol.dispose]();
+    this.#status?.[Symbol.dispose]();
+  }
+
+  get status(): AgentStatus {
+    if (!this.#status) throw new Error("no daemon began");
+    return this.#status;
+  }
+
+  /** The agent runs its hook. */
+  ask(command: string, payload: object = {}): { printed: Promise<string>; process: ChildProcessWithoutNullStreams } {
+    const child = spawn("sh", [join(this.directory, "hooks", "ask")]);
+    this.hooks.push(child);
+    let text = "";
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+    });
+    const printed = new Promise<string>((resolve) => child.on("close", () => resolve(text)));
+    const whole = { hook_event_name: "PermissionRequest", tool_name: "Bash", tool_input: { command }, cwd: "/code/src", ...payload };
+    child.stdin.end(JSON.stringify(whole));
+    return { printed, process: child };
+  }
+
+  tell(payload: object): void {
+    const child = spawn("sh", [join(this.directory, "hooks", "tell")]);
+    child.stdin.end(JSON.stringify(payload));
+  }
+
+  waiting(count = 1): Promise<Approval[]> {
+    return eventually(() => {
+      const open = this.queries.list({ open: true });
+      expect(open).toHaveLength(count);
+      return open;
+    });
+  }
+
+  left(): string[] {
+    return ["answers", "signals"].flatMap((name) => readdirSync(join(this.directory, name)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.kill();
+    for (const hook of this.hooks) hook.kill("SIGKILL");
+    this.db.close();
+    this.#directory.remove();
+  }
+}
+
+function eventually<T>(question: () => T): Promise<T> {
+  return vi.waitFor(question, { timeout: 10_000, interval: 10 });
+}
+
+function decisionIn(printed: string): unknown {
+  return (JSON.parse(printed) as { hookSpecificOutput: { decision: unknown } }).hookSpecificOutput.decision;
+}
+
+test("what a hook asks waits, and the answer is what the hook prints", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const { printed } = world.ask("rm -rf build");
+  const [asked] = await world.waiting();
+  expect(asked).toMatchObject({ for: "approval", tool: "Bash", text: "Bash: rm -rf build", directory: "/code/src", status: "open" });
+  expect(world.sessions.get(SESSION)).toMatchObject({ status: "waiting", standing: { attention: { for: "approval" } } });
+  expect(approvals.answer("fix", { decision: "allow", actor: SOMEBODY })).toMatchObject({ status: "allowed", answeredBy: SOMEBODY });
+  expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
+  expect(world.sessions.get(SESSION)?.status).toBe("working");
+  expect(world.left()).toEqual([]);
+});
+
+test("a deny carries its reason, and an answer is heard once", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const { printed } = world.ask("rm x");
+  const [asked] = await world.waiting();
+  const id = asked?.id ?? "";
+  approvals.answer(id, { decision: "deny", reason: "not that", actor: SOMEBODY });
+  expect(() => approvals.answer(id, { decision: "allow", actor: SOMEBODY })).toThrow(expect.objectContaining({ code: "approval_over" }));
+  expect(decisionIn(await printed)).toEqual({ behavior: "deny", message: "not that" });
+  expect(world.journal.readAfter(0, 100, { types: ["approval.answered"] })).toHaveLength(1);
+});
+
+test("a daemon that dies while a hook waits changes nothing", async () => {
+  await using world = new World();
+  world.begin();
+  const { printed } = world.ask("rm x");
+  const [asked] = await world.waiting();
+  world.kill();
+  const next = world.begin();
+  expect(await world.waiting()).toMatchObject([{ id: asked?.id }]);
+  next.answer("fix", { decision: "allow", actor: SOMEBODY });
+  expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
+});
+
+test("what is asked while there is no daemon is taken by the next", async () => {
+  await using world = new World();
+  const { printed } = world.ask("rm x");
+  await eventually(() => expect(world.left().filter((name) => /^[^.].*\.ask$/.test(name))).toHaveLength(2));
+  world.begin().answer("fix", { decision: "allow", actor: SOMEBODY });
+  expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
+});
+
+test("an answer that was written down and not heard is told by the next daemon", async () => {
+  await using world = new World();
+  world.begin();
+  const { printed } = world.ask("rm x");
+  const [asked] = await world.waiting();
+  world.kill();
+  const data = { id: asked?.id ?? "", run: 1, decision: "deny", reason: "no", text: "" } as const;
+  world.journal.append({ type: "approval.answered", actor: SOMEBODY, session: SESSION, data });
+  world.begin();
+  expect(decisionIn(await printed)).toEqual({ behavior: "deny", message: "no" });
+});
+
+test("a request that was written down before its file was deleted is not asked twice", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  world.ask("rm x");
+  const [asked] = await world.waiting();
+  const record = world.sessions.get(SESSION);
+  const { ask } = world.queries.get(asked?.id ?? "") ?? {};
+  if (!record || !ask) throw new Error("nothing was asked");
+  const signal = { event: "PermissionRequest", at: new Date().toISOString(), claim: {}, tool: null, directory: null } as never;
+  expect(approvals.park({ record, ask, signal })?.drafts).toEqual([]);
+});
+
+test("of two at once each gets its own answer", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const first = world.ask("one");
+  await world.waiting();
+  const second = world.ask("two");
+  const [one, two] = await world.waiting(2);
+  expect(() => approvals.answer("fix", { decision: "allow", actor: SOMEBODY })).toThrow(
+    expect.objectContaining({ code: "approval_ambiguous", candidates: [one?.id, two?.id] }),
+  );
+  approvals.answer(one?.id ?? "", { decision: "allow", actor: SOMEBODY });
+  expect(decisionIn(await first.printed)).toEqual({ behavior: "allow" });
+  // The other still waits, and so does the session.
+  expect(world.sessions.get(SESSION)).toMatchObject({ status: "waiting", standing: { attention: { text: "Bash: two" } } });
+  approvals.answer(two?.id ?? "", { decision: "deny", actor: SOMEBODY });
+  expect(decisionIn(await second.printed)).toMatchObject({ behavior: "deny" });
+});
+
+test.each(["SIGTERM", "SIGKILL"] as const)("a hook that is ended by %s is withdrawn, and cannot be answered", async (signal) => {
+  await using world = new World("codex");
+  const approvals = world.begin();
+  const { process, printed } = world.ask("rm x");
+  const [asked] = await world.waiting();
+  process.kill(signal);
+  expect(await printed).toBe("");
+  // Of a killed one nobody hears: it is found by the next look, or by who answers.
+  if (signal === "SIGKILL") {
+    expect(() => approvals.answer("fix", { decision: "allow", actor: SOMEBODY })).toThrow(
+      expect.objectContaining({ code: "approval_over" }),
+    );
+  }
+  await eventually(() => expect(world.queries.get(asked?.id ?? "")?.status).toBe("withdrawn"));
+  expect(world.left()).toEqual([]);
+  expect(world.sessions.get(SESSION)?.status).not.toBe("waiting");
+});
+
+test("a killed hook is found by the sweep", async () => {
+  await using world = new World("codex");
+  world.begin();
+  const { process, printed } = world.ask("rm x");
+  const [asked] = await world.waiting();
+  process.kill("SIGKILL");
+  await printed;
+  world.status.look(RUN);
+  expect(world.queries.get(asked?.id ?? "")?.status).toBe("withdrawn");
+});
+
+test("a hook that its agent will not hear any more is ended without a word, before that", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], shouldAdvanceTime: true });
+  try {
+    await using world = new World("qwen");
+    const approvals = world.begin();
+    const { printed } = world.ask("rm x");
+    const [asked] = await world.waiting();
+    expect(Date.parse(asked?.expiresAt ?? "") - Date.parse(asked?.requestedAt ?? "")).toBeLessThan(60_000);
+    vi.advanceTimersByTime(56_000);
+    expect(await printed).toBe("");
+    expect(world.queries.get(asked?.id ?? "")?.status).toBe("timed_out");
+    expect(() => approvals.answer(asked?.id ?? "", { decision: "allow", actor: SOMEBODY })).toThrow("on its own screen now");
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a tool that has run was allowed on the screen, and its hook is let go", async () => {
+  await using world = new World();
+  world.begin();
+  const { printed } = world.ask("rm x");
+  const [asked] = await world.waiting();
+  world.tell({ hook_event_name: "PostToolUse", tool_name: "Bash", tool_input: { command: "rm y" } });
+  world.tell({ hook_event_name: "PostToolUse", tool_name: "Bash", tool_input: { command: "rm x" } });
+  expect(await printed).toBe("");
+  expect(world.queries.get(asked?.id ?? "")?.status).toBe("elsewhere");
+});
+
+test("what a subagent asks waits too", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const { printed } = world.ask("rm x", { agent_id: "sub", session_id: "another" });
+  await world.waiting();
+  expect(world.sessions.get(SESSION)?.status).toBe("waiting");
+  approvals.answer("fix", { decision: "allow", actor: SOMEBODY });
+  expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
+});
+
+test("a rule answers at once and nobody is asked; the journal says which", async () => {
+  await using world = new World();
+  world.rules = readRules({ table: { rules: [{ name: "reads", tool: "Bash", pattern: "ls.*", decision: "allow" }] }, file: "", text: "" });
+  world.begin();
+  expect(decisionIn(await world.ask("ls -l").printed)).toEqual({ behavior: "allow" });
+  expect(world.journal.readAfter(0, 100, { byOthers: true, types: ["approval.answered"] })).toMatchObject([
+    { actor: "rule:reads", data: { decision: "allow", text: "Bash: ls -l" } },
+  ]);
+  expect(world.journal.readAfter(0, 100, { types: ["session.status_changed"] })).toEqual([]);
+  world.ask("ls; rm x");
+  await world.waiting();
+});
+
+test("with its run ends what it asked for", async () => {
+  await using world = new World();
+  world.begin();
+  world.ask("rm x");
+  const [asked] = await world.waiting();
+  world.status.ended(RUN);
+  expect(world.queries.get(asked?.id ?? "")?.status).toBe("run_ended");
+});
+
+test("a hook that finds no place to wait ends without a word", async () => {
+  await using world = new World();
+  world.begin();
+  rmSync(join(world.directory, "answers"), { recursive: true });
+  expect(await world.ask("rm x").printed).toBe("");
+  expect(world.queries.list()).toEqual([]);
+});
+
+test("the table is the same when it is made anew, also from a snapshot", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  world.ask("one");
+  await world.waiting();
+  approvals.answer("fix", { decision: "deny", reason: "no", actor: SOMEBODY });
+  world.ask("two");
+  await world.waiting();
+  const before = world.queries.list();
+  world.journal.rebuild();
+  expect(world.queries.list()).toEqual(before);
+  const data = snapshotOf(world.db, SESSION);
+  if (!data) throw new Error("no snapshot");
+  world.journal.append({ type: "session.snapshot", actor: DAEMON, session: SESSION, data });
+  world.db.exec("DELETE FROM events WHERE type <> 'session.snapshot'");
+  world.journal.rebuild();
+  expect(world.queries.list()).toEqual(before);
+});
