@@ -89,6 +89,11 @@ test("what is left draws the same picture, however it is cut", () => {
   );
 });
 
+test("a character is repeated only where a terminal would: not after something that is left out", () => {
+  expect(filter("a\x1b]0;title\x07\x1b[3b", 1)).toBe("a");
+  expect(filter("a\x1b]0;title\x07b\x1b[3b", 1)).toBe("ab\x1b[3b");
+});
+
 test("whatever comes, only sequences that draw come out", () => {
   fc.assert(
     fc.property(

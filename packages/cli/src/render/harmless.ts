@@ -22,6 +22,8 @@ const STRING_END = /[\x07\x18\x1a\x1b\x9c]/g;
 const CONTROL_END = /[\x18\x1a\x1b@-~]/g;
 
 const DRAWING_CONTROL = /^(?:[\d;:]*[@A-HJ-MPSXZ`abdefgmrsu]|\d*[IT]|\?\d*[JK]|!p)$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
+const REPEAT = /^(?:\x1b\[|\x9b)[\d;:]*b$/;
 const DRAWING_MODES = new Set(["4", "20"]);
 const DRAWING_PRIVATE_MODES = new Set(["5", "6", "7", "25", "45", "47", "69", "1047", "1048", "1049", "2026"]);
 const DRAWING_ESCAPE = /^(?:[78cDEHMNOno|}~]|#[3-68]|[()*+\-./]["%&]?[0-9A-Za-z<>=`])$/;
@@ -30,6 +32,8 @@ export class Harmless {
   #held = "";
   /** Inside something of which nothing passes. */
   #skipping: "string" | "control" | undefined;
+  /** Something was left out since the last character: a terminal would not repeat that one after it, and so it must not be repeated. */
+  #unrepeatable = false;
 
   push(text: string): string {
     const input = this.#held === "" ? text : this.#held + text;
@@ -45,9 +49,11 @@ export class Harmless {
         continue;
       }
       SPECIAL.lastIndex = at;
-      at = SPECIAL.exec(input)?.index ?? input.length;
+      const next = SPECIAL.exec(input)?.index ?? input.length;
+      if (next > at) this.#unrepeatable = false;
+      at = next;
       if (at === input.length) break;
-      const sequence = measure(input, at);
+      const sequence = this.#repeated(input, measure(input, at), at);
       if (sequence === undefined) {
         this.#held = input.slice(at);
         return output + input.slice(from, at);
@@ -59,6 +65,13 @@ export class Harmless {
       this.#skipping = sequence.skip;
     }
     return from === 0 ? input : output + input.slice(from);
+  }
+
+  #repeated(input: string, sequence: Sequence | undefined, at: number): Sequence | undefined {
+    if (!sequence) return undefined;
+    const passes = this.#unrepeatable && REPEAT.test(input.slice(at, sequence.end)) ? { ...sequence, drawn: "" } : sequence;
+    if (passes.drawn === "") this.#unrepeatable = true;
+    return passes;
   }
 
   #skip(input: string, from: number): number {
