@@ -56,7 +56,7 @@ export const VARIANTS: readonly Variant[] = [
       file: "third-one",
       question: "Where should it go?",
       draft: "remember the changelog",
-      suggestion: "run the tests again",
+      suggestion: "open the changelog",
       quote: "say The screen had: Would you like to run the following command? Permission required, esc interrupt - nothing else to see",
       quoteEnd: "nothing else to see",
     },
