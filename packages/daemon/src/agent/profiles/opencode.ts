@@ -23,12 +23,13 @@ export const opencode: Profile = {
     { name: "question", line: /enter submit +esc dismiss/, within: 4, waits: "question", turn: "working" },
     {
       name: "rate limit",
-      line: /^\s*[■⬝]{6,} ?(.*?\b(?:rate limit|usage limit|quota|too many requests)\b.*?)(?:\s*\[retrying.*)?$/i,
+      line: /^\s*[■⬝]+ ?(.*?\b(?:rate limit|usage limit|quota|too many requests)\b.*?)(?:\s*\[retrying.*)?$/i,
       within: 4,
       waits: "rate_limit",
       turn: "working",
     },
-    { name: "progress bar", line: /^\s*[■⬝]{6,}/, within: 4, turn: "working", calm: true },
+    // As long as what it says beside it lets it be.
+    { name: "progress bar", line: /^\s*[■⬝]+/, within: 4, turn: "working", calm: true },
     { name: "composer", line: /^\s*╹▀▀▀/, within: 4, turn: "idle", calm: true },
   ],
   // A frame on the left of all rows; the first and the last two are room, and the agent and the model.
