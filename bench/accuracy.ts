@@ -6,7 +6,7 @@ import { type Benchmark, type Row, spread } from "./harness.ts";
 export const accuracy: Benchmark = {
   name: "accuracy",
   measures:
-    "What the screen rules say of recorded screens of the real agents in known states, against what a person who looks at them would say. Unknown: nothing wrong was said, but not all that there was to say. Held back: recorded when the rules were done. The same on every machine.",
+    "What the screen rules say of recorded screens of the real agents in known states, against what a person who looks at them would say. Unknown: nothing wrong was said, but not all that there was to say. Held back: recorded when the rules were done; two of these have changed a rule since, Claude's `subagent`, which was unknown, and opencode's `usage-limit`, which was read wrong. The same on every machine.",
   baseline: "the recordings by which the rules were made",
   budget: "no wrong answer",
   async run(): Promise<Row[]> {
