@@ -35,8 +35,6 @@ import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
-import { Orphans } from "./session/orphans.ts";
-import { Pruning } from "./session/pruning.ts";
 import { Sessions } from "./session/sessions.ts";
 
 const READS = new Set<EndpointName>([
@@ -101,21 +99,20 @@ export async function serveReader(options: {
     throw trouble;
   };
   const doctor = new Doctor({ home, backups, tmux: options.tmux, configured: options.configured, trouble: journaled.trouble ?? trouble });
-  const all = handlers({
+  // Only what READS asks for: the rooms that change something are not there.
+  const rooms: Partial<Parameters<typeof handlers>[0]> = {
     sessions,
-    orphans: new Orphans({ home, hosts, queries, journal, lifecycle }),
     doctor,
     journal,
     backups,
     queries,
-    pruning: new Pruning({ home, queries, journal, policy: configuration.prune, discard: refuse }),
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: options.programs }),
-    approvals: new Approvals({ home, journal, queries: new ApprovalQueries(db), sessions: queries, profiles, status, rules: [] }),
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
+    approvals: new Approvals({ home, journal, queries: new ApprovalQueries(db), sessions: queries, profiles, status, rules: [] }),
     gate,
-    control: { status: refuse, shutdown: refuse, restoreBackup: refuse, setListening: refuse },
-  });
+  };
+  const all = handlers(rooms as Parameters<typeof handlers>[0]);
   const unreadable = (): never => {
     throw journaled.trouble ?? trouble;
   };
