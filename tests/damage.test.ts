@@ -38,7 +38,7 @@ cells(
     hurt(path.join(home.path, "holdfast.db"));
 
     const first = await home.cli(["ls", "--all"]);
-    expect(first.stderr).toContain("The journal's database was damaged");
+    expect(first.stderr).toContain("and another is in its place");
     expect(first.stderr).toContain(before.name);
     expect(await names(home)).toEqual(["ended", "kept", "later"]);
     expect(await home.session("kept")).toMatchObject({ status: "working", pid: kept.pid, startedAt: kept.startedAt });

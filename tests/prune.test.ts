@@ -84,7 +84,7 @@ test("prune removes what somebody has looked at, tells what stays and why, and i
   expect(text).toContain("1 session (");
   expect(text).toMatch(/^ {2}seen {2}done, ended \d+s ago, \d+ (?:bytes|KB): older than 0s$/m);
   expect(text).toMatch(/1 session \(.*\): running$/m);
-  expect(text).toContain("nobody has looked at it since it ended (holdfast logs NAME, or holdfast rm NAME): unseen");
+  expect(text).toContain("nobody has looked since the end (holdfast logs NAME, or holdfast rm NAME): unseen");
 
   const nobody = await home.cli(["prune", "--older-than", "0s"]);
   expect(nobody).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--dry-run") });

@@ -60,7 +60,7 @@ async function agreed(plan: PruneReply): Promise<boolean> {
 
 const KEPT: Readonly<Record<string, string>> = {
   running: "running",
-  unseen: "nobody has looked at it since it ended (holdfast logs NAME, or holdfast rm NAME)",
+  unseen: "nobody has looked since the end (holdfast logs NAME, or holdfast rm NAME)",
   policy: "within the policy",
   not_named: "not among those that were to go",
 };

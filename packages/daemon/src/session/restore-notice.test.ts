@@ -30,6 +30,11 @@ test("a report says in whole sentences what happened, what is there, what is los
   ]);
 });
 
+test.each(["missing", "empty"])("a database that is %s is not called damaged", (how) => {
+  const [first] = noticeOf({ ...REPORT, what: `it is ${how}` });
+  expect(first).toBe(`The journal's database was ${how}, and another is in its place. Nothing that runs was touched.`);
+});
+
 test.each<[Partial<RestoreReport>, string]>([
   [{ lost: { until: 300 } }, "Events 242 to 300 are lost."],
   [{ lost: { until: 241 } }, "No event is known to be lost."],

@@ -11,7 +11,7 @@ export function writeNotice(home: Home, report: RestoreReport): void {
 export function noticeOf(report: RestoreReport): string[] {
   const { rebuilt, removed, unreadable } = report.sessions;
   return [
-    `The journal's database was damaged (${report.what}), and another is in its place. Nothing that runs was touched.`,
+    `The journal's database ${conditionOf(report.what)}, and another is in its place. Nothing that runs was touched.`,
     [baseOf(report), lossOf(report)].join(" ").trimEnd(),
     ...named("Rebuilt from their files", rebuilt, "; that somebody had stopped or looked at them may be forgotten"),
     ...named("Removed, because their files are gone", removed),
@@ -22,6 +22,11 @@ export function noticeOf(report: RestoreReport): string[] {
     ...(report.setAside === null ? [] : [`The damaged files are in ${report.setAside}: delete them when you miss nothing.`]),
     "Look through your sessions with: holdfast ls --all. Older backups: holdfast backup ls.",
   ];
+}
+
+function conditionOf(what: string): string {
+  const plainly = /^it is (missing|empty)$/.exec(what)?.[1];
+  return plainly ? `was ${plainly}` : `was damaged (${what})`;
 }
 
 function baseOf(report: RestoreReport): string {
