@@ -160,7 +160,10 @@ test("pruning by size takes what ended first, whatever is said of its age (BG-16
 test("a policy that makes no sense is refused with the file's name, and what is off is off", async () => {
   await using home = new TestHome();
   configure(home, '[prune]\nage = "old"\n');
-  expect(await home.cli(["up"])).toMatchObject({ code: 2, stderr: expect.stringContaining('config.toml: prune.age "old" is not an age') });
+  expect(await home.cli(["up"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('config.toml, line 2: prune.age "old" is not an age'),
+  });
   configure(home, '[prune]\nage = "off"\nsize = "off"\n');
   await ended(home, "one");
   await home.lookAt("one");
