@@ -252,7 +252,15 @@ test("a daemon is not started on a full disk or a read-only home: what only read
 async function answersWithoutDaemon(home: TestHome, { why, name, pid }: { why: string; name: string; pid: number | null }): Promise<void> {
   home.env.TMPDIR = path.join(home.root, "tmp");
   mkdirSync(home.env.TMPDIR, { recursive: true });
-  for (const args of [["ls", "--all"], ["show", name], ["du"], ["backup", "ls"], ["export", name, "--text", "-"]]) {
+  for (const args of [
+    ["ls", "--all"],
+    ["show", name],
+    ["du"],
+    ["explain", name],
+    ["token", "ls"],
+    ["backup", "ls"],
+    ["export", name, "--text", "-"],
+  ]) {
     const { code, stderr } = await home.cli(args);
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: `holdfast: ${why}; this is what was last written down\n` });
   }

@@ -10,6 +10,7 @@ import { writeOut } from "../write-out.ts";
 export const command: Command = {
   name: "approvals",
   summary: "what agents ask leave for: list it, allow, deny or answer it",
+  onlyReads: true,
   usage: "[ls [--all] | show ID | allow ID… | deny ID… [--reason TEXT] | answer ID TEXT | watch] [--session NAME]",
   description:
     "The longest-waiting first. ID may be the beginning of an id, or the name of a session that waits for one thing only. What is answered on\nthe agent's own screen meanwhile goes away by itself. Rules in config.toml may answer; see docs/guides/approvals.md.",

@@ -11,6 +11,7 @@ import { statusCell, waitsFor } from "../status-text.ts";
 export const command: Command = {
   name: "explain",
   summary: "why a session has the status it has",
+  onlyReads: true,
   usage: "NAME",
   description:
     "What is believed of its process, turn, attention and background work, by which evidence and how old that is, and what was seen besides.\nWhat nothing tells is unknown.",

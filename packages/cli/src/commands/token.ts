@@ -8,6 +8,7 @@ import { plain } from "../plain.ts";
 export const command: Command = {
   name: "token",
   summary: "tokens for programs and people: create, list or revoke them",
+  onlyReads: true,
   usage: "[ls | create --scope SCOPE [--name NAME] [--expires 30d] | revoke ID|NAME]",
   description:
     "Whoever has a token acts under its name, and may do what its scope says: owner everything, driver start, type into and stop sessions,\napprover answer approvals, observer look. Its text is shown once; only a hash of it is kept. Put it into HOLDFAST_TOKEN.",
