@@ -14,11 +14,19 @@ const stamp = path.join(dist, ".built");
 /** File times come from a coarser clock than Date.now(); this much earlier, no edit can look older than the build. */
 const CLOCK_SLACK_MS = 20;
 
+/**
+ * Commands that are run again and again, by status lines and scripts: each is also a bundle of its own, which has no other command. Reading
+ * in all the others, though they are not run, would cost it a millisecond of CPU.
+ */
+const OFTEN = ["ls", "statusline"];
+
 export async function build() {
   const startedAt = new Date(Date.now() - CLOCK_SLACK_MS);
   fs.mkdirSync(dist, { recursive: true });
   const { files, metafile } = await bundles();
   for (const [name, text] of Object.entries(files)) put(name, text);
+  // One of a command that has none of its own any more would be run in its place.
+  for (const name of fs.readdirSync(dist)) if (/^cli\..+\.cjs$/.test(name) && !(name in files)) fs.rmSync(path.join(dist, name));
   put("meta.json", `${JSON.stringify(metafile, null, 1)}\n`);
   fs.writeFileSync(temporary(".built"), "");
   fs.utimesSync(temporary(".built"), startedAt, startedAt);
@@ -28,19 +36,22 @@ export async function build() {
 /** What a user runs, by file name; `inputs` are the sources of all of them, `metafile` is of the CLI. */
 export async function bundles({ version } = {}) {
   const esbuild = await import("esbuild");
-  const [cli, daemon, copier, holder, demo] = await bundle(esbuild, [
-    { ...commonjs("packages/cli/src/main.ts"), plugins: [apart("@xterm/headless", "./xterm.cjs"), ...asVersion(version)] },
+  const plugins = [apart("@xterm/headless", "./xterm.cjs"), ...asVersion(version)];
+  const [cli, daemon, copier, holder, demo, ...often] = await bundle(esbuild, [
+    { ...commonjs("packages/cli/src/main.ts"), plugins },
     { ...module("packages/daemon/src/main.ts"), plugins: asVersion(version) },
     module("packages/daemon/src/journal/backup-copy.ts"),
     // node-pty loads a native file from beside itself: it stays a package.
     { ...module("packages/holder/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
     module("agents/src/demo.ts"),
+    ...OFTEN.map((name) => ({ ...commonjs("packages/cli/src/main.ts"), plugins: [onlyCommand(name), ...plugins] })),
   ]);
   const xterm = createRequire(import.meta.url).resolve("@xterm/headless");
   const inputs = [cli, daemon, copier, holder, demo].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return {
     files: {
       "cli.cjs": withModuleUrl(textOf(cli)),
+      ...Object.fromEntries(OFTEN.map((name, index) => [`cli.${name}.cjs`, withModuleUrl(textOf(often[index]))])),
       "xterm.cjs": fs.readFileSync(xterm, "utf8"),
       "daemon.mjs": withRequire(textOf(daemon)),
       "backup-copy.mjs": withRequire(textOf(copier)),
@@ -101,6 +112,19 @@ function apart(name, file) {
     setup(builder) {
       builder.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: file, external: true }));
     },
+  };
+}
+
+/** The registry with nothing but this one. */
+function onlyCommand(name) {
+  const file = path.join(root, "packages/cli/src/registry.ts");
+  const [entry] = new RegExp(`^ *${name}: .*$`, "m").exec(fs.readFileSync(file, "utf8")) ?? [];
+  if (entry === undefined) throw new Error(`packages/cli/src/registry.ts has no command ${name}`);
+  const contents = `export const COMMANDS = {${entry}};\nexport const findCommand = (name) => (Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined);\n`;
+  return {
+    name: `only ${name}`,
+    setup: (builder) =>
+      builder.onLoad({ filter: /cli[\\/]src[\\/]registry\.ts$/ }, () => ({ contents, loader: "ts", resolveDir: path.dirname(file) })),
   };
 }
 

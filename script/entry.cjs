@@ -1,6 +1,6 @@
 // What bin/holdfast starts, copied to dist/holdfast.cjs. In syntax that every Node since 12 can read: an old one gets a sentence.
 //
-// Then it runs cli.cjs with the machine code V8 made of it in an earlier run of the same command. Node's own compile cache keeps only what is
+// Then it runs cli.cjs, or cli.NAME.cjs of a command that has one for itself, with the machine code V8 made of it in an earlier run of the same command. Node's own compile cache keeps only what is
 // compiled at load, and a command spends a tenth of its CPU time on compiling the functions it goes on to call.
 var version = process.versions.node;
 if (parseInt(version, 10) < 24) {
@@ -11,7 +11,9 @@ if (parseInt(version, 10) < 24) {
   process.exit(12);
 }
 var fs = require("node:fs");
-var file = __dirname + "/cli.cjs";
+var command = /^[a-z_]+$/.test(process.argv[2] || "") ? process.argv[2] : "other";
+var file = __dirname + "/cli." + command + ".cjs";
+if (!fs.existsSync(file)) file = __dirname + "/cli.cjs";
 var kept = placeOfCode();
 var code = readCode();
 var script = new (require("node:vm").Script)(
@@ -50,7 +52,6 @@ function placeOfCode() {
     var cache = process.env.XDG_CACHE_HOME;
     if (!cache || cache[0] !== "/") cache = (process.env.HOME || require("node:os").homedir()) + "/.cache";
     var found = fs.statSync(file);
-    var command = /^[a-z_]+$/.test(process.argv[2] || "") ? process.argv[2] : "other";
     return { folder: cache + "/holdfast/code", build: found.size + "-" + Math.round(found.ctimeMs), command: command };
   } catch (_) {
     return null;

@@ -40,6 +40,14 @@ test("the oldest Node that is new enough gets the CLI", () => {
   expect(startAs(`${MINIMUM_NODE}.0.0`)).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
 });
 
+test("a command that has a bundle of its own gets that one, and no other word does", () => {
+  using entry = new Entry('console.log("the CLI", process.argv[2]);');
+  entry.addCli("ls", 'console.log("the list");');
+  expect(entry.run("ls").stdout).toBe("the list\n");
+  expect(entry.run("show").stdout).toBe("the CLI show\n");
+  expect(entry.run("../ls").stdout).toBe("the CLI ../ls\n");
+});
+
 test("the CLI starts where no compile cache can be kept", () => {
   expect(startAs("26.0.0", { XDG_CACHE_HOME: "/dev/null" })).toMatchObject({ status: 0, stdout: "the CLI\n", stderr: "" });
 });
@@ -101,6 +109,10 @@ class Entry implements Disposable {
   replaceCli(text: string): void {
     fs.writeFileSync(path.join(this.#folder, "new.cjs"), text);
     fs.renameSync(path.join(this.#folder, "new.cjs"), path.join(this.#folder, "cli.cjs"));
+  }
+
+  addCli(command: string, text: string): void {
+    fs.writeFileSync(path.join(this.#folder, `cli.${command}.cjs`), text);
   }
 
   run(...args: string[]) {

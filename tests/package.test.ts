@@ -152,6 +152,8 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "bin/holdfast",
       "dist/backup-copy.mjs",
       "dist/cli.cjs",
+      "dist/cli.ls.cjs",
+      "dist/cli.statusline.cjs",
       "dist/daemon.mjs",
       "dist/demo.mjs",
       "dist/holder.mjs",

@@ -37,7 +37,8 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
   const wanted = COLUMNS.filter(({ when }) => when === undefined || given[when]);
   const measured = wanted.map(({ head, cell }) => {
     const cells = sessions.map((session) => cell(session, options));
-    return { head, cells, width: Math.max(head.length, ...cells.map(widthOf)) };
+    const widths = cells.map(widthOf);
+    return { head, cells, widths, width: Math.max(head.length, ...widths) };
   });
   const whole = (columns: readonly { width: number }[]) => columns.reduce((total, { width }) => total + width + 2, -2);
   const least = (columns: readonly { head: string; width: number }[]) =>
@@ -49,15 +50,17 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
   }
   const last = columns.at(-1);
   const left = Math.max(LEAST_PATH, room - whole(columns.slice(0, -1)) - 2);
-  const line = (index: number | undefined) =>
-    columns
-      .map((column) => {
-        const text = index === undefined ? column.head : (column.cells[index] ?? "");
-        const padded = column === last ? shortened(text, left) : text + " ".repeat(column.width - widthOf(text));
-        return paint(padded, { head: column.head, status: index === undefined ? undefined : sessions[index]?.status });
-      })
-      .join("  ")
-      .trimEnd();
+  const isPainted = process.stdout.isTTY;
+  const line = (index: number | undefined) => {
+    let text = "";
+    for (const column of columns) {
+      const cell = index === undefined ? column.head : (column.cells[index] ?? "");
+      const width = index === undefined ? cell.length : (column.widths[index] ?? 0);
+      const padded = column === last ? (width <= left ? cell : shortened(cell, left)) : cell + " ".repeat(column.width - width + 2);
+      text += isPainted ? paint(padded, { head: column.head, status: index === undefined ? undefined : sessions[index]?.status }) : padded;
+    }
+    return text.trimEnd();
+  };
   return [line(undefined), ...sessions.map((_, index) => line(index))].join("\n");
 }
 

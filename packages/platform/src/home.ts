@@ -33,10 +33,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Creates the home when it is missing. The same directory reached by two spellings is one home. */
 export function openHome(env: Environment = process.env): Home {
   const wanted = homePath(env);
-  if (/\p{Cc}/u.test(wanted)) throw new HoldfastError("home_unusable", "the path of the home contains control characters");
+  if (hasControlCharacter(wanted)) throw new HoldfastError("home_unusable", "the path of the home contains control characters");
   let path: string;
   try {
-    path = realpathSync(wanted);
+    path = realpathSync.native(wanted);
   } catch {
     path = createHome(wanted);
   }
@@ -57,6 +57,15 @@ export function openHome(env: Environment = process.env): Home {
     restoreOrder: join(path, "restore.json"),
     notice: join(path, "notice"),
   };
+}
+
+/** Compiling the Unicode class costs more than all else here. */
+function hasControlCharacter(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  }
+  return false;
 }
 
 /** `sessions/<id>/runs/<n>` of a home. */
