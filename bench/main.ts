@@ -12,13 +12,14 @@ import { holder } from "./holder.ts";
 import { idle } from "./idle.ts";
 import { lsCpu } from "./ls-cpu.ts";
 import { describeMachine, load } from "./machine.ts";
-import { redrawing } from "./redraw.ts";
+import { redrawing, spinning } from "./redraw.ts";
 import { markdown, type Result, textTable } from "./report.ts";
 import { restart } from "./restart.ts";
 import { restartEnded } from "./restart-ended.ts";
 import { closeAll } from "./rig/left-over.ts";
 import { signal } from "./signal.ts";
 import { spawn } from "./spawn.ts";
+import { hookToStatus, screenToStatus } from "./status.ts";
 import { stop } from "./stop.ts";
 
 const BENCHMARKS: readonly Benchmark[] = [
@@ -27,12 +28,15 @@ const BENCHMARKS: readonly Benchmark[] = [
   spawn,
   idle,
   redrawing,
+  spinning,
   append,
   flood,
   holder,
   restart,
   restartEnded,
   signal,
+  hookToStatus,
+  screenToStatus,
   stop,
   backup,
   accuracy,

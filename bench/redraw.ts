@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Benchmark, compared, spread } from "./harness.ts";
-import { BenchHome } from "./rig/home.ts";
+import { BenchHome, SLEEPER } from "./rig/home.ts";
 import { PlainTmux } from "./rig/plain-tmux.ts";
 import { coreShare, residentMegabytes } from "./rig/processes.ts";
 import { redraw } from "./rig/redraw.ts";
@@ -54,6 +54,36 @@ export const redrawing: Benchmark = {
       ),
       { what: "the daemon's memory", unit: "MB", subject: spread([residentMegabytes(daemon)]), limit: { of: "subject", atMost: 150 } },
     ];
+  },
+};
+
+export const spinning: Benchmark = {
+  name: "spinners-100",
+  measures:
+    "CPU time of the daemon and its control client while 100 agents whose screens are read (Claude Code's rules) redraw a spinner ten times a second each, in windows of 5 s: none of the screens ever comes to rest.",
+  baseline: "the same with 100 shells, whose screens nobody reads, in the windows between",
+  budget: "≤ 10 % of one core",
+  async run(scale) {
+    await using home = new BenchHome();
+    await home.ok(["up"]);
+    using client = home.client();
+    const sessions = {
+      agents: await home.spawnMany(client, 100, SLEEPER, { agent: "claude" }),
+      shells: await home.spawnMany(client, 100, PROGRAM),
+    };
+    const { daemon, client: control } = await home.parts(sessions.agents);
+    const share = async (which: keyof typeof sessions) => {
+      const pids = sessions[which].flatMap(({ pid }) => (pid === null ? [] : [pid]));
+      return (await during(pids, { groups: { own: [...daemon, ...control] }, ms: scale.samples(5000) })).own;
+    };
+    const agents: number[] = [];
+    const shells: number[] = [];
+    for (let round = 0; round < scale.rounds(5); round++) {
+      agents.push(await share("agents"));
+      shells.push(await share("shells"));
+    }
+    const row = { what: "daemon and control client", unit: "% of a core", limit: { of: "subject", atMost: 10 } } as const;
+    return [compared(row, agents, { name: "shells", values: shells })];
   },
 };
 

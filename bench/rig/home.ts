@@ -30,7 +30,12 @@ export class BenchHome extends TestHome {
   }
 
   /** As the SDK does it: one request after the other on one connection. */
-  async spawnMany(client: HoldfastClient, count: number, command: string[], how: { host?: HostName } = {}): Promise<Session[]> {
+  async spawnMany(
+    client: HoldfastClient,
+    count: number,
+    command: string[],
+    how: { host?: HostName; agent?: string } = {},
+  ): Promise<Session[]> {
     const sessions: Session[] = [];
     while (sessions.length < count) sessions.push(await client.call("spawn", { body: { ...spawnBody(this.env, command), ...how } }));
     return sessions;
@@ -52,6 +57,9 @@ export class BenchHome extends TestHome {
     };
   }
 }
+
+/** In place of an agent: it takes whatever arguments the agent would be given. */
+export const SLEEPER = ["sh", "-c", "exec sleep 1000000", "agent"];
 
 /** A recorder says its pid a moment after its program was started. */
 export function recorderOf(directory: string): Promise<number> {
