@@ -196,7 +196,7 @@ export class Sessions {
       const host = this.#host(record.host);
       const files = readSessionFiles(this.#home, record.id);
       const profile = this.#profiles.find(record.agent);
-      const known = record.turns > 0 ? record.conversation : null;
+      const known = record.turns > 0 && !refusedToGoOn(record) ? record.conversation : null;
       const conversation = files.spec.asked ? conversationFor(profile, files.spec.asked, known, randomUUID) : null;
       return { host, conversation, directory: writeLaunch(this.#home, run, { ...files, profile, conversation }) };
     } catch (error) {
@@ -545,4 +545,12 @@ function runOf(record: SessionRecord): RunId {
 
 function titleOf(session: { name: string; agent: string }): string {
   return `${session.name} · ${session.agent}`;
+}
+
+/**
+ * Of an ended run: it was to go on with a conversation, showed nothing that an agent shows, and gave up: the conversation was never kept, or is
+ * gone. The next run begins a new one, or none would ever get further.
+ */
+function refusedToGoOn({ run, turns, standing, exit }: SessionRecord): boolean {
+  return run > 1 && turns > 0 && standing === null && exit !== null && exit.code !== null && exit.code !== 0;
 }

@@ -1,0 +1,36 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { TestHome } from "./home.ts";
+
+/** Has a turn at once; refuses to go on with a conversation, as agents do that never kept it. */
+const FORGETFUL = `case "$*" in *--resume*) echo "no such conversation"; exit 1 ;; esac
+echo "esc to cancel"
+sleep 1
+printf '\\\\033[2J\\\\033[Hready>'
+exec sleep 1000`;
+
+test("an agent that refuses to go on with its conversation begins a new one instead of failing again and again", async () => {
+  await using home = new TestHome();
+  const configuration = path.join(home.root, "configuration");
+  home.env.XDG_CONFIG_HOME = configuration;
+  mkdirSync(path.join(configuration, "holdfast"), { recursive: true });
+  const profile = `[agents.forgetful]
+command = ["sh", "-c", """${FORGETFUL}""", "forgetful"]
+session_id = ["--session-id", "{id}"]
+resume = ["--resume", "{id}"]
+[[agents.forgetful.screen]]
+line = "esc to cancel"
+turn = "working"
+[[agents.forgetful.screen]]
+line = "^ready>"
+turn = "idle"
+`;
+  writeFileSync(path.join(configuration, "holdfast/config.toml"), profile);
+  await home.json<Session>(["spawn", "forgetful", "--name", "f", "--restart", "on-failure"]);
+  const first = await home.until("f", ({ status, turns }) => status === "idle" && turns === 1);
+  process.kill(first.pid ?? 0, "SIGKILL");
+  const third = await home.until("f", ({ status, runs, turns }) => status === "idle" && runs === 3 && turns === 2);
+  expect(third.conversation).not.toBe(first.conversation);
+});

@@ -1,0 +1,73 @@
+/** What must hold when the daemon, or the agent, is killed. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect } from "vitest";
+import { eventually, HOLDFAST } from "../home.ts";
+import type { AgentName } from "./agents.ts";
+import { becomes, interrupt } from "./watching.ts";
+import { RealWorld } from "./world.ts";
+
+export async function survivesTheDaemon(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn(agent);
+  await becomes(world, agent, "idle");
+
+  // The turn ends while nobody watches.
+  await world.prompt(agent, "say the first; talk 4s");
+  await becomes(world, agent, "working");
+  await world.home.killDaemon();
+  await eventually(async () => (await world.model.asked()).some(({ prompt, state }) => prompt.includes("the first") && state === "ended"));
+  await startDaemon(world);
+  const first = await becomes(world, agent, "idle");
+  expect(first.turns).toBe(1);
+  expect(first.conversation).not.toBeNull();
+
+  // The turn goes on meanwhile.
+  await world.prompt(agent, "say here I go; talk 100s");
+  await becomes(world, agent, "working");
+  await world.shows(agent, /^\W*here I go bababa/m);
+  await world.home.killDaemon();
+  await startDaemon(world);
+  const second = await becomes(world, agent, "working");
+  expect([second.turns, second.conversation]).toEqual([2, first.conversation]);
+  await interrupt(world, agent);
+  const last = await becomes(world, agent, "idle");
+  expect([last.turns, last.conversation]).toEqual([2, first.conversation]);
+}
+
+export async function goesOnWithItsConversation(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn(agent, agent, ["--restart", "on-failure"]);
+  await becomes(world, agent, "idle");
+  await world.prompt(agent, "say the first");
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
+  const { pid, conversation } = await world.home.session(agent);
+  expect(conversation).not.toBeNull();
+
+  process.kill(pid ?? 0, "SIGKILL");
+  const next = await becomes(world, agent, ({ status, runs }) => status === "idle" && runs === 2);
+  expect([next.turns, next.conversation]).toEqual([1, conversation]);
+  await world.prompt(agent, "say the second");
+  const last = await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 2);
+  expect(last.conversation).toBe(conversation);
+  const asked = (await world.model.bodies()).map((body) => JSON.stringify(body));
+  expect(asked.some((body) => body.includes("say the first") && body.includes("say the second"))).toBe(true);
+}
+
+/** One that dies before its first turn has no conversation to go on with. */
+export async function startsAnewWithoutATurn(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn(agent, agent, ["--restart", "on-failure"]);
+  const { pid } = await becomes(world, agent, "idle");
+  process.kill(pid ?? 0, "SIGKILL");
+  const next = await becomes(world, agent, ({ status, runs }) => status === "idle" && runs === 2);
+  expect(next.turns).toBe(0);
+  await world.prompt(agent, "say the first");
+  const last = await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
+  expect(last.conversation).toBe(next.conversation ?? last.conversation);
+}
+
+async function startDaemon(world: RealWorld): Promise<void> {
+  const [program = "", ...args] = [...world.model.prefix, HOLDFAST, "up"];
+  await promisify(execFile)(program, args, { cwd: world.home.root, env: world.home.env });
+}
