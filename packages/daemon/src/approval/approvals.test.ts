@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Approval, Principal, SessionId } from "@holdfast/contract";
-import { openHome, runDirectory } from "@holdfast/platform";
+import { type Home, openHome, runDirectory } from "@holdfast/platform";
 import { expect, test, vi } from "vitest";
 import { DAEMON } from "../access/principal.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
@@ -37,8 +37,10 @@ class World implements AsyncDisposable {
   #status: AgentStatus | undefined;
   #approvals: Approvals | undefined;
 
-  constructor(agent = "claude") {
+  constructor(agent = "claude", name = "it's a \"home\" $HOME") {
     this.agent = agent;
+    this.home = openHome({ HOLDFAST_HOME: join(this.#directory.path, name) });
+    this.directory = runDirectory(this.home, SESSION, 1);
     mkdirSync(this.directory, { recursive: true });
     injectHooks(this.profiles.get(agent), { directory: this.directory, env: { HOME: "/nowhere" }, args: [], cwd: "/" });
     const data = { name: "fix", kind: "terminal", agent, role: null, objective: null, host: "tmux", cwd: "/code", command: ["x"] } as const;
@@ -237,7 +239,7 @@ test("a killed hook is found by the sweep", async () => {
 test("a hook that its agent will not hear any more is ended without a word, before that", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], shouldAdvanceTime: true });
   try {
-    await using world = new World("qwen");
+    await using world = new World("qwen", "home");
     const approvals = world.begin();
     const { printed } = world.ask("rm x");
     const [asked] = await world.waiting();
