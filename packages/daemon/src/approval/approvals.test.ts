@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Approval, Principal, SessionId } from "@holdfast/contract";
-import { type Home, openHome, runDirectory } from "@holdfast/platform";
+import { openHome, runDirectory } from "@holdfast/platform";
 import { expect, test, vi } from "vitest";
 import { DAEMON } from "../access/principal.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
@@ -37,7 +37,7 @@ class World implements AsyncDisposable {
   #status: AgentStatus | undefined;
   #approvals: Approvals | undefined;
 
-  constructor(agent = "claude", name = "it's a \"home\" $HOME") {
+  constructor(agent = "claude", name = 'it\'s a "home" $HOME') {
     this.agent = agent;
     this.home = openHome({ HOLDFAST_HOME: join(this.#directory.path, name) });
     this.directory = runDirectory(this.home, SESSION, 1);
