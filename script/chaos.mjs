@@ -1,12 +1,18 @@
-/** npm run chaos: random histories of use and faults against a model; arguments go to tests/chaos/main.ts. */
+/**
+ * npm run chaos: random histories of use and faults against a model; arguments go to tests/chaos/main.ts. npm run chaos:delivery: messages to
+ * agents under random kills of the daemon, tests/chaos/delivery-main.ts.
+ */
 import path from "node:path";
 import { root, say } from "./root.mjs";
 import { cleanEnvironment, run } from "./run.mjs";
 import { ensureBuilt, node } from "./setup.mjs";
 
+const [first, ...rest] = process.argv.slice(2);
+const [program, args] = first === "delivery" ? ["delivery-main.ts", rest] : ["main.ts", process.argv.slice(2)];
+
 try {
   await ensureBuilt();
-  process.exitCode = await run(node, [path.join(root, "tests/chaos/main.ts"), ...process.argv.slice(2)], { env: cleanEnvironment() });
+  process.exitCode = await run(node, [path.join(root, "tests/chaos", program), ...args], { env: cleanEnvironment() });
 } catch (error) {
   say(error.message);
   process.exitCode = 1;

@@ -32,8 +32,9 @@ export class Screen {
   status(text: string): void {
     if (!this.#out.isTTY) return;
     this.#status = text;
-    const draft = this.#draft === "" ? "" : ` > ${this.#draft}`;
-    this.#out.write(`\r\x1b[K${text}${draft.length > this.width - text.length - 1 ? "  > …" : draft}`);
+    const room = Math.max(2, this.width - text.length - 5);
+    const draft = this.#draft.length > room ? `…${this.#draft.slice(1 - room)}` : this.#draft;
+    this.#out.write(`\r\x1b[K${text}${draft === "" ? "" : ` > ${draft}`}`);
   }
 
   /** What is typed during a turn, behind the status. */

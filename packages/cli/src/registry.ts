@@ -17,6 +17,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   export: () => import("./commands/export.ts"),
   approvals: () => import("./commands/approvals.ts"),
   send: () => import("./commands/send.ts"),
+  messages: () => import("./commands/messages.ts"),
   keys: () => import("./commands/keys.ts"),
   screen: () => import("./commands/screen.ts"),
   wait: () => import("./commands/wait.ts"),

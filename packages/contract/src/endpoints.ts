@@ -8,6 +8,7 @@ import { AnyEvent } from "./events.ts";
 import { Explanation } from "./evidence.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
+import { LONGEST_MESSAGE, Message, MessageId, MessageState } from "./message.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
 
@@ -353,6 +354,57 @@ export const ENDPOINTS = {
     }),
     reply: z.object({ session: Session, bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes }),
     errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "input_full"],
+  },
+  sendMessage: {
+    ...ROUTES.sendMessage,
+    summary:
+      "Says something to a session's agent: queued until it can be handed over safely, with receipts. A program that cannot be read gets it typed at once, without any (`typed`).",
+    scope: "driver",
+    reach: "own",
+    body: z.object({
+      text: z.string().check(z.minLength(1), z.maxLength(LONGEST_MESSAGE)),
+      /** Do not wait for the end of a turn. */
+      steer: z._default(z.boolean(), false),
+      /** The caller's own id for it: sent again with the same one, it is the same message. Ten letters and digits, as ours. */
+      id: z.optional(MessageId),
+    }),
+    reply: z.object({
+      session: Session,
+      message: z.nullable(Message),
+      typed: z.nullable(z.object({ bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes })),
+    }),
+    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "input_full"],
+  },
+  listMessages: {
+    ...ROUTES.listMessages,
+    summary: "Messages to agents, oldest first: those of one session or of all, those that are open or all.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({
+      session: z.optional(z.string()),
+      state: z.optional(z.pipe(list, z.array(MessageState))),
+      /** The newest so many. */
+      limit: z._default(wholeNumber, 100),
+    }),
+    reply: z.object({ messages: z.array(Message) }),
+    errors: SESSION_ERRORS,
+  },
+  getMessage: {
+    ...ROUTES.getMessage,
+    summary: "A message; with `until`, once it has come that far or cannot come further, or after `waitMs`.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ until: z.optional(z.enum(["injected", "turn_started", "replied"])), waitMs: z._default(wholeNumber, 0) }),
+    reply: Message,
+    errors: ["message_not_found"],
+  },
+  cancelMessage: {
+    ...ROUTES.cancelMessage,
+    summary: "Takes back a message that is queued.",
+    scope: "driver",
+    reach: "own",
+    reply: Message,
+    errors: ["message_not_found", "message_gone"],
   },
   pressKeys: {
     ...ROUTES.pressKeys,

@@ -4,6 +4,7 @@ import { Asked, DecisionSchema } from "./approval.ts";
 import { RestoreReport } from "./backup.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
+import { MESSAGE_EVENTS } from "./message.ts";
 import { Attention, CauseSchema, Exit, GivenUpSchema, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
 import { RESOLVED, TURNS } from "./status.ts";
 
@@ -123,6 +124,7 @@ export const EVENTS = {
   }),
   /** Over without an answer from the inbox. */
   "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),
+  ...MESSAGE_EVENTS,
   /** Somebody types: how much, never what. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
   "session.attach_requested": z.object({ run: RunNumber, readOnly: z.boolean() }),
@@ -159,7 +161,12 @@ export const EVENTS = {
   /** Its parent was removed: it is the child of that one's parent now, or of nobody. */
   "session.reparented": z.object({ from: SessionId, parent: z.nullable(SessionId) }),
   /** The session as it was when older events of it were deleted: rows of the tables, whole. */
-  "session.snapshot": z.object({ session: Row, runs: z.array(Row), approvals: z.optional(z.array(Row)) }),
+  "session.snapshot": z.object({
+    session: Row,
+    runs: z.array(Row),
+    approvals: z.optional(z.array(Row)),
+    messages: z.optional(z.array(Row)),
+  }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),
   "orphan.stop_requested": z.object({ id: z.string(), pid: z.int(), command: z.string() }),

@@ -10,6 +10,7 @@ export * from "./evidence.ts";
 export * from "./frames.ts";
 export * from "./holder.ts";
 export * from "./ids.ts";
+export { LONGEST_MESSAGE, Message } from "./message.ts";
 export * from "./names.ts";
 export * from "./routes.ts";
 export * from "./scopes.ts";

@@ -19,6 +19,10 @@ export type Turn = (typeof TURNS)[number];
 export const WAITS = ["approval", "question", "trust", "login", "rate_limit"] as const;
 export type Wait = (typeof WAITS)[number];
 
+/** How far a message to an agent has come. */
+export const MESSAGE_STATES = ["queued", "injecting", "injected", "turn_started", "replied", "failed", "cancelled"] as const;
+export type MessageState = (typeof MESSAGE_STATES)[number];
+
 /** When a run that ended by itself is followed by another: never, after a failure, or always. */
 /** Why there is no further run of a session that would be restarted. */
 export const GIVEN_UP = ["crash_loop", "stopped", "damaged", "restored"] as const;

@@ -60,7 +60,10 @@ import { openJournalDatabase } from "./journal/open.ts";
 import { Reserve } from "./journal/reserve.ts";
 import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
 import { takeHome } from "./lock.ts";
+import { Delivery } from "./message/delivery.ts";
+import { Messages } from "./message/messages.ts";
 import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
+import { MessageQueries, messagesProjection } from "./projection/messages.ts";
 import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
@@ -113,7 +116,7 @@ async function serve(home: Home): Promise<void> {
   const configuration = readConfiguration();
   const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
   for (const warning of warnings) log(warning);
-  const projections = [sessionsProjection, tokensProjection, restoresProjection, approvalsProjection];
+  const projections = [sessionsProjection, messagesProjection, tokensProjection, restoresProjection, approvalsProjection];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
   let foundDamage = (what: string): void => {
@@ -157,6 +160,9 @@ async function serve(home: Home): Promise<void> {
     recordingLimit: configuration.recordingLimit,
     missingHost,
   });
+  const messageQueries = new MessageQueries(db);
+  const delivery = new Delivery({ home, journal, queries, messages: messageQueries, hosts, profiles, status, typing: sessions.typing });
+  const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
   const discard = sessions.discard.bind(sessions);
   const pruning = new Pruning({ home, queries, journal, policy: configuration.prune, discard });
 
@@ -170,7 +176,7 @@ async function serve(home: Home): Promise<void> {
     const { drafts, report } = rebuildSessions(pending, { home, journal, queries, kept: await keptRuns(hosts) });
     // Before the fact: one that is shown twice is better than one that never is. Who asked for a restore is told by the reply.
     if (report.why === "damaged") writeNotice(home, report);
-    journal.append(...drafts);
+    journal.append(...drafts, ...messages.doubtAll());
   }
   journal.append({
     type: "daemon.started",
@@ -182,6 +188,7 @@ async function serve(home: Home): Promise<void> {
   sweepSessions(home, { journal, queries });
   await lifecycle.begin();
   approvals.begin();
+  delivery.begin();
   sessions.finishStops();
   sessions.restarts.begin(lifecycle.cutShort);
   sessions.limits.begin();
@@ -200,6 +207,7 @@ async function serve(home: Home): Promise<void> {
     sessions.limits[Symbol.dispose]();
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
+    delivery[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     approvals[Symbol.dispose]();
     status[Symbol.dispose]();
@@ -280,6 +288,7 @@ async function serve(home: Home): Promise<void> {
 
   const bound = handlers({
     sessions,
+    messages,
     orphans,
     doctor,
     journal,

@@ -27,7 +27,10 @@ import { Backups } from "./journal/backups.ts";
 import { openDatabase } from "./journal/database.ts";
 import { Journal } from "./journal/journal.ts";
 import { Reserve } from "./journal/reserve.ts";
+import { Delivery } from "./message/delivery.ts";
+import { Messages } from "./message/messages.ts";
 import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
+import { MessageQueries, messagesProjection } from "./projection/messages.ts";
 import { restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
@@ -42,6 +45,7 @@ const READS = new Set<EndpointName>([
   "getSession",
   "explainSession",
   "listApprovals",
+  "listMessages",
   "getRecording",
   "listTimes",
   "readOutput",
@@ -67,7 +71,7 @@ export async function serveReader(options: {
   const { home, trouble, configuration } = options;
   const journaled = openCopy(home, options.place);
   const { db } = journaled;
-  const projections = [sessionsProjection, tokensProjection, restoresProjection, approvalsProjection];
+  const projections = [sessionsProjection, messagesProjection, tokensProjection, restoresProjection, approvalsProjection];
   const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tokenQueries = new TokenQueries(db);
@@ -94,6 +98,8 @@ export async function serveReader(options: {
     recordingLimit,
     missingHost: () => trouble,
   });
+  const messages = new MessageQueries(db);
+  const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing: sessions.typing });
   const backups = new Backups({ home });
   const refuse = (): never => {
     throw trouble;
@@ -102,6 +108,7 @@ export async function serveReader(options: {
   // Only what READS asks for: the rooms that change something are not there.
   const rooms: Partial<Parameters<typeof handlers>[0]> = {
     sessions,
+    messages: new Messages({ journal, queries, messages, sessions, delivery }),
     doctor,
     journal,
     backups,

@@ -1,41 +1,109 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import type { Command } from "../command.ts";
+import type { Message } from "@holdfast/contract/message";
+import type { Command, Context } from "../command.ts";
+import { parseDuration } from "../duration.ts";
+import { follow, outcome, receipt } from "../message-text.ts";
 import { plain } from "../plain.ts";
 import { readInput } from "../read-input.ts";
 import { typedLines } from "../typed.ts";
 
+/** Whoever types at an agent that is ready sees it take the text within this. */
+const SOON_MS = 700;
+/** And its turn begin within this. */
+const TURN_MS = 2500;
+
 export const command: Command = {
   name: "send",
-  summary: "type text into a session, then Enter",
-  usage: "NAME TEXT|- [--no-enter] [--force] [-- TEXT]",
+  summary: "say something to an agent, or type into a session",
+  usage: "NAME TEXT|- [--wait [--timeout 5m]] [--steer] [--no-wait] [--no-enter] [--force] [-- TEXT]",
   description:
-    "In one piece, as a paste where the program takes pastes. Several lines for a program that does not are refused: it would run\neach as a command of its own. --force types them all the same. What several senders send at once is never mixed.\nA program that is not reading gets it when it does; the answer then says how much waits.",
+    "To an agent: queued, and handed over when its turn has ended, when it asks nothing and nobody has begun to type there; once, and\nverified. What it prints is how far the message has come; messages lists them. --wait prints the answer.\n\nInto anything else it is typed at once, then Enter: in one piece, as a paste where the program takes pastes. Several lines for a program\nthat does not are refused: it would run each as a command of its own. What several senders send at once is never mixed.",
   flags: {
-    "no-enter": { summary: "leave out the Enter" },
-    force: { summary: "type several lines into a program that takes no pastes" },
+    wait: { summary: "wait for the answer, and print it" },
+    timeout: { value: "TIME", summary: "with --wait: how long (default: as long as it takes)", complete: "nothing" },
+    steer: { summary: "to an agent that works: do not wait for the end of its turn" },
+    "no-wait": { summary: "only queue it" },
+    "no-enter": { summary: "type it now, whatever is there, and leave out the Enter" },
+    force: { summary: "type it now, whatever is there, also several lines into a program that takes no pastes" },
   },
   arguments: "sessions",
   takesRest: true,
   examples: [
     ["holdfast send demo 'fix the login bug'", "a prompt"],
+    ["holdfast send demo 'fix the login bug' --wait --timeout 10m", "and its answer"],
+    ["holdfast send demo 'use the old API' --steer", "in the middle of its turn"],
     ["holdfast send demo - < prompt.md", "from standard input"],
     ["holdfast send demo -- '- a list'", "a text that begins with a dash"],
     ["holdfast send sh 'rm -i x' --no-enter", "for you to look at before Enter"],
   ],
   async run(context) {
-    const [ref, text, ...more] = [...context.args, ...context.rest];
-    if (ref === undefined || text === undefined || more.length > 0) {
+    const [ref, given, ...more] = [...context.args, ...context.rest];
+    if (ref === undefined || given === undefined || more.length > 0) {
       throw new HoldfastError("usage", "say which session and one text", {
         hint: "usage: holdfast send NAME 'TEXT', or - for standard input",
       });
     }
-    const typed = text === "-" ? (await readInput()).replace(/\r?\n$/, "") : text;
-    const body = { text: typed, enter: !context.flags.has("no-enter"), force: context.flags.has("force") };
-    const reply = await context.client.call("sendText", { params: { ref }, body });
-    const { session, bytes, pasted, waitingBytes } = reply;
-    const done = `${bytes} ${bytes === 1 ? "byte" : "bytes"} ${pasted ? "pasted" : "typed"} into ${plain(session.name)}`;
-    const lines = typedLines({ done, name: session.name, bytes, waiting: waitingBytes });
-    process.stdout.write(context.json ? `${JSON.stringify({ ...session, bytes, pasted, waitingBytes })}\n` : lines);
-    return 0;
+    const { flags } = context;
+    const raw = flags.has("no-enter") || flags.has("force");
+    const receipts = ["wait", "timeout", "steer", "no-wait"].filter((name) => flags.has(name));
+    if (raw && receipts.length > 0) {
+      throw new HoldfastError("usage", `--${receipts[0]} is for messages; what is only typed has no receipts`, {
+        hint: "leave out --no-enter and --force",
+      });
+    }
+    const text = given === "-" ? (await readInput()).replace(/\r?\n$/, "") : given;
+    return raw ? type(context, ref, text) : say(context, ref, text);
   },
 };
+
+async function say(context: Context, ref: string, text: string): Promise<number> {
+  // Nothing but an Enter is no message.
+  if (text === "") return type(context, ref, text);
+  const { flags, client, json } = context;
+  const { session, message, typed } = await client.call("sendMessage", { params: { ref }, body: { text, steer: flags.has("steer") } });
+  if (!message) {
+    if (typed) tellTyped(context, session, typed);
+    if (!flags.has("wait")) return 0;
+    throw new HoldfastError("message_unknown", `${plain(session.name)} tells nothing of what it does: there is no answer to wait for`, {
+      hint: `see what it shows: holdfast screen ${session.name}`,
+    });
+  }
+  if (flags.has("wait")) return waitFor(context, message);
+  const now = flags.has("no-wait") ? message : await soon(context, message);
+  process.stdout.write(json ? `${JSON.stringify(now)}\n` : `${receipt(now, session)}\n`);
+  if (now.state === "failed") throw outcome(now);
+  return 0;
+}
+
+async function soon({ client }: Context, { id }: Message): Promise<Message> {
+  const now = await client.call("getMessage", { params: { id }, query: { until: "injected", waitMs: SOON_MS } });
+  if (now.state === "queued") return now;
+  return client.call("getMessage", { params: { id }, query: { until: "turn_started", waitMs: TURN_MS } });
+}
+
+async function waitFor(context: Context, message: Message): Promise<number> {
+  const timeout = context.flags.text("timeout");
+  const now = await follow(context.client, message, timeout === undefined ? undefined : parseDuration(timeout, "--timeout"));
+  if (context.json) process.stdout.write(`${JSON.stringify(now)}\n`);
+  if (now.state !== "replied") throw outcome(now);
+  if (!context.json && now.reply !== null) process.stdout.write(`${now.reply}\n`);
+  if (!context.json && now.reply === null) process.stderr.write(`${plain(now.name)} has answered, but does not tell what\n`);
+  return 0;
+}
+
+async function type(context: Context, ref: string, text: string): Promise<number> {
+  const body = { text, enter: !context.flags.has("no-enter"), force: context.flags.has("force") };
+  const { session, ...typed } = await context.client.call("sendText", { params: { ref }, body });
+  tellTyped(context, session, typed);
+  return 0;
+}
+
+function tellTyped(
+  { json }: Context,
+  session: { name: string },
+  { bytes, pasted, waitingBytes }: { bytes: number; pasted: boolean; waitingBytes: number | null },
+): void {
+  const done = `${bytes} ${bytes === 1 ? "byte" : "bytes"} ${pasted ? "pasted" : "typed"} into ${plain(session.name)}`;
+  const lines = typedLines({ done, name: session.name, bytes, waiting: waitingBytes });
+  process.stdout.write(json ? `${JSON.stringify({ ...session, bytes, pasted, waitingBytes })}\n` : lines);
+}

@@ -21,6 +21,16 @@ export interface LaunchContext {
   programs: string;
 }
 
+/** A file of the run's, put in with its hooks, from which the agent takes what is appended to it. */
+export interface Channel {
+  /** For people. */
+  name: string;
+  /** In the directory of what is put in; where it is not there, it was not put in. */
+  file: string;
+  /** The line that says it; it names the message, so that the file tells what was said. */
+  line(message: { id: string; text: string }): string;
+}
+
 export interface Profile {
   name: string;
   description: string;
@@ -48,6 +58,8 @@ export interface Profile {
   screen?: readonly ScreenRule[];
   /** Where people type, and how it looks when nobody did. Without it nobody can know whether typing would garble a draft. */
   composer?: Composer;
+  /** A way to say something to it without typing, which leaves what a person types alone. Without it, it is typed to. */
+  channel?: Channel;
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */

@@ -6,6 +6,7 @@ import type { Doctor } from "../doctor/doctor.ts";
 import { parseRunMarker } from "../host/host.ts";
 import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
+import type { Messages } from "../message/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Orphans } from "../session/orphans.ts";
 import type { Pruning } from "../session/pruning.ts";
@@ -13,6 +14,9 @@ import type { Sessions } from "../session/sessions.ts";
 import type { Caller, Handlers } from "./bind.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
+
+/** A client asks again: a connection that says nothing for longer is taken for dead by some. */
+const LONGEST_WAIT_MS = 60_000;
 
 export interface Control {
   status: Handlers["status"];
@@ -23,6 +27,7 @@ export interface Control {
 
 export function handlers(rooms: {
   sessions: Sessions;
+  messages: Messages;
   orphans: Orphans;
   doctor: Doctor;
   journal: Journal;
@@ -36,7 +41,8 @@ export function handlers(rooms: {
   gate: Gate;
   control: Control;
 }): Handlers {
-  const { sessions, orphans, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } = rooms;
+  const { sessions, messages, orphans, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } =
+    rooms;
   /** A session reads only what it reaches, also what it will start while it reads. */
   const filterOf = (
     query: { session?: string | undefined; type?: string[] | undefined },
@@ -57,6 +63,12 @@ export function handlers(rooms: {
   const followed = (query: Parameters<typeof filterOf>[0] & { after?: string | undefined }, caller: Caller, name: EndpointName) =>
     eventsFrom(journal, { seq: startOf(journal, query.after), filter: filterOf(query, caller, name), signal: caller.signal });
 
+  /** A message that a session may know of: to itself or a descendant. */
+  const messageId = (id: string, { reach }: Caller, name: EndpointName): string => {
+    if (reach !== undefined) gate.resolve(reach, name, messages.get(id).session);
+    return id;
+  };
+
   return {
     ...control,
     listSessions: ({ query }, { reach }) => {
@@ -76,6 +88,28 @@ export function handlers(rooms: {
     },
     detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
     sendText: ({ params, body }, { actor }) => sessions.send(params.ref, { ...body, actor }),
+    sendMessage: ({ params, body }, { actor }) => messages.send(params.ref, { ...body, actor }),
+    listMessages: ({ query }, { reach }) => {
+      const { session: ref, state: states, limit } = query;
+      if (ref === undefined && reach !== undefined) {
+        const own = new Set(queries.descendants(reach));
+        return {
+          messages: messages
+            .list({ states, limit: 10_000 })
+            .filter(({ session }) => own.has(session))
+            .slice(-limit),
+        };
+      }
+      const resolve = (name: string) => (reach === undefined ? queries.resolve(name).id : gate.resolve(reach, "listMessages", name));
+      return { messages: messages.list({ session: ref === undefined ? undefined : resolve(ref), states, limit }) };
+    },
+    getMessage: ({ params, query }, caller) => {
+      const id = messageId(params.id, caller, "getMessage");
+      if (query.until === undefined) return messages.get(id);
+      const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(Math.min(query.waitMs, LONGEST_WAIT_MS))]);
+      return messages.reached(id, { until: query.until, signal });
+    },
+    cancelMessage: ({ params }, caller) => messages.cancel(messageId(params.id, caller, "cancelMessage"), caller.actor),
     pressKeys: ({ params, body }, { actor }) => sessions.press(params.ref, { ...body, actor }),
     explainSession: ({ params }) => sessions.explain(params.ref),
     getScreen: ({ params }) => sessions.screen(params.ref),

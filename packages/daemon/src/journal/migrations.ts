@@ -116,4 +116,30 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX approvals_by_session ON approvals (session, requested_seq);
   CREATE INDEX approvals_open ON approvals (requested_seq) WHERE status = 'open';
   `,
+  `
+  CREATE TABLE messages (
+    id TEXT PRIMARY KEY,
+    session TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    sender TEXT NOT NULL,
+    text TEXT NOT NULL,
+    steer INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    open INTEGER NOT NULL DEFAULT 1,
+    working INTEGER NOT NULL DEFAULT 0,
+    run INTEGER,
+    via TEXT,
+    evidence TEXT,
+    reply TEXT,
+    why TEXT,
+    hint TEXT,
+    known INTEGER NOT NULL DEFAULT 1,
+    queued_at TEXT NOT NULL,
+    injected_at TEXT,
+    turn_started_at TEXT,
+    ended_at TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX messages_by_session ON messages (session, seq);
+  CREATE INDEX messages_open ON messages (session, seq) WHERE open = 1;
+  `,
 ];

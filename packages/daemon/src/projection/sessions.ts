@@ -150,12 +150,22 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
   const row = db.prepare("SELECT * FROM sessions WHERE id = ?").get(session);
   const runs = db.prepare("SELECT * FROM runs WHERE session = ? ORDER BY run").all(session);
   const approvals = db.prepare("SELECT * FROM approvals WHERE session = ? ORDER BY requested_seq").all(session);
-  const whole = { session: { ...row }, runs: runs.map((run) => ({ ...run })), approvals: approvals.map((approval) => ({ ...approval })) };
+  const messages = db.prepare("SELECT * FROM messages WHERE session = ? ORDER BY seq").all(session);
+  const whole = {
+    session: { ...row },
+    runs: runs.map((run) => ({ ...run })),
+    approvals: approvals.map((approval) => ({ ...approval })),
+    messages: messages.map((message) => ({ ...message })),
+  };
   return row && (whole as EventData<"session.snapshot">);
 }
 
 /** The table's own columns: a snapshot of another version may have fewer, or more. */
-export function insertRow(db: DatabaseSync, table: "sessions" | "runs" | "approvals", row: EventData<"session.snapshot">["session"]): void {
+export function insertRow(
+  db: DatabaseSync,
+  table: "sessions" | "runs" | "approvals" | "messages",
+  row: EventData<"session.snapshot">["session"],
+): void {
   const columns = db
     .prepare(`PRAGMA table_info(${table})`)
     .all()

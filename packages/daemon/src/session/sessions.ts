@@ -72,7 +72,8 @@ export class Sessions {
   readonly #lifecycle: Lifecycle;
   readonly #status: AgentStatus;
   readonly #reserve: Reserve;
-  readonly #typing = new Turns();
+  /** Whoever types into a session does so in turn. */
+  readonly typing = new Turns();
   readonly restarts: Restarts;
   readonly limits: Limits;
   readonly #profiles: Profiles;
@@ -403,7 +404,7 @@ export class Sessions {
     const record = this.#running(ref);
     const host = this.#host(record.host);
     this.#recordInput(record, { actor, bytes: Buffer.byteLength(options.text), keys: null });
-    return this.#typing.inTurn(record.id, async () => ({
+    return this.typing.inTurn(record.id, async () => ({
       session: this.#view(record),
       ...(await sendText(host, {
         ...options,
@@ -421,7 +422,7 @@ export class Sessions {
     const record = this.#running(ref);
     const keys = options.keys.map(parseKey);
     this.#recordInput(record, { actor: options.actor, bytes: null, keys: keys.length });
-    return this.#typing.inTurn(record.id, async () => {
+    return this.typing.inTurn(record.id, async () => {
       const { waiting } = await this.#host(record.host).press(runOf(record), keys);
       return { session: this.#view(record), pressed: keys.length, waitingBytes: waiting };
     });

@@ -44,7 +44,7 @@ async function paste(
 }
 
 /** The end-of-paste mark inside a text would let the rest of it act as keys. Removing one can form another. */
-function withoutPasteEnd(text: string): string {
+export function withoutPasteEnd(text: string): string {
   const marks = ["\x1b[200~", "\x1b[201~"];
   let clean = text;
   while (marks.some((mark) => clean.includes(mark))) clean = marks.reduce((rest, mark) => rest.replaceAll(mark, ""), clean);

@@ -31,7 +31,7 @@ export function readSignals(runDirectory: string): SignalFile[] {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stat?.isFile() ? [{ path, written: stat.mtimeNs }] : [];
   });
-  files.sort((a, b) => (a.written < b.written ? -1 : a.written > b.written ? 1 : a.path.localeCompare(b.path)));
+  files.sort((a, b) => (a.written < b.written ? -1 : a.written > b.written ? 1 : a.path.localeCompare(b.path, "en", { numeric: true })));
   return files.map(({ path, written }) => ({
     path,
     at: new Date(Number(written / 1_000_000n)).toISOString(),

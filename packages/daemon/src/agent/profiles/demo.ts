@@ -21,11 +21,12 @@ export const demo: Profile = {
     { name: "esc to interrupt", foot: /\(esc to interrupt\)/, turn: "working", calm: true },
     { name: "composer", foot: /^>/, turn: "idle", calm: true },
   ],
+  composer: { mark: /^(> ?|.*\(esc to interrupt\)( > )?)/ },
   hooks: {
     conversation: "session_id",
     tool: { name: "tool_name", input: "tool_input" },
     rules: [
-      { event: "SessionStart", opens: true },
+      { event: "SessionStart", opens: true, turn: "idle", calm: true },
       { event: "UserPromptSubmit", turn: "working", calm: true, prompt: "prompt" },
       { event: "PermissionRequest", when: { tool_name: /^AskUserQuestion$/ }, turn: "working", waits: "question" },
       { event: "PermissionRequest", turn: "working", waits: "approval" },

@@ -27,7 +27,7 @@ interface Place {
 
 test("Qwen Code gets hooks below every setting of the user's and the machine's", () => {
   const { args, env, files } = inject("qwen", { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: join(home, "settings.json") } });
-  expect(args).toBeUndefined();
+  expect(args).toEqual(["--input-file", "/state/hooks/input.jsonl"]);
   expect(env).toEqual({ QWEN_CODE_SYSTEM_DEFAULTS_PATH: "/state/hooks/settings.json" });
   const { hooks } = JSON.parse(files?.["settings.json"] ?? "");
   expect(hooks.Stop).toEqual([{ hooks: [{ type: "command", name: "holdfast", command: "sh '/state/tell'" }] }]);

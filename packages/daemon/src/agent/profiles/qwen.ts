@@ -14,6 +14,9 @@ const ASK_S = 55;
 
 const QWEN_EVENTS = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "Notification"];
 
+/** What is appended there it takes like a prompt that was typed; what a person has half typed stays. */
+const INPUT = "input.jsonl";
+
 export const qwen: Profile = {
   name: "qwen",
   description: "Qwen Code",
@@ -79,7 +82,7 @@ export const qwen: Profile = {
       // The only word of a turn that Esc has ended.
       { event: "Notification", when: { notification_type: /^idle_prompt$/ }, turn: "idle", calm: true },
     ],
-    inject: ({ directory, tell, ask, env }) => {
+    inject: ({ directory, tell, ask, env, args }) => {
       // Below the user's own and the machine's: nothing that they say is changed by it.
       const system = env.QWEN_CODE_SYSTEM_SETTINGS_PATH || (process.platform === "darwin" ? MAC_SETTINGS : "/etc/qwen-code/settings.json");
       const settings = readLowestSettings(env.QWEN_CODE_SYSTEM_DEFAULTS_PATH || `${dirname(system)}/system-defaults.json`);
@@ -89,10 +92,13 @@ export const qwen: Profile = {
       const file = JSON.stringify(
         settings.withHooks(QWEN_EVENTS, { ...hook, command: tell }, { PermissionRequest: { ...hook, command: ask, timeout: 60_000 } }),
       );
-      return { env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: `${directory}/settings.json` }, files: { "settings.json": file } };
+      const injected = { env: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: `${directory}/settings.json` }, files: { "settings.json": file } };
+      if (args.some((word) => /^--input-file(=|$)/.test(word))) return injected;
+      return { ...injected, args: ["--input-file", `${directory}/${INPUT}`], files: { ...injected.files, [INPUT]: "" } };
     },
   },
   approvals: { hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen", answer: answeredQuestions }) },
+  channel: { name: "input file", file: INPUT, line: ({ id, text }) => JSON.stringify({ type: "submit", text, id }) },
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

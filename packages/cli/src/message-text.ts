@@ -1,0 +1,52 @@
+/** How far a message has come, in words, and waiting for it. */
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Message } from "@holdfast/contract/message";
+import type { Session } from "@holdfast/contract/session";
+import type { HoldfastClient } from "@holdfast/sdk/client";
+import { formatDuration } from "./duration.ts";
+import { plain } from "./plain.ts";
+
+/** Of one request, less than after which it is said that the daemon does not answer; then it is asked again, of the next one if need be. */
+const ONE_WAIT_MS = 4000;
+
+/** Until it is answered or nothing more comes of it, or the time is over. */
+export async function follow(client: HoldfastClient, { id }: Message, timeoutMs: number | undefined): Promise<Message> {
+  const until = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY);
+  for (;;) {
+    const waitMs = Math.ceil(Math.max(0, Math.min(ONE_WAIT_MS, until - performance.now())));
+    const message = await client.call("getMessage", { params: { id }, query: { until: "replied", waitMs } });
+    if (message.endedAt !== null || message.settled) return message;
+    if (performance.now() >= until) {
+      throw new HoldfastError("timeout", `no answer in ${formatDuration(timeoutMs ?? 0)}: ${plain(stateOf(message))}`, {
+        hint: `it goes on; see how far it is: holdfast messages ${message.name}`,
+      });
+    }
+  }
+}
+
+/** One line for whoever sent it. */
+export function receipt(message: Message, session: Pick<Session, "status" | "statusAt">): string {
+  const since = session.status === "working" && session.statusAt !== null ? Date.now() - Date.parse(session.statusAt) : undefined;
+  const line = stateOf(message);
+  return plain(since === undefined ? line : line.replace("is working", `is working (${formatDuration(Math.max(0, since))})`));
+}
+
+function stateOf({ id, name, state, why, via, evidence }: Message): string {
+  const because = why === null ? "" : `: ${why}`;
+  if (state === "queued") return `queued for ${name} as ${id}${because}`;
+  if (state === "injecting") return `${name} is being given ${id}${because}`;
+  if (state === "injected")
+    return `${name} has it (${via})${because}; whether a turn began with it is not known${why === null ? " yet" : ""}`;
+  if (state === "turn_started") return `${name} works on it (${evidence})`;
+  if (state === "replied") return `${name} has answered`;
+  return state === "failed" ? `${name} did not get it${because}` : `${id} was taken back`;
+}
+
+/** What to end with when there is no answer. */
+export function outcome(message: Message): HoldfastError {
+  const hint = message.hint === null ? {} : { hint: message.hint };
+  const { name, why } = message;
+  if (message.state === "cancelled") return new HoldfastError("message_failed", `somebody has taken back the message to ${plain(name)}`);
+  if (message.state === "failed" && message.known) return new HoldfastError("message_failed", plain(`${name}: ${why}`), hint);
+  return new HoldfastError("message_unknown", plain(`${name}: ${why ?? "whether it began a turn is not known"}`), hint);
+}

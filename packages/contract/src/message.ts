@@ -1,0 +1,67 @@
+/** What is said to an agent, and how far it has come. */
+import * as z from "zod/mini";
+import { Principal, RunNumber, SessionId } from "./ids.ts";
+import { Time } from "./session.ts";
+import { MESSAGE_STATES } from "./status.ts";
+
+export const MessageState = z.enum(MESSAGE_STATES);
+
+/** Like a session's. */
+export const MessageId = z.string().check(z.regex(/^[a-z][a-z2-7]{9}$/));
+
+/** Longer ones belong into a file that the agent is told to read. */
+export const LONGEST_MESSAGE = 1_000_000;
+
+/**
+ * A message to an agent. `state` is the last receipt: `queued`, `injecting` (it is being handed over; a daemon that dies here finds out by
+ * evidence what came of it), `injected` (the agent has it; whether it began a turn is not known), `turn_started`, `replied`, `failed`, `cancelled`.
+ * `why`: of a queued one what it waits for, of a failed one what happened, of an injected one why it stays so.
+ */
+export const Message = z.object({
+  id: z.string(),
+  session: SessionId,
+  /** The session's name now. */
+  name: z.string(),
+  from: Principal,
+  text: z.string(),
+  /** Also while it works; without it a message waits for the end of the turn. */
+  steer: z.boolean(),
+  state: MessageState,
+  /** How it was handed over: `typed`, or the agent's own channel. */
+  via: z.nullable(z.string()),
+  /** By what is known that it began a turn. */
+  evidence: z.nullable(z.string()),
+  /** The agent's answer; null also when it said none, or does not say what it said. */
+  reply: z.nullable(z.string()),
+  why: z.nullable(z.string()),
+  /** What to do about it. */
+  hint: z.nullable(z.string()),
+  /** Of an injected one: nothing more will be known of it. */
+  settled: z.boolean(),
+  /** Of a failed one: false when it is not known whether the agent got it. */
+  known: z.boolean(),
+  run: z.nullable(RunNumber),
+  queuedAt: Time,
+  injectedAt: z.nullable(Time),
+  turnStartedAt: z.nullable(Time),
+  /** When it was answered, failed or was cancelled. */
+  endedAt: z.nullable(Time),
+});
+export type Message = z.infer<typeof Message>;
+
+export const MESSAGE_EVENTS = {
+  /** Somebody wants to say something to the session's agent. */
+  "message.queued": z.object({ id: z.string(), text: z.string(), steer: z.boolean() }),
+  /** The intent, before the first key: whoever finds it without anything later has to find out whether it was done. `working`: a turn ran. */
+  "message.injecting": z.object({ id: z.string(), run: RunNumber, via: z.string(), working: z.boolean() }),
+  /** It was not handed over after all, and waits again. */
+  "message.requeued": z.object({ id: z.string(), why: z.string() }),
+  "message.injected": z.object({ id: z.string(), run: RunNumber, via: z.string() }),
+  /** Nothing more will be known of it than that the agent has it. */
+  "message.settled": z.object({ id: z.string(), why: z.string() }),
+  "message.turn_started": z.object({ id: z.string(), run: RunNumber, evidence: z.string() }),
+  "message.replied": z.object({ id: z.string(), run: RunNumber, reply: z.nullable(z.string()) }),
+  /** `known: false`: whether the agent got it is not known. */
+  "message.failed": z.object({ id: z.string(), why: z.string(), hint: z.string(), known: z.boolean() }),
+  "message.cancelled": z.object({ id: z.string() }),
+} as const;

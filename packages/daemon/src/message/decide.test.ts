@@ -1,0 +1,143 @@
+import { TURNS, WAITS } from "@holdfast/contract";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { MessageRecord } from "../projection/messages.ts";
+import { type Action, ANSWER_MS, decide, FOUND_MS, SHOWN_MS, type Situation, TAKEN_MS, TOLD_MS } from "./decide.ts";
+
+const queued = {
+  id: "m",
+  state: "queued",
+  text: "hello",
+  steer: false,
+  working: false,
+  via: "typed",
+  open: true,
+} as MessageRecord;
+
+const ready: Situation = {
+  process: "lives",
+  sameRun: true,
+  turn: "idle",
+  attention: null,
+  composer: "nothing",
+  steadyMs: 0,
+  attempt: { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null },
+  tells: { prompts: true, replies: true },
+  channel: undefined,
+};
+
+const afterRestart = { ...queued, state: "injecting" } as MessageRecord;
+const submitted = { ...queued, state: "injected" } as MessageRecord;
+
+const did = (message: MessageRecord, now: Partial<Situation>): Action["do"] => decide(message, { ...ready, ...now }).do;
+
+const situations = fc.record({
+  process: fc.constantFrom("lives", "restarts", "ended"),
+  sameRun: fc.boolean(),
+  turn: fc.constantFrom(...TURNS, null),
+  attention: fc.constantFrom(...WAITS, null),
+  composer: fc.constantFrom("nothing", "ours", "mixed", "other", "none"),
+  steadyMs: fc.nat(20_000),
+  attempt: fc.record({
+    pasted: fc.nat(4),
+    entered: fc.nat(3),
+    sawTurn: fc.constantFrom(null, "title"),
+    told: fc.constantFrom(null, "its hook told"),
+    reply: fc.constantFrom(null, "done"),
+  }),
+  tells: fc.record({ prompts: fc.boolean(), replies: fc.boolean() }),
+  channel: fc.constantFrom(undefined, undefined, true, false),
+}) as fc.Arbitrary<Situation>;
+
+const messages = fc.record({
+  state: fc.constantFrom("queued", "injecting", "injected", "turn_started"),
+  steer: fc.boolean(),
+  working: fc.boolean(),
+  text: fc.constantFrom("hello", "/compact"),
+}) as fc.Arbitrary<Partial<MessageRecord>>;
+
+const anything = (check: (message: MessageRecord, now: Situation, action: Action) => void) =>
+  fc.assert(
+    fc.property(messages, situations, (given, now) => {
+      const message = { ...queued, ...given } as MessageRecord;
+      check(message, now, decide(message, now));
+    }),
+    { numRuns: 3000 },
+  );
+
+test("no key is pressed while the agent waits for a person, has ended, or it is not known what it does (GRP-06 agents)", () => {
+  anything((_, now, action) => {
+    if (!now.attention && now.process === "lives") return;
+    expect(["hand over", "press enter"]).not.toContain(action.do);
+  });
+  expect(did(queued, { turn: null })).toBe("hold");
+});
+
+test("nothing is typed over what somebody has typed, and no Enter is pressed on it (GRP-06 agents)", () => {
+  anything((_, now, action) => {
+    if (action.do === "press enter") expect(now.composer).toBe("ours");
+    if (action.do === "hand over" && now.channel === undefined) expect(now.composer).toBe("nothing");
+  });
+});
+
+test("a turn is left alone unless its sender steers (GRP-06 agents)", () => {
+  anything((message, now, action) => {
+    if (action.do === "hand over" && now.turn === "working") expect(message.steer).toBe(true);
+  });
+  expect(did(queued, { turn: "working" })).toBe("hold");
+  expect(did({ ...queued, steer: true }, { turn: "working" })).toBe("hand over");
+});
+
+test("it is typed again only when nothing of it is there and the agent, which tells of its prompts, has told of none", () => {
+  anything((message, now, action) => {
+    if (action.do !== "requeue" || now.channel !== undefined) return;
+    expect([now.turn, now.composer, now.attempt.sawTurn, now.attempt.entered]).toEqual(["idle", "nothing", null, 0]);
+    expect(now.tells.prompts && now.steadyMs >= SHOWN_MS && now.sameRun && !message.working).toBe(true);
+  });
+});
+
+test("every message comes to an end: none waits for ever on an idle agent that nothing happens with", () => {
+  anything((message, now, action) => {
+    const calm = now.process !== "restarts" && now.turn === "idle" && now.attention === null && now.steadyMs >= TOLD_MS;
+    const clear = ["nothing", "ours", "mixed"].includes(now.composer);
+    if (calm && clear && message.state !== "queued") expect(action.do).not.toBe("hold");
+  });
+});
+
+test("a daemon that finds a message half handed over goes on by what it sees", () => {
+  expect(did(afterRestart, { composer: "ours" })).toBe("hold");
+  expect(did(afterRestart, { composer: "ours", steadyMs: FOUND_MS })).toBe("press enter");
+  expect(did(afterRestart, { steadyMs: SHOWN_MS - 1 })).toBe("hold");
+  expect(did(afterRestart, { steadyMs: SHOWN_MS })).toBe("requeue");
+  expect(decide(afterRestart, { ...ready, steadyMs: TOLD_MS, tells: { prompts: false, replies: false } })).toMatchObject({
+    do: "fail",
+    known: false,
+  });
+  expect(decide({ ...afterRestart, working: true }, { ...ready, steadyMs: TOLD_MS })).toMatchObject({ do: "fail", known: false });
+  expect(decide(afterRestart, { ...ready, sameRun: false })).toMatchObject({ do: "fail", known: false });
+});
+
+test("an Enter that was not taken is pressed once more, and then given up", () => {
+  const composer = "ours";
+  const attempt = { ...ready.attempt, pasted: 1, entered: 1 };
+  expect(did(submitted, { composer, attempt, steadyMs: TAKEN_MS - 1 })).toBe("hold");
+  expect(did(submitted, { composer, attempt, steadyMs: TAKEN_MS })).toBe("press enter");
+  expect(did(submitted, { composer, attempt: { ...attempt, entered: 2 }, steadyMs: TAKEN_MS })).toBe("fail");
+});
+
+test("an agent that does not tell of its turns leaves a message injected; one that does and has not, in doubt", () => {
+  const silent = { prompts: false, replies: false };
+  expect(did(submitted, { tells: silent, steadyMs: TOLD_MS })).toBe("settle");
+  expect(did({ ...submitted, text: "/compact" }, { steadyMs: TOLD_MS })).toBe("settle");
+  expect(decide(submitted, { ...ready, steadyMs: TOLD_MS })).toMatchObject({ do: "fail", known: false });
+  expect(did(submitted, { tells: silent, turn: "working" })).toBe("note turn");
+});
+
+test("what was given into a running turn is answered when all is quiet, by what was said last (BG-06 agents)", () => {
+  const steered = { ...submitted, working: true };
+  const attempt = { ...ready.attempt, told: "its hook told", reply: "the turn that ran" };
+  expect(did(steered, { turn: "working", steadyMs: 60_000 })).toBe("hold");
+  expect(did(steered, { attempt, steadyMs: ANSWER_MS - 1 })).toBe("hold");
+  expect(decide(steered, { ...ready, attempt, steadyMs: ANSWER_MS })).toEqual({ do: "note turn", evidence: "its hook told" });
+  expect(did({ ...steered, state: "turn_started" }, { attempt, steadyMs: ANSWER_MS })).toBe("note reply");
+});

@@ -1,0 +1,171 @@
+/**
+ * What to do next with a message, from how far it has come and what is to be seen. Pure: the same for a daemon that typed it and for the one
+ * that finds it half done.
+ *
+ * Nothing is typed and no Enter pressed while the agent waits for a person (Enter says yes in every agent we know), over what somebody
+ * has begun to type, or while it is not known what the agent does. What cannot be found out is said so, and not tried again: better a message
+ * that its sender looks after than one that is said twice.
+ */
+import type { Turn, Wait } from "@holdfast/contract";
+import type { MessageRecord } from "../projection/messages.ts";
+import type { Holds } from "./whose-text.ts";
+
+export interface Situation {
+  /** It runs, will run again by itself, or will not. */
+  process: "lives" | "restarts" | "ended";
+  /** What runs is the run in which the message was handed over. */
+  sameRun: boolean;
+  /** Null: unknown. */
+  turn: Turn | null;
+  attention: Wait | null;
+  /** What is in the composer; `none`: there is none that takes what is typed. */
+  composer: Holds;
+  /** For how long all of this has been so, as far as this daemon saw. */
+  steadyMs: number;
+  attempt: Attempt;
+  /** What the agent can tell: the prompt that began a turn, and what it answered. */
+  tells: { prompts: boolean; replies: boolean };
+  /** Whether the agent's own channel has the message; undefined: it has none, and is typed to. */
+  channel: boolean | undefined;
+}
+
+/** What this daemon did with a message, and saw since. */
+export interface Attempt {
+  /** How often it was put into the composer; after a restart of the daemon nobody knows. */
+  pasted: number;
+  entered: number;
+  /** A turn was seen since, and by what; that it is the message's nobody said. */
+  sawTurn: string | null;
+  /** Of one that was given into a running turn: that the agent has told of it, by what. Claude does so at once, whenever its turn begins. */
+  told: string | null;
+  /** What the agent said last since. */
+  reply: string | null;
+}
+
+export type Action =
+  /** Wait for a change, or so long. `why` is for its sender. */
+  | { do: "hold"; why: string; againMs: number }
+  | { do: "hand over" }
+  | { do: "press enter" }
+  | { do: "requeue"; why: string }
+  | { do: "note injected" }
+  | { do: "settle"; why: string }
+  | { do: "note turn"; evidence: string }
+  | { do: "note reply" }
+  | { do: "fail"; why: string; hint: string; known: boolean };
+
+/** After a paste the composer shows it within this; a slow machine takes its time. */
+export const SHOWN_MS = 3000;
+/** What is found in a composer by a daemon that did not put it there must have been there for this long: an Enter may be on its way. */
+export const FOUND_MS = 700;
+/** An Enter that was taken is gone from the screen by then. */
+export const TAKEN_MS = 2500;
+/** A hook that tells of a prompt has told it by then. */
+export const TOLD_MS = 6000;
+/** After the end of a turn, what the agent said comes within this. */
+export const ANSWER_MS = 3000;
+const PASTES = 3;
+const ENTERS = 2;
+const LATER_MS = 2000;
+
+const LOOK = "see what it shows: holdfast screen NAME; then send it again if it is not there";
+
+export function decide(message: MessageRecord, now: Situation): Action {
+  if (message.state === "queued") return decideQueued(message, now);
+  if (message.state === "injecting") return decideInjecting(message, now);
+  if (message.state === "injected") return decideInjected(message, now);
+  return decideStarted(message, now);
+}
+
+function decideQueued(message: MessageRecord, now: Situation): Action {
+  if (now.process === "ended") return failed("the session has ended", "start it again, and send it once more", true);
+  if (now.process === "restarts") return hold("the session has ended and will be started again");
+  if (now.attention) return hold(waitsFor(now.attention));
+  if (now.turn === null) return hold("it is not known what it is doing");
+  if (now.turn === "working" && !message.steer) return hold("it is working; the message is handed over when the turn ends");
+  if (now.channel !== undefined) return { do: "hand over" };
+  if (now.composer === "none") return hold("its composer is not to be seen", 250);
+  if (now.composer !== "nothing") return hold("somebody has begun to type there; it waits until that is sent or gone");
+  return { do: "hand over" };
+}
+
+function decideInjecting(message: MessageRecord, now: Situation): Action {
+  const { attempt, composer, steadyMs } = now;
+  if (now.process !== "lives" || !now.sameRun) return failed("its run ended while the message was handed over", LOOK, false);
+  if (now.channel !== undefined) return now.channel ? { do: "note injected" } : { do: "requeue", why: "its channel does not have it" };
+  if (attempt.entered > 0) return { do: "note injected" };
+  if (now.attention) return hold(`${waitsFor(now.attention)}; nothing more is typed`);
+  if (composer === "ours") return attempt.pasted > 0 || steadyMs >= FOUND_MS ? { do: "press enter" } : hold("it is being typed", 100);
+  if (composer === "mixed") {
+    const hint = "attach, and send or clear what is there: holdfast attach NAME";
+    return steadyMs < FOUND_MS
+      ? hold("it is being typed", 100)
+      : failed("somebody typed at the same time; it was not submitted", hint, true);
+  }
+  if (composer === "none" || composer === "other" || now.turn === null) return hold("it is being typed", attempt.pasted > 0 ? 50 : 500);
+  if (steadyMs < SHOWN_MS) return hold("it is being typed", attempt.pasted > 0 ? 50 : 250);
+  if (now.turn === "working" && message.working) return hold("it is being typed");
+  // Nothing is there of it. Was it submitted, the agent would have told, if it can and nobody else's turn hides it.
+  const untold = !now.tells.prompts || message.working || attempt.sawTurn !== null || now.turn === "working";
+  if (untold) return steadyMs < TOLD_MS ? hold("it is being typed", 500) : failed("it is not known whether it was typed", LOOK, false);
+  if (attempt.pasted >= PASTES) return failed("its composer does not take what is pasted", LOOK, true);
+  return { do: "requeue", why: "what was typed is not there" };
+}
+
+function decideInjected(message: MessageRecord, now: Situation): Action {
+  const { attempt, composer, steadyMs, tells } = now;
+  if (now.process !== "lives" || !now.sameRun) return failed("its run ended before a turn was seen to begin", LOOK, false);
+  if (now.turn === "working" || now.attention) {
+    if (message.working) return hold("it has the message; a turn runs");
+    if (tells.prompts && steadyMs < TOLD_MS) return hold("it has the message", 500);
+    return { do: "note turn", evidence: attempt.sawTurn ?? "a turn began after it was handed over" };
+  }
+  if (composer === "ours" && message.via === "typed") {
+    if (steadyMs < TAKEN_MS) return hold("it has the message", 250);
+    if (attempt.entered < ENTERS) return { do: "press enter" };
+    return failed("it is in the composer, which does not take the Enter", "attach, and look why: holdfast attach NAME", true);
+  }
+  if (!tells.prompts && attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
+  if (message.working && attempt.told !== null && steadyMs >= ANSWER_MS) return { do: "note turn", evidence: attempt.told };
+  if (steadyMs < TOLD_MS) return hold("it has the message", 500);
+  if (attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
+  if (message.working) return { do: "note turn", evidence: "it left the composer while a turn ran, which has ended" };
+  if (isCommand(message.text)) return { do: "settle", why: "a command of the agent's own begins no turn" };
+  if (!tells.prompts) return { do: "settle", why: "nothing tells whether a turn began with it" };
+  return failed("it was submitted, but no turn was seen to begin with it", LOOK, false);
+}
+
+/** Given into a running turn, it may be answered with that one or with one of its own right after: the last answer is its answer. */
+function decideStarted(message: MessageRecord, now: Situation): Action {
+  if (now.process !== "lives" || !now.sameRun)
+    return failed("its run ended before it answered", "read what it said: holdfast logs NAME", true);
+  if (now.turn !== "idle" || now.attention) return hold("it is working on it");
+  if (now.steadyMs < ANSWER_MS) return hold("it is working on it", 500);
+  if (!now.tells.replies || (message.working && now.attempt.reply !== null)) return { do: "note reply" };
+  return failed("the turn ended without an answer; somebody may have interrupted it", "see what it shows: holdfast screen NAME", true);
+}
+
+/** Agents take what begins so for themselves. */
+export function isCommand(text: string): boolean {
+  return /^[/!#]/.test(text.trim());
+}
+
+const WAITS: Record<Wait, string> = {
+  approval: "it waits for an approval",
+  question: "it waits for an answer to a question",
+  trust: "it asks whether to trust the directory",
+  login: "it wants somebody to log in",
+  rate_limit: "it waits for its rate limit",
+};
+
+function waitsFor(wait: Wait): string {
+  return WAITS[wait];
+}
+
+function hold(why: string, againMs = LATER_MS): Action {
+  return { do: "hold", why, againMs };
+}
+
+function failed(why: string, hint: string, known: boolean): Action {
+  return { do: "fail", why, hint, known };
+}

@@ -1,0 +1,358 @@
+/**
+ * Hands messages over to agents: for each session one at a time, in the order they were sent. What is done next is decided by decide.ts from what the
+ * journal says of the message and what is to be seen now; nothing else is remembered across a restart of the daemon.
+ *
+ * `message.injecting` is in the journal before the first key, `message.injected` after the Enter. What the agent's hooks tell is turned into
+ * receipts in the transaction that takes it (receipts.ts).
+ *
+ * Driven by what arrives: a message, a look at the screen, a word of a hook, the end of a run. One timer for all sessions with open messages,
+ * none without any.
+ */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type EventData, type HostName, hasEnded, type Screen, type SessionId } from "@holdfast/contract";
+import { describe, type Home, log, runDirectory } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import { readComposer } from "../agent/composer.ts";
+import type { Signal } from "../agent/hooks/hook-rules.ts";
+import type { Channel, Profile } from "../agent/profile.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
+import { Looks } from "../agent/status/looks.ts";
+import { readScreen } from "../agent/status/screen-rules.ts";
+import type { Host, RunId } from "../host/host.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import type { AgentStatus, StatusFollower } from "../session/agent-status.ts";
+import { type Turns, withoutPasteEnd } from "../session/typing.ts";
+import { type Action, type Attempt, decide, type Situation } from "./decide.ts";
+import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
+import { whoseText } from "./whose-text.ts";
+
+/** Between a paste and its Enter, where the profile says nothing. */
+const ENTER_AFTER_MS = 100;
+/** For so long whoever else types waits for a paste to be shown. */
+const TYPING_MS = 5000;
+/** What cannot be written, or seen, is tried again. */
+const AGAIN_MS = 2000;
+
+const CHANGES = new Set(["message.queued", "session.ended", "session.started", "session.restart_abandoned"]);
+
+interface Seen {
+  what: string;
+  since: number;
+}
+
+export class Delivery implements Disposable {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #messages: MessageQueries;
+  readonly #hosts: ReadonlyMap<HostName, Host>;
+  readonly #profiles: Profiles;
+  readonly #typing: Turns;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #seen = new Map<string, Seen>();
+  readonly #reasons = new Map<string, string>();
+  /** Sessions that are being seen to; true: once more. */
+  readonly #busy = new Map<SessionId, boolean>();
+  readonly #timer = new Looks((session) => this.#see(session as SessionId));
+  readonly #end = new AbortController();
+
+  constructor(options: {
+    home: Home;
+    journal: Journal;
+    queries: SessionQueries;
+    messages: MessageQueries;
+    hosts: ReadonlyMap<HostName, Host>;
+    profiles: Profiles;
+    status: AgentStatus;
+    typing: Turns;
+  }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#messages = options.messages;
+    this.#hosts = options.hosts;
+    this.#profiles = options.profiles;
+    this.#typing = options.typing;
+    options.status.followWith(this.#follow);
+  }
+
+  /** Once it is known what runs and what the hooks have told meanwhile. */
+  begin(): void {
+    for (const session of this.#messages.waiting()) this.#see(session);
+    void this.#followJournal();
+  }
+
+  [Symbol.dispose](): void {
+    this.#end.abort();
+    this.#timer[Symbol.dispose]();
+  }
+
+  /** Whether what is said to it gets receipts: its screen and its composer can be read. */
+  delivers({ agent }: Pick<SessionRecord, "agent">): boolean {
+    const profile = this.#profiles.find(agent);
+    return profile?.composer !== undefined && profile.screen !== undefined && !profile.untested;
+  }
+
+  /** Why a message is where it is. */
+  reasonOf(id: string): string | null {
+    return this.#reasons.get(id) ?? null;
+  }
+
+  readonly #follow: StatusFollower = ({ record, signal, changed }) => {
+    const open = this.#messages.open(record.id);
+    if (open.length === 0 && !signal?.prompt) return [];
+    if (changed?.turnBegan) this.#noteTurn(open, changed);
+    setImmediate(() => this.#see(record.id));
+    if (!signal) return [];
+    const steered = open.filter(({ working, state }) => working && state !== "queued");
+    for (const message of steered) this.#noteWords(message, signal);
+    const messages = signal.prompt === null ? open : [...open, ...this.#messages.doubtful(record.id, record.run)];
+    const rules = this.#profiles.find(record.agent)?.hooks?.rules ?? [];
+    const answers = rules.some(({ event, reply }) => event === signal.event && reply !== undefined);
+    return receiptsOf(signal, {
+      run: record.run,
+      messages,
+      answers,
+      said: (message) => this.said(message),
+      turnEnded: (message) => this.#attemptOf(message).reply !== null,
+    });
+  };
+
+  /** Of what was given into a running turn nobody tells when it is answered: what was told last, once all is quiet, is the answer. */
+  #noteWords(message: MessageRecord, signal: Signal): void {
+    const attempt = this.#attemptOf(message);
+    if (signal.reply !== null) attempt.reply = signal.reply;
+    if (signal.prompt !== null && isSame(this.said(message), signal.prompt)) attempt.told = evidenceOf(signal);
+  }
+
+  #noteTurn(open: readonly MessageRecord[], { evidence }: EventData<"session.status_changed">): void {
+    const by = evidence.filter(({ claim }) => claim.turn === "working").sort((a, b) => b.at.localeCompare(a.at))[0];
+    for (const message of open) {
+      if (message.state !== "queued") this.#attemptOf(message).sawTurn = by ? `${by.source}: ${by.what}` : "a turn began";
+    }
+  }
+
+  /** What is handed over. What another session says is not the user's word, and says so. */
+  said({ from, text }: Pick<MessageRecord, "from" | "text">): string {
+    const clean = withoutPasteEnd(text);
+    const session = /^session:(.+)$/.exec(from)?.[1];
+    if (session === undefined) return clean;
+    const name = this.#queries.get(session as SessionId)?.name ?? session;
+    return `[Message from the agent session "${name}", not from the user]\n${clean}`;
+  }
+
+  async #followJournal(): Promise<void> {
+    const { signal } = this.#end;
+    let { seq } = this.#journal.cursor;
+    while (!signal.aborted) {
+      const events = this.#journal.readAfter(seq, 1000);
+      for (const { type, session } of events) if (session !== null && CHANGES.has(type)) this.#see(session);
+      seq = events.at(-1)?.seq ?? seq;
+      if (events.length === 0) await this.#journal.changed(seq, signal);
+    }
+  }
+
+  #see(session: SessionId): void {
+    if (this.#end.signal.aborted) return;
+    if (this.#busy.has(session)) {
+      this.#busy.set(session, true);
+      return;
+    }
+    this.#busy.set(session, false);
+    void this.#seeTo(session).finally(() => {
+      const again = this.#busy.get(session);
+      this.#busy.delete(session);
+      if (again) this.#see(session);
+    });
+  }
+
+  async #seeTo(session: SessionId): Promise<void> {
+    try {
+      for (const message of this.#messages.open(session)) {
+        await this.#advance(message);
+        // What follows it waits until this one is out of the composer and accounted for.
+        if (this.#messages.get(message.id)?.state !== "turn_started" && this.#messages.get(message.id)?.open) break;
+      }
+    } catch (error) {
+      log(`session ${session}: a message could not be handed over: ${describe(error)}`);
+      this.#timer.order(session, AGAIN_MS);
+    }
+  }
+
+  /** Until it has to wait for something. */
+  async #advance(message: MessageRecord): Promise<void> {
+    for (let now: MessageRecord | undefined = message; now?.open && !this.#end.signal.aborted; now = this.#messages.get(message.id)) {
+      const action = decide(now, await this.#look(now));
+      if (action.do === "hold") {
+        this.#reasons.set(now.id, action.why);
+        this.#timer.order(now.session, action.againMs);
+        return;
+      }
+      this.#reasons.delete(now.id);
+      await this.#act(now, action);
+    }
+    if (!this.#messages.get(message.id)?.open) for (const kept of [this.#attempts, this.#seen, this.#reasons]) kept.delete(message.id);
+  }
+
+  async #act(message: MessageRecord, action: Exclude<Action, { do: "hold" }>): Promise<void> {
+    const { id, session } = message;
+    const run = message.run ?? 0;
+    const note = (draft: Draft) => void this.#journal.append(draft);
+    switch (action.do) {
+      case "hand over":
+        return this.#handOver(message);
+      case "press enter":
+        return this.#typing.inTurn(session, () => this.#pressEnter(message));
+      case "requeue":
+        return note({ type: "message.requeued", actor: DAEMON, session, data: { id, why: action.why } });
+      case "note injected":
+        return note({ type: "message.injected", actor: DAEMON, session, data: { id, run, via: message.via ?? "typed" } });
+      case "settle":
+        return note({ type: "message.settled", actor: DAEMON, session, data: { id, why: action.why } });
+      case "note turn":
+        return void this.#journal.append(...turnStarted(message, { run, evidence: action.evidence }));
+      case "note reply":
+        return note({ type: "message.replied", actor: DAEMON, session, data: { id, run, reply: this.#attemptOf(message).reply } });
+      case "fail":
+        return note(failure(message, action));
+    }
+  }
+
+  /** Looks once more when it is its turn to type: meanwhile anything may have come up. */
+  async #handOver(message: MessageRecord): Promise<void> {
+    await this.#typing.inTurn(message.session, async () => {
+      const now = await this.#look(message);
+      if (decide(message, now).do !== "hand over") return;
+      const { record, run, host, profile } = this.#placeOf(message);
+      if (!record || !run || !host) return;
+      const via = (now.channel !== undefined && profile?.channel?.name) || "typed";
+      const data = { id: message.id, run: run.run, via, working: now.turn === "working" };
+      this.#journal.append({ type: "message.injecting", actor: DAEMON, session: message.session, data });
+      if (now.channel !== undefined && profile?.channel) {
+        const line = profile.channel.line({ id: message.id, text: this.said(message) });
+        appendFileSync(channelFile(this.#home, run, profile.channel), `${line}\n`);
+        return;
+      }
+      const attempt = this.#attemptOf(message);
+      attempt.sawTurn = null;
+      attempt.entered = 0;
+      attempt.pasted++;
+      await host.write(run, Buffer.from(this.said(message)), { paste: true });
+      await sleep(profile?.enterAfterMs ?? ENTER_AFTER_MS);
+      await this.#submit(message.id);
+    });
+  }
+
+  /** As soon as what was pasted is to be seen where it belongs. Without that no Enter. */
+  async #submit(id: string): Promise<void> {
+    const until = performance.now() + TYPING_MS;
+    while (performance.now() < until && !this.#end.signal.aborted) {
+      const message = this.#messages.get(id);
+      if (message?.state !== "injecting") return;
+      const action = decide(message, await this.#look(message));
+      if (action.do === "press enter") return this.#pressEnter(message);
+      if (action.do !== "hold" || action.againMs > 250) return;
+      await sleep(Math.min(action.againMs, 50));
+    }
+  }
+
+  /** The last look is right before the key. */
+  async #pressEnter({ id }: MessageRecord): Promise<void> {
+    const message = this.#messages.get(id);
+    if (!message) return;
+    const now = await this.#look(message);
+    const { run, host } = this.#placeOf(message);
+    if (decide(message, now).do !== "press enter" || !run || !host) return;
+    const attempt = this.#attemptOf(message);
+    attempt.entered++;
+    this.#seen.delete(id);
+    await host.write(run, Buffer.from("\r"), { paste: false });
+    if (this.#messages.get(id)?.state !== "injecting") return;
+    const data = { id, run: run.run, via: "typed" };
+    this.#journal.append({ type: "message.injected", actor: DAEMON, session: message.session, data });
+  }
+
+  async #look(message: MessageRecord): Promise<Situation> {
+    const { record, run, host, profile } = this.#placeOf(message);
+    const lives = record && !hasEnded(record.status) && run;
+    const screen = lives ? await host?.screen(run).catch(() => undefined) : undefined;
+    // What was told while the screen came counts.
+    const { standing, restartAt } = this.#queries.get(message.session) ?? {};
+    const shown = screen && profile?.screen ? readScreen(profile.screen, screen)?.claim : undefined;
+    const turn = standing?.turn && shown?.turn === "working" ? "working" : (standing?.turn ?? null);
+    const rules = profile?.hooks?.rules ?? [];
+    // Hooks that were put in may be turned off by the user's own settings: they count once they have told something.
+    const heard = standing?.evidence.some(({ source }) => source === "hook") ?? false;
+    const situation: Omit<Situation, "steadyMs"> = {
+      process: lives ? "lives" : restartAt ? "restarts" : "ended",
+      sameRun: message.run === null || message.run === record?.run,
+      turn,
+      attention: standing?.attention?.for ?? shown?.attention?.for ?? null,
+      composer: this.#composerOf(message, { profile, screen }),
+      attempt: { ...this.#attemptOf(message) },
+      tells: {
+        prompts: heard && rules.some(({ prompt }) => prompt !== undefined),
+        replies: heard && rules.some(({ reply }) => reply !== undefined),
+      },
+      channel: run && profile?.channel && this.#channelHas(run, profile.channel, message),
+    };
+    return { ...situation, steadyMs: this.#steadyMs(message, situation) };
+  }
+
+  /** Undefined: it was not put into this run. */
+  #channelHas(run: RunId, channel: Channel, { id }: MessageRecord): boolean | undefined {
+    const file = channelFile(this.#home, run, channel);
+    if (!existsSync(file)) return undefined;
+    return readFileSync(file, "utf8").includes(JSON.stringify(id));
+  }
+
+  #composerOf(
+    message: MessageRecord,
+    { profile, screen }: { profile: Profile | undefined; screen: Screen | undefined },
+  ): Situation["composer"] {
+    // Without paste marks each line would be submitted by itself.
+    if (!profile?.composer || !screen?.bracketedPaste) return "none";
+    return whoseText(readComposer(profile.composer, screen), this.said(message));
+  }
+
+  #steadyMs(message: MessageRecord, { attempt: _, ...situation }: Omit<Situation, "steadyMs">): number {
+    const what = JSON.stringify([message.state, situation]);
+    const now = performance.now();
+    const seen = this.#seen.get(message.id);
+    if (seen?.what === what) return now - seen.since;
+    this.#seen.set(message.id, { what, since: now });
+    return 0;
+  }
+
+  #placeOf({ session }: MessageRecord): {
+    record: SessionRecord | undefined;
+    run: RunId | undefined;
+    host: Host | undefined;
+    profile: Profile | undefined;
+  } {
+    const record = this.#queries.get(session);
+    return {
+      record,
+      run: record && { session, run: record.run },
+      host: record && this.#hosts.get(record.host),
+      profile: record && this.#profiles.find(record.agent),
+    };
+  }
+
+  #attemptOf({ id }: MessageRecord): Attempt {
+    let attempt = this.#attempts.get(id);
+    if (!attempt) {
+      attempt = { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null };
+      this.#attempts.set(id, attempt);
+    }
+    return attempt;
+  }
+}
+
+function channelFile(home: Home, { session, run }: RunId, { file }: Channel): string {
+  return join(runDirectory(home, session, run), "hooks", file);
+}

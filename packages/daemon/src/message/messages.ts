@@ -1,0 +1,142 @@
+/**
+ * The verbs on messages. A message to an agent whose screen can be read is queued, and has receipts; anything else is typed at once, as
+ * `holdfast send --force` does, and nothing is promised of it.
+ */
+import {
+  HoldfastError,
+  hasEnded,
+  type Message,
+  type MessageState,
+  newSessionId,
+  type Principal,
+  type Session,
+  type SessionId,
+} from "@holdfast/contract";
+import { DAEMON } from "../access/principal.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import type { Sessions } from "../session/sessions.ts";
+import type { Delivery } from "./delivery.ts";
+
+export type Reached = "injected" | "turn_started" | "replied";
+
+const ORDER: readonly MessageState[] = ["queued", "injecting", "injected", "turn_started", "replied"];
+
+export class Messages {
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #messages: MessageQueries;
+  readonly #sessions: Sessions;
+  readonly #delivery: Delivery;
+
+  constructor(options: {
+    journal: Journal;
+    queries: SessionQueries;
+    messages: MessageQueries;
+    sessions: Sessions;
+    delivery: Delivery;
+  }) {
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#messages = options.messages;
+    this.#sessions = options.sessions;
+    this.#delivery = options.delivery;
+  }
+
+  async send(
+    ref: string,
+    { text, steer, id = newSessionId(), actor }: { text: string; steer: boolean; id?: string | undefined; actor: Principal },
+  ): Promise<{ session: Session; message: Message | null; typed: { bytes: number; pasted: boolean; waitingBytes: number | null } | null }> {
+    const record = this.#queries.resolve(ref);
+    if (!this.#delivery.delivers(record)) {
+      const { session, ...typed } = await this.#sessions.send(record.id, { text, enter: true, force: false, actor });
+      return { session, message: null, typed };
+    }
+    if (hasEnded(record.status) && record.restartAt === null) {
+      throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
+        hint: `read what it said: holdfast logs ${record.name}`,
+      });
+    }
+    const known = this.#messages.get(id);
+    if (known && (known.session !== record.id || known.text !== text)) {
+      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
+    }
+    if (!known) this.#journal.append({ type: "message.queued", actor, session: record.id, data: { id, text, steer } });
+    return { session: this.#sessions.get(record.id), message: this.get(id), typed: null };
+  }
+
+  list(filter: { session?: SessionId | undefined; states?: readonly MessageState[] | undefined; limit: number }): Message[] {
+    return this.#messages.list(filter).map((record) => this.#view(record));
+  }
+
+  get(id: string): Message {
+    return this.#view(this.#find(id));
+  }
+
+  /** Once it has come that far or can come no further, or when the time is over. */
+  async reached(id: string, options: { until: Reached; signal: AbortSignal }): Promise<Message> {
+    for (;;) {
+      const { seq } = this.#journal.cursor;
+      const record = this.#find(id);
+      if (!record.open || ORDER.indexOf(record.state) >= ORDER.indexOf(options.until) || options.signal.aborted) return this.#view(record);
+      await this.#journal.changed(seq, options.signal);
+    }
+  }
+
+  cancel(id: string, actor: Principal): Message {
+    const record = this.#find(id);
+    if (record.state !== "queued") {
+      throw new HoldfastError("message_gone", `the message ${id} cannot be taken back: it is ${record.state.replace("_", " ")}`, {
+        hint: "interrupt the agent instead: holdfast keys NAME Escape",
+      });
+    }
+    this.#journal.append({ type: "message.cancelled", actor, session: record.session, data: { id } });
+    return this.get(id);
+  }
+
+  /** After a restore of the journal: what it says of open messages is of an earlier time, and much may have been said since. */
+  doubtAll(): Draft[] {
+    const data = {
+      why: "the journal was restored from an earlier time; it may have been delivered since",
+      hint: "see what it shows: holdfast screen NAME; then send it again if it is not there",
+      known: false,
+    };
+    return this.#messages
+      .waiting()
+      .flatMap((session) => this.#messages.open(session))
+      .map(({ id, session }) => ({ type: "message.failed", actor: DAEMON, session, data: { id, ...data } }));
+  }
+
+  #find(id: string): MessageRecord {
+    const record = this.#messages.get(id);
+    if (record) return record;
+    throw new HoldfastError("message_not_found", `there is no message ${JSON.stringify(id)}`, {
+      hint: "list them with: holdfast messages",
+    });
+  }
+
+  #view({ open, working: _, ...record }: MessageRecord): Message {
+    const { name = record.session, agent = "it" } = this.#queries.get(record.session) ?? {};
+    const why = open ? this.#waitsFor(record) : record.why;
+    const named = (text: string | null) => text?.replace(/^it /, `${agent} `).replace(/^its /, `${agent}'s `) ?? null;
+    return {
+      ...record,
+      settled: !open && record.state === "injected",
+      name,
+      why: named(why),
+      hint: record.hint?.replaceAll("NAME", name) ?? null,
+    };
+  }
+
+  #waitsFor({ id, session, state, why }: Omit<MessageRecord, "open" | "working">): string | null {
+    if (state !== "queued") return this.#delivery.reasonOf(id) ?? why;
+    const ahead = this.#messages.open(session).findIndex((message) => message.id === id);
+    const waiting = this.#messages
+      .open(session)
+      .slice(0, ahead)
+      .filter(({ state }) => state !== "turn_started").length;
+    if (waiting > 0) return waiting === 1 ? "another message is ahead of it" : `${waiting} other messages are ahead of it`;
+    return this.#delivery.reasonOf(id) ?? why;
+  }
+}

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { whoseText } from "./whose-text.ts";
+
+const shown = (text: string) => ({ is: "draft", text }) as const;
+const long = "fix the login bug, and then write a test for it that fails without the fix";
+
+test("what stands in a composer is ours when it is all of it, however it is broken, or what stands for a paste", () => {
+  expect(whoseText(shown("fix the login bug"), "fix the login bug\n")).toBe("ours");
+  expect(whoseText(shown("first line\n  second line"), "first line\nsecond line")).toBe("ours");
+  expect(whoseText(shown("first line ⏎ second line"), "first line\nsecond line")).toBe("ours");
+  for (const mark of ["[Pasted text #3 +120 lines]", "[Pasted Content 20079 chars] #2", "[Pasted Text: 266 lines]", "[Pasted ~4 lines]"])
+    expect(whoseText(shown(mark), long)).toBe("ours");
+  expect(whoseText(shown("…then write a test for it that fails without the fix"), long)).toBe("ours");
+});
+
+test("a part that anybody may have typed is not ours, nor is ours with somebody's letters around it", () => {
+  expect(whoseText(shown("fix"), long)).toBe("other");
+  expect(whoseText(shown("x"), "hello")).toBe("other");
+  expect(whoseText(shown(`please ${long}`), long)).toBe("mixed");
+  expect(whoseText(shown("see [Pasted text #3 +120 lines]"), long)).toBe("mixed");
+  expect(whoseText({ is: "empty" }, long)).toBe("nothing");
+  expect(whoseText(undefined, long)).toBe("none");
+});

@@ -1,0 +1,222 @@
+/** What is said to an agent, and what is promised of it; with the demo agent, which does what the real ones do. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Message } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { attachTerminal } from "./attached.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+
+/** A demo agent that keeps a list of its prompts, ready. */
+async function ready(home: TestHome, name: string, ...args: string[]): Promise<void> {
+  await home.ok(["spawn", "demo", "--name", name, "--", "--log", logOf(home, name), ...args]);
+  await home.until(name, ({ status }) => status !== "unknown" && status !== "starting");
+}
+
+function logOf(home: TestHome, name: string): string {
+  return join(home.root, `${name}.log`);
+}
+
+/** Every prompt that began a turn, as the agent itself wrote them down. */
+function promptsOf(home: TestHome, name: string): string[] {
+  const file = logOf(home, name);
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => (JSON.parse(line) as { prompt: string }).prompt);
+}
+
+async function message(home: TestHome, id: string, holds: (message: Message) => unknown): Promise<Message> {
+  return eventually(async () => {
+    const found = (await home.json<Message[]>(["messages"])).find((each) => each.id === id);
+    return found && holds(found) ? found : undefined;
+  });
+}
+
+async function screenOf(home: TestHome, name: string): Promise<string> {
+  return home.ok(["screen", name]);
+}
+
+test("send --wait prints the agent's answer, and each receipt has its time (BG-06 agents)", async () => {
+  await using home = new TestHome();
+  await ready(home, "kim");
+  expect(await home.ok(["send", "kim", "say hello; wait 200ms; say that is all", "--wait"])).toBe("hello\nthat is all\n");
+  const [said] = await home.json<Message[]>(["messages", "kim"]);
+  expect(said).toMatchObject({
+    name: "kim",
+    from: expect.stringMatching(/^user:/),
+    state: "replied",
+    via: "typed",
+    reply: "hello\nthat is all",
+    run: 1,
+  });
+  const { queuedAt, injectedAt, turnStartedAt, endedAt } = said as Message;
+  expect([queuedAt, injectedAt, turnStartedAt, endedAt]).toEqual([queuedAt, injectedAt, turnStartedAt, endedAt].sort());
+  const types = (await home.ok(["events"])).split("\n").flatMap((line) => /"type":"(message\.\w+)"/.exec(line)?.[1] ?? []);
+  expect(types).toEqual(["message.queued", "message.injecting", "message.injected", "message.turn_started", "message.replied"]);
+});
+
+test("a message waits for the end of a turn; with --steer it is given in the middle of it (GRP-06 agents)", async () => {
+  await using home = new TestHome();
+  await ready(home, "busy", "say one; wait 3s; say two");
+  const line = await home.ok(["send", "busy", "say later"]);
+  expect(line).toMatch(/^queued for busy as \w+: demo is working \(\d+s\); the message is handed over when the turn ends$/m);
+  const steered = await home.json<Message>(["send", "busy", "say sooner", "--steer"]);
+  // The first is ahead of it.
+  expect(steered).toMatchObject({ state: "queued", why: "another message is ahead of it" });
+  expect(promptsOf(home, "busy")).toEqual(["say one; wait 3s; say two"]);
+  await message(home, steered.id, ({ state }) => state === "replied");
+  expect(promptsOf(home, "busy").slice(1)).toEqual(["say later", "say sooner"]);
+
+  await home.ok(["send", "busy", "say long; wait 4s"]);
+  const now = await home.json<Message>(["send", "busy", "say steered", "--steer"]);
+  expect(now).toMatchObject({ state: "injected", turnStartedAt: null });
+  expect((await home.session("busy")).status).toBe("working");
+  expect(await message(home, now.id, ({ state }) => state === "replied")).toMatchObject({ reply: "steered" });
+});
+
+test("what somebody has half typed stays as it is, and the message comes when it is gone (GRP-06 agents)", async () => {
+  await using home = new TestHome();
+  await ready(home, "typed");
+  await home.ok(["send", "typed", "my half-typed dra", "--no-enter"]);
+  const said = await home.json<Message>(["send", "typed", "say hello"]);
+  expect(said).toMatchObject({ state: "queued", why: "somebody has begun to type there; it waits until that is sent or gone" });
+  await home.ok(["send", "typed", "ft", "--no-enter"]);
+  expect(await screenOf(home, "typed")).toMatch(/^> my half-typed draft$/m);
+  await home.killDaemon();
+  await message(home, said.id, ({ why }) => why?.includes("begun to type"));
+  expect(promptsOf(home, "typed")).toEqual([]);
+  await home.ok(["keys", "typed", "C-u"]);
+  await message(home, said.id, ({ state }) => state === "replied");
+  expect(promptsOf(home, "typed")).toEqual(["say hello"]);
+});
+
+test("no message is typed into a permission prompt or a question: a stray Enter would say yes (GRP-06 agents)", async () => {
+  await using home = new TestHome();
+  const proof = join(home.root, "proof");
+  await ready(home, "asks", `tool shell touch ${proof}`);
+  await home.until("asks", ({ status }) => status === "waiting");
+  const [said, steered] = [
+    await home.json<Message>(["send", "asks", "say hello"]),
+    await home.json<Message>(["send", "asks", "ask Which? | red | blue", "--steer"]),
+  ];
+  expect(said).toMatchObject({ state: "queued", why: "demo waits for an approval" });
+  expect(await screenOf(home, "asks")).toContain("[y/n]");
+  await home.ok(["keys", "asks", "n"]);
+  await message(home, said.id, ({ state }) => state === "replied");
+  expect(existsSync(proof)).toBe(false);
+  await message(home, steered.id, ({ state }) => state === "turn_started");
+  await home.until("asks", ({ attention }) => attention?.for === "question");
+  const third = await home.json<Message>(["send", "asks", "say third", "--steer"]);
+  expect(third).toMatchObject({ state: "queued", why: "demo waits for an answer to a question" });
+  await home.ok(["keys", "asks", "2"]);
+  expect(await message(home, steered.id, ({ state }) => state === "replied")).toMatchObject({ reply: "The tool answered: blue" });
+  await message(home, third.id, ({ state }) => state === "replied");
+});
+
+test("what many send at once arrives whole, once and in order, on either host (BG-06 agents)", async () => {
+  await using home = new TestHome();
+  for (const host of ["tmux", "native"]) {
+    await home.ok(["spawn", "demo", "--name", host, "--host", host, "--", "--fast", "--log", logOf(home, host)]);
+    const texts = Array.from({ length: 12 }, (_, i) => `say ${i}${i % 3 === 0 ? `\nmore of ${i}\nand more` : ""}`);
+    await Promise.all(texts.map((text) => home.ok(["send", host, text, "--no-wait"])));
+    await eventually(async () => (await home.json<Message[]>(["messages", host])).every(({ state }) => state === "replied"));
+    const asked = (await home.json<Message[]>(["messages", host])).map(({ text }) => text);
+    expect(promptsOf(home, host)).toEqual(asked);
+    expect([...asked].sort()).toEqual([...texts].sort());
+  }
+});
+
+test("a long text of many lines arrives as it was sent", async () => {
+  await using home = new TestHome();
+  await ready(home, "long");
+  const text = Array.from({ length: 300 }, (_, i) => `line ${i}: ${"words and more words ".repeat(3)}`).join("\n");
+  expect(text.length).toBeGreaterThan(20_000);
+  await home.ok(["send", "long", "-", "--wait"], { input: `${text}\n` });
+  expect(promptsOf(home, "long")).toEqual([text.trim()]);
+});
+
+test("a message that fails says why, with an exit code of its own", async () => {
+  await using home = new TestHome();
+  await ready(home, "kim");
+  expect(await home.cli(["send", "kim", "error 500", "--wait"])).toMatchObject({
+    code: 25,
+    stderr: expect.stringMatching(/demo's turn failed: server_error/),
+  });
+  const slow = await home.cli(["send", "kim", "wait 3s; say done", "--wait", "--timeout", "500ms"]);
+  expect(slow).toMatchObject({ code: 16, stderr: expect.stringMatching(/no answer in 0s: kim works on it/) });
+  const cancelled = await home.json<Message>(["send", "kim", "say never"]);
+  expect(await home.ok(["messages", "cancel", cancelled.id])).toBe(`${cancelled.id} to kim was taken back\n`);
+  expect(await home.cli(["messages", "cancel", cancelled.id])).toMatchObject({ code: 6 });
+  const command = await home.cli(["send", "kim", "/title at work", "--wait"]);
+  expect(command).toMatchObject({ code: 26, stderr: expect.stringMatching(/a command of the agent's own begins no turn/) });
+  await home.ok(["keys", "kim", "C-u"]);
+  const late = home.cli(["send", "kim", "wait 100s", "--wait"]);
+  await home.until("kim", ({ status }) => status === "working");
+  const queued = await home.json<Message>(["send", "kim", "say queued"]);
+  await home.ok(["stop", "kim"]);
+  expect(await late).toMatchObject({ code: 25, stderr: expect.stringMatching(/demo's run ended before it answered/) });
+  expect(await message(home, queued.id, ({ state }) => state === "failed")).toMatchObject({ why: "the session has ended", known: true });
+  expect(await home.cli(["send", "kim", "say nothing"])).toMatchObject({ code: 6 });
+  expect(promptsOf(home, "kim").filter((prompt) => /never|queued|nothing/.test(prompt))).toEqual([]);
+});
+
+test("interrupted by a person, a message fails: it has no answer", async () => {
+  await using home = new TestHome();
+  await ready(home, "kim");
+  const said = await home.json<Message>(["send", "kim", "say one; wait 100s"]);
+  using terminal = await attachTerminal(home, { ref: "kim" });
+  terminal.keys("Escape");
+  await terminal.shows("Interrupted");
+  expect(await message(home, said.id, ({ state }) => state === "failed")).toMatchObject({
+    why: expect.stringMatching(/without an answer/),
+    known: true,
+  });
+  expect(await home.ok(["send", "kim", "say again", "--wait"])).toBe("again\n");
+});
+
+test("a message waits for the next run of a session that is restarted", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "kim", "--restart", "always", "--", "--log", logOf(home, "kim")]);
+  await home.until("kim", ({ status }) => status === "idle");
+  await home.ok(["send", "kim", "/exit 3", "--no-wait"]);
+  await home.until("kim", ({ status, restartAt }) => status === "failed" && restartAt !== null);
+  const said = await home.json<Message>(["send", "kim", "say hello"]);
+  expect(await message(home, said.id, ({ state }) => state === "replied")).toMatchObject({ run: 2, reply: "hello" });
+  expect(promptsOf(home, "kim")).toEqual(["say hello"]);
+});
+
+test("what one session sends to another is marked as such, and it may only write to its own (BG-06 agents)", async () => {
+  await using home = new TestHome();
+  await ready(home, "other");
+  const log = logOf(home, "child");
+  const script = [
+    `${HOLDFAST} spawn demo --name child -- --log ${log}`,
+    `${HOLDFAST} send child 'say hello' --wait`,
+    `${HOLDFAST} send other 'say hello'; echo "other: $?"`,
+    `${HOLDFAST} messages --json`,
+  ].join("; ");
+  await home.run(script, "--name", "parent");
+  await home.ended("parent");
+  const said = '[Message from the agent session "parent", not from the user]\nsay hello';
+  expect(promptsOf(home, "child")).toEqual([said]);
+  const output = await home.ok(["logs", "parent"]);
+  expect(output).toContain("other: 20");
+  const [message] = await home.json<Message[]>(["messages"]);
+  expect(message).toMatchObject({ name: "child", from: `session:${(await home.session("parent")).id}`, text: "say hello", reply: "hello" });
+  expect(promptsOf(home, "other")).toEqual([]);
+});
+
+test("into a shell it is typed at once, without receipts, and --force types whatever is there", async () => {
+  await using home = new TestHome();
+  await home.run("cat", "--name", "sh");
+  expect(await home.ok(["send", "sh", "hello"])).toBe("5 bytes typed into sh\n");
+  expect(await home.cli(["send", "sh", "hello", "--wait"])).toMatchObject({
+    code: 26,
+    stderr: expect.stringMatching(/tells nothing of what it does/),
+  });
+  expect(await home.json(["messages"])).toEqual([]);
+  await ready(home, "kim");
+  await home.ok(["send", "kim", "say half", "--no-enter"]);
+  expect(await home.ok(["send", "kim", " and half", "--force"])).toBe("9 bytes pasted into kim\n");
+  await eventually(() => promptsOf(home, "kim").length === 1);
+  expect(promptsOf(home, "kim")).toEqual(["say half and half"]);
+});

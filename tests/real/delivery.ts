@@ -1,0 +1,138 @@
+/** What must hold for messages to each real agent: they arrive once and in order, and garble and approve nothing. */
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Message, Session } from "@holdfast/contract";
+import { expect } from "vitest";
+import { eventually } from "../home.ts";
+import type { AgentName } from "./agents.ts";
+import { HOOKED } from "./status.ts";
+import { ALLOW } from "./turns.ts";
+import { becomes } from "./watching.ts";
+import { RealWorld } from "./world.ts";
+
+/** Agents that have a way in of their own, beside the composer. */
+const CHANNELED: readonly AgentName[] = ["qwen"];
+
+const PATIENCE_MS = 60_000;
+
+/** Long enough for a stray Enter to be taken. */
+const STRAY_MS = 1500;
+
+class Said {
+  readonly #world: RealWorld;
+  readonly #agent: AgentName;
+
+  constructor(world: RealWorld, agent: AgentName) {
+    this.#world = world;
+    this.#agent = agent;
+  }
+
+  send(text: string, ...flags: string[]): Promise<Message> {
+    return this.#world.home.json<Message>(["send", this.#agent, ...flags, "--", text]);
+  }
+
+  async comes(message: Message, state: Message["state"]): Promise<Message> {
+    let last: Message | undefined;
+    try {
+      return await eventually(
+        async () => {
+          last = (await this.#world.home.json<Message[]>(["messages", this.#agent])).find(({ id }) => id === message.id);
+          return last?.state === state && last;
+        },
+        PATIENCE_MS,
+        200,
+      );
+    } catch {
+      const { lines } = await this.#world.screen(this.#agent);
+      throw new Error(`${JSON.stringify(last)} never came to ${state}; ${this.#agent} shows:\n${lines.join("\n")}`);
+    }
+  }
+
+  /** How often the model was given the prompt; not the requests that go on with a tool's result, and not those for a title. */
+  async times(text: string): Promise<number> {
+    return (await this.#world.model.asked()).filter(({ prompt, results }) => prompt.trim() === text && results.length === 0).length;
+  }
+}
+
+export async function deliversMessages(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  const { cwd } = await world.spawn(agent);
+  const said = new Said(world, agent);
+  await becomes(world, agent, "idle");
+  await answers(world, agent);
+  await waitsForTheTurn(said, world, agent);
+  await waitsForDrafts(said, world, agent);
+  await approvesNothing(said, world, { agent, cwd });
+  await takesLongTexts(said, agent);
+}
+
+async function answers(world: RealWorld, agent: AgentName): Promise<void> {
+  const reply = await world.home.ok(["send", agent, "say the quick brown fox", "--wait", "--timeout", "60s"]);
+  if (HOOKED.includes(agent)) expect(reply.trim()).toBe("the quick brown fox");
+  else expect(reply).toBe("");
+  const [message] = await world.home.json<Message[]>(["messages", agent]);
+  expect(message).toMatchObject({ state: "replied", text: "say the quick brown fox" });
+}
+
+async function waitsForTheTurn(said: Said, world: RealWorld, agent: AgentName): Promise<void> {
+  const first = await said.send("talk 4s; say that was the first");
+  await becomes(world, agent, "working");
+  const second = await said.send("say that was the second");
+  expect(second).toMatchObject({ state: "queued", why: expect.stringMatching(/is working/) });
+  await said.comes(first, "replied");
+  const { reply } = await said.comes(second, "replied");
+  if (HOOKED.includes(agent)) expect(reply?.trim()).toBe("that was the second");
+  expect([await said.times("talk 4s; say that was the first"), await said.times("say that was the second")]).toEqual([1, 1]);
+
+  await said.send("talk 6s; say that was long");
+  await becomes(world, agent, "working");
+  const steered = await said.send("say steered", "--steer");
+  expect(["injected", "turn_started", "replied"]).toContain(steered.state);
+  await said.comes(steered, "replied");
+  expect(await said.times("say steered")).toBe(1);
+  await becomes(world, agent, "idle");
+}
+
+async function waitsForDrafts(said: Said, world: RealWorld, agent: AgentName): Promise<void> {
+  await world.home.ok(["send", agent, "--no-enter", "my half-typed draft"]);
+  await world.shows(agent, "my half-typed draft");
+  const message = await said.send("say after the draft");
+  if (CHANNELED.includes(agent)) {
+    await said.comes(message, "replied");
+  } else {
+    expect(message).toMatchObject({ state: "queued", why: expect.stringMatching(/begun to type/) });
+    await sleep(STRAY_MS);
+  }
+  await world.shows(agent, "my half-typed draft");
+  expect(await said.times("my half-typed draft")).toBe(0);
+  await world.home.ok(["keys", agent, "C-u"]);
+  await said.comes(message, "replied");
+  expect([await said.times("say after the draft"), await said.times("my half-typed draft")]).toEqual([1, 0]);
+}
+
+async function approvesNothing(said: Said, world: RealWorld, { agent, cwd }: { agent: AgentName; cwd: Session["cwd"] }): Promise<void> {
+  const asking = await said.send("tool shell touch made.txt; say it was made");
+  await becomes(world, agent, "waiting");
+  await world.shows(agent, ALLOW[agent]);
+  const message = await said.send("say after the question", "--steer");
+  expect(message).toMatchObject({ state: "queued", why: expect.stringMatching(/waits for an approval/) });
+  await sleep(STRAY_MS);
+  await world.shows(agent, ALLOW[agent]);
+  await world.answer(agent, ALLOW[agent], "Escape");
+  await said.comes(message, "replied");
+  expect(existsSync(path.join(cwd, "made.txt"))).toBe(false);
+  expect(await said.times("say after the question")).toBe(1);
+  const [ended] = (await world.home.json<Message[]>(["messages", agent])).filter(({ id }) => id === asking.id);
+  expect(["failed", "replied"]).toContain(ended?.state);
+}
+
+async function takesLongTexts(said: Said, agent: AgentName): Promise<void> {
+  const lines = Array.from({ length: 260 }, (_, i) => `line ${i}: ${"so many words ".repeat(5)}`.trim());
+  const text = [...lines, "say I have read it all"].join("\n");
+  expect(text.length).toBeGreaterThan(20_000);
+  const message = await said.send(text);
+  const { reply } = await said.comes(message, "replied");
+  if (HOOKED.includes(agent)) expect(reply?.trim()).toBe("I have read it all");
+  expect(await said.times(text)).toBe(1);
+}
