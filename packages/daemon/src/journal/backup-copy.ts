@@ -2,8 +2,7 @@
  * A thread of its own that copies the database page by page inside one read transaction, and reads every page of the copy. The
  * daemon appends meanwhile: on its own connection the copy would hold it up by hundreds of milliseconds.
  */
-import { closeSync, fdatasyncSync, fsyncSync, openSync, readlinkSync } from "node:fs";
-import { setPriority } from "node:os";
+import { closeSync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { checkEveryValue } from "./condition.ts";
@@ -28,11 +27,7 @@ const PAGES_PER_SYNC = 4000;
 /** The first takes long enough for more to come. */
 const CHECKPOINTS = 3;
 
-/** Where others wait for a processor, whoever appends comes first. */
-const NICE = 10;
-
 const { source, target, live } = workerData as CopyOrder;
-if (live) stepBack();
 parentPort?.postMessage(await copy().catch((error: Error): CopyOutcome => ({ failed: error.message })));
 
 async function copy(): Promise<CopyOutcome> {
@@ -45,15 +40,6 @@ async function copy(): Promise<CopyOutcome> {
   } catch (error) {
     if (isDamage(error)) return { seq: 0, version: 0, damage: (error as Error).message };
     throw error;
-  }
-}
-
-/** This thread alone, where the system has priorities of threads. */
-function stepBack(): void {
-  try {
-    setPriority(Number(readlinkSync("/proc/thread-self").split("/").at(-1)), NICE);
-  } catch {
-    // Not on this system: the copy goes on as it is.
   }
 }
 
