@@ -39,7 +39,7 @@ export async function goesOnWithItsConversation(agent: AgentName): Promise<void>
   await using world = await RealWorld.open();
   await world.spawn(agent, agent, ["--restart", "on-failure"]);
   await becomes(world, agent, "idle");
-  await world.prompt(agent, "say the first");
+  await world.prompt(agent, "say the first; talk 2s");
   await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
   const { pid, conversation } = await world.home.session(agent);
   expect(conversation).not.toBeNull();
@@ -47,7 +47,7 @@ export async function goesOnWithItsConversation(agent: AgentName): Promise<void>
   process.kill(pid ?? 0, "SIGKILL");
   const next = await becomes(world, agent, ({ status, runs }) => status === "idle" && runs === 2);
   expect([next.turns, next.conversation]).toEqual([1, conversation]);
-  await world.prompt(agent, "say the second");
+  await world.prompt(agent, "say the second; talk 2s");
   const last = await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 2);
   expect(last.conversation).toBe(conversation);
   const asked = (await world.model.bodies()).map((body) => JSON.stringify(body));
@@ -62,7 +62,7 @@ export async function startsAnewWithoutATurn(agent: AgentName): Promise<void> {
   process.kill(pid ?? 0, "SIGKILL");
   const next = await becomes(world, agent, ({ status, runs }) => status === "idle" && runs === 2);
   expect(next.turns).toBe(0);
-  await world.prompt(agent, "say the first");
+  await world.prompt(agent, "say the first; talk 2s");
   const last = await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
   expect(last.conversation).toBe(next.conversation ?? last.conversation);
 }

@@ -53,6 +53,13 @@ test("a screen that shows the same as a hook told leaves it the hook's, with its
   expect(fuse([told, shown]).attention).toEqual({ value: told.claim.attention, evidence: told });
 });
 
+test("a composer that waits for the next prompt does not end a limit that a hook has told; the next turn does", () => {
+  const limited = hook(1000, { turn: "idle", attention: { for: "rate_limit", text: null, until: null } });
+  expect(status(limited, screen(9000, { turn: "idle", attention: null }))).toBe("waiting");
+  expect(status(limited, screen(9000, { turn: "working", attention: null }))).toBe("working");
+  expect(status(limited, hook(9000, { turn: "working", attention: null }))).toBe("working");
+});
+
 test("an idle prompt with something in the background is idle with background work", () => {
   const standing = fuse([hook(1000, { turn: "idle" }), screen(2000, { background: true })]);
   expect(statusOf(standing)).toBe("idle");

@@ -1,0 +1,11 @@
+import { describe, test } from "vitest";
+import { AGENT_NAMES } from "./agents.ts";
+import { isIdleAfterARefusal, waitsForALimit } from "./failures.ts";
+
+describe.each(AGENT_NAMES)("%s", (agent) => {
+  test("is idle again when the model has refused", () => isIdleAfterARefusal(agent));
+});
+
+describe.each(["claude", "codex", "gemini", "opencode"] as const)("%s", (agent) => {
+  test("waits for a used-up limit, until when it says", () => waitsForALimit(agent));
+});
