@@ -38,3 +38,18 @@ test("a tool is told in one line, by what it is mostly about", () => {
   expect(describeTool({ name: "Stop", input: null })).toBe("Stop");
   expect(describeTool({ name: "Write", input: { command: "x".repeat(300) } })).toHaveLength("Write: ".length + 200);
 });
+
+test.each([
+  ["claude", { hook_event_name: "StopFailure", error: "rate_limit", last_assistant_message: "You've hit your limit · resets 9:41am" }],
+  [
+    "opencode",
+    {
+      type: "session.status",
+      properties: { status: { type: "retry", message: "Rate limit", next: new Date(2026, 0, 2, 9, 41).getTime() } },
+    },
+  ],
+])("when a limit ends is told by %s", (agent, payload) => {
+  const reading = profiles.get(agent).hooks;
+  const signal = reading && readHook(reading, payload, new Date(2026, 0, 2, 8, 0).toISOString());
+  expect(signal?.claim.attention).toMatchObject({ for: "rate_limit", until: new Date(2026, 0, 2, 9, 41).toISOString() });
+});

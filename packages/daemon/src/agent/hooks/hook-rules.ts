@@ -2,6 +2,7 @@
  * What a hook of an agent says, by rules that are data: the first that fits the payload. A path names a field of it: `tool_input.command`.
  */
 import type { Attention, Claim, Turn, Wait } from "@holdfast/contract";
+import { timeSaid } from "../status/time-said.ts";
 
 /** Of a payload, or of a file in which an agent keeps what it does. */
 export interface FieldRule {
@@ -11,7 +12,7 @@ export interface FieldRule {
   waits?: Wait;
   /** Where it says what it waits for. Without it: the tool and what it is to do. */
   text?: string;
-  /** Where it says until when, in milliseconds since 1970. */
+  /** Where it says until when: in milliseconds since 1970, or in words for people, `resets 9:41am`. */
   until?: string;
   /** It wants nobody. */
   calm?: boolean;
@@ -68,7 +69,7 @@ export function readHook(reading: HookReading, payload: unknown, at: string, ask
   return {
     event,
     at,
-    claim: claimOf(rule, payload, field(rule.text) ?? (tool && describeTool(tool))),
+    claim: claimOf(rule, payload, { text: field(rule.text) ?? (tool && describeTool(tool)), at }),
     conversation: field(reading.conversation),
     opens: rule.opens ?? false,
     tool,
@@ -83,18 +84,20 @@ export function fits({ when = {} }: FieldRule, payload: unknown): boolean {
   return Object.entries(when).every(([path, pattern]) => pattern.test(textAt(payload, path) ?? ""));
 }
 
-export function claimOf(rule: FieldRule, payload: unknown, text: string | null): Claim {
+export function claimOf(rule: FieldRule, payload: unknown, said: { text: string | null; at: string }): Claim {
   const claim: Claim = {};
   if (rule.turn) claim.turn = rule.turn;
-  if (rule.waits) claim.attention = { for: rule.waits, text, until: timeAt(payload, rule.until) } satisfies Attention;
+  if (rule.waits) claim.attention = { for: rule.waits, text: said.text, until: timeAt(payload, rule.until, said.at) } satisfies Attention;
   else if (rule.calm) claim.attention = null;
   if (rule.background !== undefined) claim.background = rule.background;
   return claim;
 }
 
-function timeAt(payload: unknown, path: string | undefined): string | null {
-  const ms = Number(path === undefined ? Number.NaN : textAt(payload, path));
-  const time = new Date(ms);
+function timeAt(payload: unknown, path: string | undefined, at: string): string | null {
+  const text = path === undefined ? undefined : textAt(payload, path);
+  if (text === undefined) return null;
+  const said = /\bresets (?:at )?(.+)/.exec(text)?.[1];
+  const time = new Date(said === undefined ? Number(text) : (timeSaid(said, Date.parse(at)) ?? Number.NaN));
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 

@@ -56,7 +56,15 @@ export const claude: Profile = {
       { event: "PostToolUse", turn: "working", calm: true },
       { event: "PostToolUseFailure", turn: "working", calm: true },
       { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
-      { event: "StopFailure", when: { error: /^rate_limit$/ }, turn: "idle", waits: "rate_limit", failure: "error" },
+      {
+        event: "StopFailure",
+        when: { error: /^rate_limit$/ },
+        turn: "idle",
+        waits: "rate_limit",
+        text: "last_assistant_message",
+        until: "last_assistant_message",
+        failure: "error",
+      },
       { event: "StopFailure", turn: "idle", calm: true, failure: "error" },
     ],
     inject: ({ directory, tell, ask, args }) => {

@@ -26,7 +26,7 @@ export function readStateFile(
   return {
     source: "state_file",
     at,
-    claim: claimOf(rule, state, rule.text === undefined ? null : (textAt(state, rule.text) ?? null)),
+    claim: claimOf(rule, state, { text: rule.text === undefined ? null : (textAt(state, rule.text) ?? null), at }),
     what: `it says ${textAt(state, file.says)}`,
   };
 }
