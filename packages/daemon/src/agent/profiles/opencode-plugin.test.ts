@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { nameOf, readFixtures } from "../fixtures/fixtures.ts";
+import type { HookReading, Signal } from "../hooks/hook-rules.ts";
+import { readHook } from "../hooks/hook-rules.ts";
+import { readSignals } from "../hooks/signal-files.ts";
+import { withEvidence } from "../status/evidence.ts";
+import { fuse } from "../status/fuse.ts";
+import { opencode } from "./opencode.ts";
+import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
+
+type Event = Record<string, unknown>;
+
+/** What the plugin tells of what opencode's plugins are told, in a run's directory of its own. */
+async function toldOf(events: readonly Event[]): Promise<Signal[]> {
+  const run = mkdtempSync(join(tmpdir(), "hf-plugin-"));
+  onTestFinished(() => rmSync(run, { recursive: true }));
+  for (const name of ["hooks", "signals"]) mkdirSync(join(run, name));
+  writeFileSync(join(run, "hooks/plugin.mjs"), OPENCODE_PLUGIN);
+  const { Holdfast } = (await import(join(run, "hooks/plugin.mjs"))) as {
+    Holdfast(context: object): Promise<{ event(of: object): Promise<void> }>;
+  };
+  const plugin = await Holdfast({ client: {} });
+  for (const event of events) await plugin.event({ event });
+  return readSignals(run).flatMap(({ payload, at }) => readHook(opencode.hooks as HookReading, payload, at) ?? []);
+}
+
+/** What asks for a person is asked for by another script. */
+const recorded = readFixtures().filter(
+  ({ agent, hooks }) =>
+    agent === "opencode" && hooks.length > 0 && !hooks.some(({ type }) => /^(permission|question)\./.test(String(type))),
+);
+
+test.each(recorded.map((fixture) => [nameOf(fixture), fixture] as const))(
+  "%s is told, and nothing of its subagents",
+  async (_, { hooks, expected }) => {
+    const signals = await toldOf(hooks);
+    const evidence = signals.reduce<ReturnType<typeof withEvidence>>(
+      (all, { claim, event }, i) => withEvidence(all, { source: "hook", at: new Date(i * 1000).toISOString(), claim, what: event }),
+      [],
+    );
+    expect(fuse(evidence).turn?.value ?? expected.turn).toBe(expected.turn);
+    expect(new Set(signals.map(({ conversation }) => conversation)).size).toBeLessThanOrEqual(1);
+  },
+);
+
+test("a turn is told with its prompt and its answer, once", async () => {
+  const sessionID = "ses_1";
+  const status = (type: string) => ({ type: "session.status", properties: { sessionID, status: { type } } });
+  const says = (role: string, id: string, text: string) => [
+    { type: "message.updated", properties: { info: { id, role, sessionID } } },
+    { type: "message.part.updated", properties: { part: { type: "text", messageID: id, sessionID, text } } },
+  ];
+  const signals = await toldOf([
+    ...says("user", "m1", "go on"),
+    status("busy"),
+    status("busy"),
+    ...says("assistant", "m2", "I"),
+    ...says("assistant", "m2", "I went on"),
+    status("busy"),
+    status("idle"),
+    status("idle"),
+  ]);
+  expect(signals.map(({ prompt, reply, claim }) => [claim.turn, prompt, reply])).toEqual([
+    ["working", "go on", null],
+    ["idle", null, "I went on"],
+  ]);
+});
