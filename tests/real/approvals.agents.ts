@@ -81,7 +81,7 @@ describe.each(PARKED)("%s", (agent) => {
   });
 });
 
-test.each(["claude", "qwen", "opencode"] as const)("a question of %s is answered from the inbox", async (agent) => {
+test.each(["claude", "opencode"] as const)("a question of %s is answered from the inbox", async (agent) => {
   await using world = await RealWorld.open();
   await world.spawn(agent);
   await world.shows(agent, IDLE[agent]);
@@ -89,10 +89,46 @@ test.each(["claude", "qwen", "opencode"] as const)("a question of %s is answered
   const asked = await waiting(world);
   expect(asked).toMatchObject({ for: "question", text: expect.stringContaining("Which colour is it?") });
   const allowed = await world.home.cli(["approvals", "allow", asked.id]);
-  expect(allowed).toMatchObject({ code: 24, stderr: expect.stringContaining("is a question") });
+  expect(allowed).toMatchObject({ code: 27, stderr: expect.stringContaining("is a question") });
   await world.home.ok(["approvals", "answer", asked.id, "Blue"]);
   await eventually(async () => (await results(world)).includes("Blue"), PATIENCE_MS, 100);
   await status(world, agent, "idle");
+});
+
+describe("gemini", () => {
+  test("its own dialog is in the inbox, and allowed from there by its keys", async () => {
+    await using world = await RealWorld.open();
+    const { made, approval: asked } = await asking(world, "gemini");
+    expect(asked).toMatchObject({ channel: "screen", input: { screen: expect.stringContaining("touch made.txt") } });
+    expect(existsSync(made)).toBe(false);
+    await world.home.ok(["approvals", "allow", "gemini"]);
+    await eventually(() => existsSync(made), PATIENCE_MS);
+    await status(world, "gemini", "idle");
+    expect(await approval(world, asked)).toMatchObject({ status: "allowed" });
+  });
+
+  test("what is denied by its keys does not run", async () => {
+    await using world = await RealWorld.open();
+    const { made, approval: asked } = await asking(world, "gemini");
+    await world.home.ok(["approvals", "deny", asked.id]);
+    await status(world, "gemini", "idle");
+    expect(existsSync(made)).toBe(false);
+  });
+});
+
+describe("qwen", () => {
+  test("after its minute it asks on its own screen, nothing has run, and the inbox answers there", async () => {
+    await using world = await RealWorld.open();
+    const { made, approval: asked } = await asking(world, "qwen");
+    await world.shows("qwen", /› 1\. Yes, allow once/);
+    expect(existsSync(made)).toBe(false);
+    expect(await approval(world, asked)).toMatchObject({ status: "timed_out" });
+    const again = await waiting(world);
+    expect(again).toMatchObject({ channel: "screen", input: { screen: expect.stringContaining("touch made.txt") } });
+    await world.home.ok(["approvals", "allow", again.id]);
+    await eventually(() => existsSync(made), PATIENCE_MS);
+    await status(world, "qwen", "idle");
+  });
 });
 
 describe("claude", () => {
@@ -111,7 +147,7 @@ describe("claude", () => {
     );
     await eventually(async () => (await approval(world, asked)).status === "elsewhere", PATIENCE_MS, 100);
     const refused = await world.home.cli(["approvals", "deny", asked.id]);
-    expect(refused).toMatchObject({ code: 24, stderr: expect.stringContaining("own screen") });
+    expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("own screen") });
   });
 
   test("Esc on its own screen takes back what it asked for", async () => {

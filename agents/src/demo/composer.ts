@@ -81,13 +81,15 @@ export class Composer {
   }
 
   /** One of them by its number; Enter takes the first, Esc the last. */
-  async choose(question: string, choices: readonly string[]): Promise<string> {
+  async choose(question: string, choices: readonly string[], signal?: AbortSignal): Promise<string> {
     this.#screen.print(question);
     for (const [i, choice] of choices.entries()) this.#screen.print(`${i + 1}. ${choice}`);
     this.#screen.print(`Choose 1-${choices.length}`);
     const last = String(choices.length);
     const keys = choices.map((_, i) => String(i + 1)).join("");
-    const chosen = this.#in.isTTY ? await this.#oneOf({ keys, enter: "1", otherwise: last }) : ((await this.next()) ?? last);
+    const chosen = this.#in.isTTY
+      ? await this.#oneOf({ keys, enter: "1", otherwise: last, ...(signal ? { signal } : {}) })
+      : ((await this.next()) ?? last);
     return choices[Number(chosen) - 1] ?? choices.at(-1) ?? "";
   }
 

@@ -1,6 +1,11 @@
 import { spawn } from "node:child_process";
 
-export type Decision = { behavior: "allow" | "deny"; message?: string };
+export type Decision = {
+  behavior: "allow" | "deny";
+  message?: string;
+  /** The answers to questions, by question. */
+  updatedInput?: { answers?: Record<string, string> };
+};
 
 export type HookOptions = { command: string | undefined; askCommand: string | undefined; conversation: string };
 

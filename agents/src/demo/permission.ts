@@ -16,8 +16,12 @@ export async function askPermission({ composer, hooks }: Asking, command: string
 /** One of the choices; the last one when nobody answers. */
 export async function askQuestion({ composer, hooks }: Asking, question: string, choices: readonly string[]): Promise<string> {
   const options = choices.map((label) => ({ label }));
-  void hooks.ask({ tool_name: "AskUserQuestion", tool_input: { questions: [{ question, options }] } });
-  return composer.choose(question, choices);
+  const byHook = hooks.ask({ tool_name: "AskUserQuestion", tool_input: { questions: [{ question, options }] } });
+  const answered = new AbortController();
+  const answer = decided(byHook).then(({ updatedInput, message }) => updatedInput?.answers?.[question] ?? message ?? "nothing");
+  const said = await Promise.race([answer, composer.choose(question, choices, answered.signal)]);
+  answered.abort();
+  return said;
 }
 
 /** Never ends when it decides nothing: then the screen does. */

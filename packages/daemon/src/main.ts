@@ -142,7 +142,17 @@ async function serve(home: Home): Promise<void> {
   lifecycle.observeWith(status);
   const hung = new HungWatch({ status, lifecycle, hosts, afterMs: configuration.hungAfterMs });
   const rules = readRules(configuration.approvals);
-  const approvals = new Approvals({ home, journal, queries: new ApprovalQueries(db), sessions: queries, profiles, status, rules });
+  const approvals: Approvals = new Approvals({
+    home,
+    journal,
+    queries: new ApprovalQueries(db),
+    sessions: queries,
+    profiles,
+    status,
+    rules,
+    hosts,
+    typing: () => sessions.typing,
+  });
   status.parkWith(approvals);
   status.followWith(approvals.follow);
   const sessions = new Sessions({

@@ -115,8 +115,18 @@ export async function serveReader(options: {
     queries,
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: options.programs }),
+    approvals: new Approvals({
+      home,
+      journal,
+      queries: new ApprovalQueries(db),
+      sessions: queries,
+      profiles,
+      status,
+      rules: [],
+      hosts,
+      typing: () => sessions.typing,
+    }),
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
-    approvals: new Approvals({ home, journal, queries: new ApprovalQueries(db), sessions: queries, profiles, status, rules: [] }),
     gate,
   };
   const all = handlers(rooms as Parameters<typeof handlers>[0]);

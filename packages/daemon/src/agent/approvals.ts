@@ -1,9 +1,12 @@
 /** How an agent asks for leave and takes an answer that was not given on its screen, as data of its profile. */
 import type { AskedFor } from "@holdfast/contract";
+import type { ScreenChannel } from "./dialog.ts";
 
 export interface ApprovalChannels {
   /** A hook that decides: it waits for the inbox. */
   hook?: HookChannel;
+  /** Its dialog, where there is no hook, or none any more. */
+  screen?: ScreenChannel;
 }
 
 /** The hook runs `ask` (hooks/injection.ts), and what it prints is what the agent takes for an answer. */
@@ -14,11 +17,13 @@ export interface HookChannel {
   otherwise: string;
   /** Its own prompt shows at the same time, and whoever answers first is heard. Without this nothing shows while the hook waits. */
   promptsToo?: boolean;
+  /** The hook is ended when somebody answers on the screen. Without this one that is ended was interrupted with its turn. */
+  endedByAnswer?: boolean;
   /** Signals after which a tool that was asked about has run, or failed: somebody had allowed it. */
   used: readonly string[];
   allow(request: HookRequest): unknown;
   deny(request: HookRequest, reason: string): unknown;
-  /** To a question; undefined when it takes no such answer. */
+  /** To a question. Without it the hook does not wait with one: the agent asks on its screen at once. */
   answer?(request: HookRequest, text: string): unknown;
 }
 
@@ -45,7 +50,7 @@ export function permissionHook(more: Pick<HookChannel, "timeoutS" | "otherwise" 
   };
 }
 
-/** The answer to all questions of a tool that asks some, as claude and qwen take it with the tool's own arguments. */
+/** The answer to all questions of a tool that asks some, as claude takes it with the tool's own arguments. */
 export function answeredQuestions({ input }: HookRequest, text: string): unknown {
   const { questions = [], ...rest } = (input ?? {}) as { questions?: { question: string }[] };
   const answers = Object.fromEntries(questions.map(({ question }) => [question, text]));

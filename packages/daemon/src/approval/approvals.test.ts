@@ -14,6 +14,7 @@ import { ApprovalQueries, approvalsProjection } from "../projection/approvals.ts
 import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection, snapshotOf } from "../projection/sessions.ts";
 import { AgentStatus } from "../session/agent-status.ts";
+import { Turns } from "../session/typing.ts";
 import { Approvals } from "./approvals.ts";
 import { type Rule, readRules } from "./rules.ts";
 
@@ -24,8 +25,8 @@ const RUN = { session: SESSION, run: 1 };
 /** The rooms of one daemon, on a home that the next one finds again; what is asked is asked by the real script. */
 class World implements AsyncDisposable {
   readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
-  readonly home = openHome({ HOLDFAST_HOME: join(this.#directory.path, 'it\'s a "home" $HOME') });
-  readonly directory = runDirectory(this.home, SESSION, 1);
+  readonly home: Home;
+  readonly directory: string;
   readonly db = openDatabase(":memory:");
   readonly journal = new Journal({ db: this.db, projections: [sessionsProjection, approvalsProjection], machineName: "box" });
   readonly sessions = new SessionQueries(this.db);
@@ -54,7 +55,17 @@ class World implements AsyncDisposable {
   begin(): Approvals {
     const { home, journal, queries, sessions, profiles, rules } = this;
     this.#status = new AgentStatus({ home, journal, queries: sessions, hosts: new Map(), profiles });
-    this.#approvals = new Approvals({ home, journal, queries, sessions, profiles, status: this.#status, rules });
+    this.#approvals = new Approvals({
+      home,
+      journal,
+      queries,
+      sessions,
+      profiles,
+      status: this.#status,
+      rules,
+      hosts: new Map(),
+      typing: () => new Turns(),
+    });
     this.#status.parkWith(this.#approvals);
     this.#status.followWith(this.#approvals.follow);
     this.#status.began(RUN);

@@ -10,37 +10,40 @@
 import type { FSWatcher } from "node:fs";
 import {
   type Approval,
-  type AskedFor,
   type Decision,
   type Evidence,
   HoldfastError,
+  type HostName,
   hasEnded,
-  newSessionId,
   type Principal,
-  type RESOLVED,
   type SessionId,
 } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { DENIED, type HookChannel } from "../agent/approvals.ts";
+import { dialogOn } from "../agent/dialog.ts";
 import { WaitingHook, watchAnswers } from "../agent/hooks/answer-files.ts";
-import { describeTool, type Signal } from "../agent/hooks/hook-rules.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
-import { type RunId, runMarker } from "../host/host.ts";
+import { fuse } from "../agent/status/fuse.ts";
+import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { ApprovalQueries, ApprovalRecord } from "../projection/approvals.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/agent-status.ts";
-import { attentionOf, isOver } from "./over.ts";
+import type { Turns } from "../session/typing.ts";
+import { answerByKeys } from "./by-keys.ts";
+import { isOver } from "./over.ts";
+import { noReason, over, unanswerable } from "./refusals.ts";
+import { answered, type How, isDue, requestOf, resolved, shown, shownRequest, waiting } from "./request.ts";
 import { decide, type Rule } from "./rules.ts";
-
-/** More than that nobody reads, and the journal is no place for whole files: what is longer is answered on the agent's screen. */
-const LONGEST_INPUT = 200_000;
 
 /** The longest that a timer can wait. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-type How = (typeof RESOLVED)[number];
+/** The dialog of a request that was answered goes within this time, on a busy machine too. */
+const GOES_MS = 10_000;
+
+type Followed = Parameters<StatusFollower>[0];
 
 export interface Answer {
   decision: Decision;
@@ -56,6 +59,8 @@ export class Approvals implements Parking, Disposable {
   readonly #profiles: Profiles;
   readonly #status: AgentStatus;
   readonly #rules: readonly Rule[];
+  readonly #hosts: ReadonlyMap<HostName, Host>;
+  readonly #typing: () => Turns;
   /** Of runs with a hook that waits. */
   readonly #watchers = new Map<string, FSWatcher | undefined>();
   /** Whose dialog has been on the screen. */
@@ -70,6 +75,8 @@ export class Approvals implements Parking, Disposable {
     profiles: Profiles;
     status: AgentStatus;
     rules: readonly Rule[];
+    hosts: ReadonlyMap<HostName, Host>;
+    typing: () => Turns;
   }) {
     this.#home = options.home;
     this.#journal = options.journal;
@@ -78,6 +85,8 @@ export class Approvals implements Parking, Disposable {
     this.#profiles = options.profiles;
     this.#status = options.status;
     this.#rules = options.rules;
+    this.#hosts = options.hosts;
+    this.#typing = options.typing;
   }
 
   /** What the daemon before did not come to: answers that were given and not heard, hooks that ended meanwhile. */
@@ -115,6 +124,10 @@ export class Approvals implements Parking, Disposable {
       return { drafts: [], evidence: known.status === "open" ? waiting(known, channel) : undefined, written: () => this.#tell(known) };
     using hook = WaitingHook.find(runDirectory(this.#home, record.id, record.run), ask);
     if (!hook) return undefined;
+    if (signal.claim.attention?.for === "question" && !channel.answer) {
+      hook.answer("");
+      return undefined;
+    }
     const asked = requestOf({ record, ask, signal, channel });
     const requested: Draft = { type: "approval.requested", actor: DAEMON, session: record.id, data: asked };
     const ruled = decide(this.#rules, { ...asked, input: signal.tool?.input ?? null, agent: record.agent });
@@ -135,31 +148,81 @@ export class Approvals implements Parking, Disposable {
   }
 
   /** What its signals, its files and its screen say about what it asked for. */
-  readonly follow: StatusFollower = ({ record, signal, evidence }) => {
+  readonly follow: StatusFollower = (what) => [...this.#followHooks(what), ...this.#followScreen(what)];
+
+  #followHooks({ record, signal, evidence }: Followed): Draft[] {
     const channel = this.#channelOf(record.agent);
     const open = channel ? this.#queries.openOf(record.id, record.run) : [];
     return open.flatMap((approval): Draft[] => {
-      if (!channel || !isOver(approval, { signal, evidence, channel, shown: this.#shown })) return [];
+      if (approval.ask === null || !channel || !isOver(approval, { signal, evidence, channel, shown: this.#shown })) return [];
       // When it is written; if it cannot be, it is still open then, and stays so.
       setImmediate(() => this.#tell(this.#queries.get(approval.id)));
       return [resolved(approval, channel.promptsToo ? "elsewhere" : "withdrawn")];
     });
-  };
+  }
 
-  answer(ref: string, answer: Answer): Approval {
+  /** What is asked on the screen alone is in the inbox for as long as it is on the screen. */
+  #followScreen({ record, evidence, seen }: Followed): Draft[] {
+    const channel = this.#profiles.find(record.agent)?.approvals?.screen;
+    if (!channel || !seen) return [];
+    const attention = fuse(evidence).attention?.value ?? null;
+    const asks = attention?.for === "approval" || attention?.for === "question";
+    // What is being drawn is no dialog yet, or none any more.
+    if (asks && !seen.settled) return [];
+    const open = this.#queries.openOf(record.id, record.run);
+    const dialog = attention?.for === "approval" ? dialogOn(channel, seen.screen) : undefined;
+    const gone = open.filter((approval) => approval.ask === null && !(asks && approval.dialog === (dialog?.text ?? null)));
+    const drafts = gone.map((approval) => resolved(approval, "elsewhere"));
+    if (!asks || gone.length < open.length) return drafts;
+    if (this.#answeredLately(record)) {
+      this.#status.lookAgain({ session: record.id, run: record.run }, GOES_MS);
+      return drafts;
+    }
+    const data = shownRequest(record, { attention, dialog });
+    return [...drafts, { type: "approval.requested", actor: DAEMON, session: record.id, data }];
+  }
+
+  /** The dialog of what was just answered may still be there. */
+  #answeredLately({ id, run }: SessionRecord): boolean {
+    const answered = this.#queries.list({ sessions: [id] }).filter((approval) => approval.run === run && approval.answeredBy !== null);
+    return answered.some(({ endedAt }) => endedAt !== null && Math.abs(Date.now() - Date.parse(endedAt)) < GOES_MS);
+  }
+
+  answer(ref: string, answer: Answer): Approval | Promise<Approval> {
     const approval = this.#queries.resolve(ref);
     if (approval.status !== "open") throw over(approval);
+    if (approval.channel === "screen") return this.#answerOnScreen(approval, answer);
     const words = this.#wordsOf(approval, answer);
     using hook = this.#hookOf(approval);
     if (!hook) {
       this.#resolve(approval, "withdrawn");
       throw over({ ...approval, status: "withdrawn" });
     }
-    const { decision, reason = null, actor } = answer;
-    const data = { id: approval.id, run: approval.run, decision, reason, text: approval.text };
-    this.#conclude(approval, { type: "approval.answered", actor, session: approval.session, data });
+    this.#conclude(approval, answered(approval, answer));
     if (!hook.answer(words)) log(`approval ${approval.id}: the agent ended its hook before it heard the answer`);
     return this.get(approval.id);
+  }
+
+  #answerOnScreen(approval: ApprovalRecord, answer: Answer): Promise<Approval> {
+    const { session, run, dialog } = approval;
+    const { decision } = answer;
+    const channel = this.#profiles.find(approval.agent)?.approvals?.screen;
+    const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
+    if (!channel?.keys || !host || dialog === null || decision === "answer") throw unanswerable(approval, decision);
+    if (answer.reason !== undefined) throw noReason(approval);
+    return this.#typing().inTurn(session, async () => {
+      const now = this.#queries.get(approval.id);
+      if (now?.status !== "open") throw over(now ?? approval);
+      // What it does is not known for sure: then no key is pressed.
+      if (this.#sessions.get(session)?.status !== "waiting") throw unanswerable(approval, decision);
+      const decided = () => this.#conclude(approval, answered(approval, answer));
+      const pressed = await answerByKeys({ host, run: { session, run }, channel, dialog, decision, decided });
+      if (pressed === "taken") return this.get(approval.id);
+      this.#status.lookAgain({ session, run }, GOES_MS);
+      if (pressed !== "gone") throw unanswerable(approval, decision);
+      this.#resolve(approval, "elsewhere");
+      throw over({ ...approval, status: "elsewhere" });
+    });
   }
 
   look(run: RunId): void {
@@ -167,10 +230,15 @@ export class Approvals implements Parking, Disposable {
       if (approval.ask === null) continue;
       using hook = this.#hookOf(approval);
       if (hook) continue;
-      const answered = this.#channelOf(approval.agent)?.promptsToo ? "elsewhere" : "withdrawn";
-      this.#resolve(approval, isDue(approval) ? "timed_out" : answered);
+      this.#resolve(approval, this.#whyGone(approval));
     }
     this.#unwatch(run);
+  }
+
+  #whyGone(approval: ApprovalRecord): How {
+    if (isDue(approval)) return "timed_out";
+    if (this.#sessions.get(approval.session)?.stopRequested) return "run_ended";
+    return this.#channelOf(approval.agent)?.endedByAnswer ? "elsewhere" : "withdrawn";
   }
 
   ended(run: RunId): void {
@@ -266,81 +334,4 @@ export class Approvals implements Parking, Disposable {
     const inMs = Math.min(LONGEST_TIMER_MS, Math.max(0, Math.min(...due) - Date.now()));
     this.#timer = setTimeout(() => this.#expire(), inMs).unref();
   }
-}
-
-function requestOf({ record, ask, signal, channel }: { record: SessionRecord; ask: string; signal: Signal; channel: HookChannel }) {
-  const { tool, claim, at, directory } = signal;
-  const bytes = JSON.stringify(tool?.input ?? null).length;
-  const isLong = bytes > LONGEST_INPUT;
-  const told = claim.attention?.text ?? (tool && describeTool(tool)) ?? signal.event;
-  return {
-    id: newSessionId(),
-    run: record.run,
-    for: (claim.attention?.for === "question" ? "question" : "approval") satisfies AskedFor as AskedFor,
-    tool: tool?.name ?? null,
-    input: isLong ? null : (tool?.input ?? null),
-    text: isLong ? `${told} (arguments of ${Math.round(bytes / 1024)} KB, too long to be shown)` : told,
-    directory: directory ?? record.cwd,
-    channel: "hook" as const,
-    expiresAt: new Date(Date.parse(at) + channel.timeoutS * 1000).toISOString(),
-    otherwise: channel.otherwise,
-    reasons: true,
-    ask,
-    dialog: null,
-  };
-}
-
-function waiting(asked: Pick<ApprovalRecord, "for" | "text" | "requestedAt">, channel: HookChannel): Evidence {
-  return {
-    source: "hook",
-    at: asked.requestedAt,
-    claim: { turn: "working", attention: attentionOf(asked) },
-    what: "waits in the inbox",
-    // Behind a hook that blocks it a spinner turns on.
-    ...(channel.promptsToo ? {} : { held: true }),
-  };
-}
-
-function resolved({ id, run, session }: ApprovalRecord, how: How): Draft {
-  return { type: "approval.resolved", actor: DAEMON, session, data: { id, run, how } };
-}
-
-function isDue({ expiresAt }: ApprovalRecord): boolean {
-  return expiresAt !== null && Date.now() >= Date.parse(expiresAt);
-}
-
-function shown({ ask, dialog, ...approval }: ApprovalRecord): Approval {
-  return approval;
-}
-
-const ENDS: Readonly<Record<string, string>> = {
-  allowed: "was allowed already",
-  denied: "was denied already",
-  answered: "was answered already",
-  elsewhere: "was answered on the agent's own screen",
-  withdrawn: "is not wanted any more: its turn was interrupted, or its hook ended",
-  timed_out: "waited too long; the agent asks on its own screen now",
-  run_ended: "ended with its run",
-};
-
-function over({ id, status, answeredBy, name }: ApprovalRecord): HoldfastError {
-  const by = answeredBy === null ? "" : ` by ${answeredBy}`;
-  return new HoldfastError("approval_over", `approval ${id} of ${name} ${ENDS[status] ?? "is over"}${by}`, {
-    hint: "list what waits: holdfast approvals",
-  });
-}
-
-function unanswerable(approval: ApprovalRecord, decision: Decision): HoldfastError {
-  const { id, name, agent } = approval;
-  if (approval.for === "question" && decision === "allow") {
-    return new HoldfastError("approval_unanswerable", `${id} is a question: it wants an answer`, {
-      hint: `holdfast approvals answer ${id} TEXT`,
-    });
-  }
-  if (decision === "answer" && approval.for !== "question") {
-    return new HoldfastError("approval_unanswerable", `${id} is no question: allow or deny it`, { hint: `holdfast approvals allow ${id}` });
-  }
-  return new HoldfastError("approval_unanswerable", `${agent} takes no such answer from the inbox`, {
-    hint: `answer it there: holdfast attach ${name}`,
-  });
 }

@@ -6,7 +6,7 @@
  * carries its own time, and what is older than what is known says nothing new.
  */
 import { type FSWatcher, rmSync } from "node:fs";
-import { type EventData, type Evidence, type Explanation, type HostName, hasEnded, unwritable } from "@holdfast/contract";
+import { type EventData, type Evidence, type Explanation, type HostName, hasEnded, type Screen, unwritable } from "@holdfast/contract";
 import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
@@ -50,7 +50,16 @@ export type StatusFollower = (what: {
   changed?: EventData<"session.status_changed">;
   /** All that is known, if what is about to be written is. */
   evidence: readonly Evidence[];
+  /** What was just seen, where a look is what brought it, and whether it had come to rest. */
+  seen?: { screen: Screen; settled: boolean };
 }) => Draft[];
+
+/** What comes with evidence. */
+interface Absorbed {
+  drafts?: Draft[];
+  signal?: Signal;
+  seen?: { screen: Screen; settled: boolean };
+}
 
 /** Who sees to what agents ask leave for. */
 export interface Parking {
@@ -191,6 +200,11 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
   }
 
+  /** Its screen is looked at in a while, also when nothing comes. */
+  lookAgain(run: RunId, inMs: number): void {
+    if (this.#observed.has(runMarker(run))) this.#looks.order(runMarker(run), inMs);
+  }
+
   explain(record: SessionRecord): Explanation {
     const profile = this.#profiles.find(record.agent);
     const seen = this.#observed.get(runMarker({ session: record.id, run: record.run }));
@@ -296,7 +310,7 @@ export class AgentStatus implements RunObserver, Disposable {
     } else if (settled) {
       evidence = withoutScreens(evidence);
     }
-    this.#absorb(observed, evidence);
+    this.#absorb(observed, evidence, screen ? { seen: { screen, settled } } : {});
     if (read && contradicts(read.claim, evidence)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
   }
 
@@ -308,15 +322,17 @@ export class AgentStatus implements RunObserver, Disposable {
   }
 
   /** In the journal first, then believed. */
-  #absorb(observed: Observed, evidence: Evidence[], more: { drafts?: Draft[]; signal?: Signal } = {}): void {
+  #absorb(observed: Observed, evidence: Evidence[], more: Absorbed = {}): void {
     const record = this.#queries.get(observed.run.session);
     if (!record || hasEnded(record.status) || record.run !== observed.run.run) return;
     const changed = changeOf(record, evidence, observed.hung);
-    const { signal } = more;
+    const { signal, seen } = more;
     const drafts: Draft[] = [...(more.drafts ?? [])];
     if (changed) drafts.push({ type: "session.status_changed", actor: DAEMON, session: record.id, data: changed });
     for (const follower of this.#followers) {
-      drafts.push(...follower({ record, evidence, ...(signal ? { signal } : {}), ...(changed ? { changed } : {}) }));
+      drafts.push(
+        ...follower({ record, evidence, ...(signal ? { signal } : {}), ...(changed ? { changed } : {}), ...(seen ? { seen } : {}) }),
+      );
     }
     if (drafts.length > 0) {
       try {

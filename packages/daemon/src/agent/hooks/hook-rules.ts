@@ -28,6 +28,8 @@ export interface HookRule extends FieldRule {
   prompt?: string;
   reply?: string;
   failure?: string;
+  /** Where the questions are that it asks, which no tool of its own names. */
+  questions?: string;
 }
 
 /** How an agent's hooks are read. */
@@ -64,7 +66,8 @@ export function readHook(reading: HookReading, payload: unknown, at: string, ask
   if (!asks && reading.subagent !== undefined && fieldAt(payload, reading.subagent) !== undefined) return undefined;
   const rule = reading.rules.find((rule) => rule.event === event && fits(rule, payload));
   if (!rule) return undefined;
-  const tool = toolOf(reading, payload);
+  const questions = rule.questions === undefined ? undefined : fieldAt(payload, rule.questions);
+  const tool = questions === undefined ? toolOf(reading, payload) : { name: "question", input: { questions } };
   const field = (path: string | undefined) => (path === undefined ? null : (textAt(payload, path) ?? null));
   return {
     event,
@@ -123,8 +126,20 @@ export function tellingOf(input: unknown): { key: string; text: string } | undef
 
 /** A tool and what it is to do, in one line. */
 export function describeTool({ name, input }: { name: string; input: unknown }): string {
-  const line = (tellingOf(input)?.text ?? brief(input)).replaceAll(/\s+/g, " ").trim();
+  const line = (tellingOf(input)?.text ?? questionsIn(input) ?? brief(input)).replaceAll(/\s+/g, " ").trim();
   return line === "" ? name : `${name}: ${line.length > 200 ? `${line.slice(0, 199)}…` : line}`;
+}
+
+/** Of a tool that asks: the questions, each with its choices. */
+function questionsIn(input: unknown): string | undefined {
+  const questions = fieldAt(input, "questions");
+  if (!Array.isArray(questions) || questions.length === 0) return undefined;
+  return questions.map((one) => [textAt(one, "question") ?? "", ...labelsIn(one)].join(" | ")).join("; ");
+}
+
+function labelsIn(question: unknown): string[] {
+  const options = fieldAt(question, "options");
+  return Array.isArray(options) ? options.map((option) => textAt(option, "label") ?? "") : [];
 }
 
 function brief(input: unknown): string {

@@ -84,6 +84,11 @@ export const claude: Profile = {
       promptsToo: true,
       answer: answeredQuestions,
     }),
+    screen: {
+      from: /^─{10}/,
+      to: /^ ?Esc to cancel\b/,
+      keys: { marked: /^\s*❯ \d\. /, allows: /❯ 1\. Yes$/, allow: ["Enter"], deny: ["Escape"] },
+    },
   },
   stateFile: {
     path: ({ pid, env }) => `${env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`}/sessions/${pid}.json`,

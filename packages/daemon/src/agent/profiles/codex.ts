@@ -88,7 +88,14 @@ export const codex: Profile = {
       return { args: [...hooks, `hooks.state={${trusted.join(",")}}`].flatMap((value) => ["-c", value]) };
     },
   },
-  approvals: { hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen" }) },
+  approvals: {
+    hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen" }),
+    screen: {
+      from: /^ {2}Would you like to .+\?/,
+      to: /^ {2}Press enter to confirm or esc to cancel/,
+      keys: { marked: /^\s*› \d\. /, allows: /^› 1\. Yes, proceed \(y\)$/, allow: ["Enter"], deny: ["Escape"] },
+    },
+  },
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { answeredQuestions, permissionHook } from "../approvals.ts";
 import type { Profile } from "../profile.ts";
 
 export const demo: Profile = {
@@ -34,7 +35,21 @@ export const demo: Profile = {
       { event: "Stop", turn: "idle", calm: true, reply: "last_assistant_message" },
       { event: "StopFailure", turn: "idle", calm: true, failure: "error" },
     ],
-    inject: ({ tell, args }) => (args.some((word) => /^--hook(=|$)/.test(word)) ? {} : { args: ["--hook", tell] }),
+    inject: ({ tell, ask, args }) =>
+      args.some((word) => /^--(ask-)?hook(=|$)/.test(word)) ? {} : { args: ["--hook", tell, "--ask-hook", ask] },
+  },
+  approvals: {
+    hook: permissionHook({
+      timeoutS: 7 * 86_400,
+      otherwise: "it goes on asking on its own screen",
+      promptsToo: true,
+      answer: answeredQuestions,
+    }),
+    screen: {
+      from: /^Do you want to .+\? \[y\/n\]$/,
+      to: /^Do you want to .+\? \[y\/n\]$/,
+      keys: { marked: /\[y\/n\]$/, allows: /\[y\/n\]$/, allow: ["y"], deny: ["n"] },
+    },
   },
   interrupt: ["Escape"],
   enterAfterMs: 60,

@@ -90,6 +90,15 @@ export const gemini: Profile = {
       return { env: { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${directory}/settings.json` }, files: { "settings.json": file } };
     },
   },
+  // A hook before a tool could deny but not allow: its own prompt follows. Told to show none, it would run what a slow hook had not allowed.
+  approvals: {
+    screen: {
+      from: /^│ \? \S/,
+      to: /^│ +\d\. No, suggest changes \(esc\) +│$/,
+      hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
+      keys: { marked: /^│ ● \d\. /, allows: /● 1\. Allow once +│$/, allow: ["Enter"], deny: ["Escape"] },
+    },
+  },
   interrupt: ["Escape"],
   enterAfterMs: 600,
 };

@@ -60,7 +60,7 @@ export const opencode: Profile = {
       { event: "session.status", when: { "properties.status.type": /^idle$/ }, turn: "idle", calm: true, reply: "reply" },
       { event: "session.error", failure: "properties.error.data.message" },
       { event: "permission.asked", turn: "working", waits: "approval" },
-      { event: "question.asked", turn: "working", waits: "question", text: "properties.questions.0.question" },
+      { event: "question.asked", turn: "working", waits: "question", questions: "properties.questions" },
       { event: "permission.replied", turn: "working", calm: true },
       { event: "question.replied", turn: "working", calm: true },
       { event: "question.rejected", turn: "working", calm: true },
@@ -80,12 +80,15 @@ export const opencode: Profile = {
       timeoutS: ASK_S,
       otherwise: "it goes on asking on its own screen",
       promptsToo: true,
+      endedByAnswer: true,
       used: [],
       allow: () => ({ reply: "once" }),
       // Without a message the turn ends; to a question that is not answered there is none.
       deny: ({ for: what }, message) => (what === "question" ? {} : { reply: "reject", message }),
       answer: (_, answer) => ({ answer }),
     },
+    // Which of its choices Enter takes is a matter of colour.
+    screen: { from: /△ Permission required/, to: /Allow once +Allow always +Reject/ },
   },
   // One alone only asks whether it is meant.
   interrupt: ["Escape", "Escape"],

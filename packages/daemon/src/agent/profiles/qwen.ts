@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { answeredQuestions, permissionHook } from "../approvals.ts";
+import { permissionHook } from "../approvals.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import type { Profile } from "../profile.ts";
 
@@ -97,7 +97,15 @@ export const qwen: Profile = {
       return { ...injected, args: ["--input-file", `${directory}/${INPUT}`], files: { ...injected.files, [INPUT]: "" } };
     },
   },
-  approvals: { hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen", answer: answeredQuestions }) },
+  approvals: {
+    hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen", answer: answeredQuestions }),
+    screen: {
+      from: /^\s*\? \S.* ←$/,
+      to: /^\s*\d\. No, suggest changes \(esc\)$/,
+      hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
+      keys: { marked: /^\s*› \d\. /, allows: /› 1\. Yes, allow once$/, allow: ["Enter"], deny: ["Escape"] },
+    },
+  },
   channel: { name: "input file", file: INPUT, line: ({ id, text }) => JSON.stringify({ type: "submit", text, id }) },
   interrupt: ["Escape"],
   enterAfterMs: 400,

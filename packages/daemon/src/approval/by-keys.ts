@@ -1,0 +1,52 @@
+/**
+ * Answers an agent in the dialog on its screen. The very dialog that was answered must be there, whole, right before a key is pressed, and be
+ * gone after it: a stray Enter approves whatever comes next.
+ */
+import type { Decision } from "@holdfast/contract";
+import { type Dialog, dialogOn, type ScreenChannel } from "../agent/dialog.ts";
+import type { Host, RunId } from "../host/host.ts";
+import { parseKey } from "../host/keys.ts";
+
+/** How long a dialog may take to go. Some agents hear no key just after it came. */
+const GOES_MS = 1000;
+const LOOK_MS = 100;
+const TRIES = 3;
+
+/** `gone`: another one is there, or none. `unsafe`: it is there, but keys could mean something else. `deaf`: it did not go. */
+export type Pressed = "taken" | "gone" | "unsafe" | "deaf";
+
+/** `decided` is called when it is certain that a key will be pressed, and before that. */
+export async function answerByKeys(options: {
+  host: Host;
+  run: RunId;
+  channel: ScreenChannel;
+  dialog: string;
+  decision: Decision;
+  decided(): void;
+}): Promise<Pressed> {
+  const { host, run, channel, decision } = options;
+  const keys = decision === "allow" ? channel.keys?.allow : decision === "deny" ? channel.keys?.deny : undefined;
+  const onScreen = async (): Promise<Dialog | undefined> => {
+    const dialog = dialogOn(channel, await host.screen(run));
+    return dialog?.text === options.dialog ? dialog : undefined;
+  };
+  let dialog = await onScreen();
+  if (!dialog) return "gone";
+  if (!keys || !isSafe(dialog, decision)) return "unsafe";
+  options.decided();
+  for (let tried = 0; tried < TRIES; tried++) {
+    await host.press(run, keys.map(parseKey));
+    const until = performance.now() + GOES_MS;
+    do {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      dialog = await onScreen();
+      if (!dialog) return "taken";
+    } while (performance.now() < until);
+    if (!isSafe(dialog, decision)) return "unsafe";
+  }
+  return "deaf";
+}
+
+function isSafe({ canAllow, canDeny }: Dialog, decision: Decision): boolean {
+  return decision === "allow" ? canAllow : canDeny;
+}

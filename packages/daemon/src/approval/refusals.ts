@@ -1,0 +1,41 @@
+/** Why an answer is not taken, in words. */
+import { type Decision, HoldfastError } from "@holdfast/contract";
+import type { ApprovalRecord } from "../projection/approvals.ts";
+
+const ENDS: Readonly<Record<string, string>> = {
+  allowed: "was allowed already",
+  denied: "was denied already",
+  answered: "was answered already",
+  elsewhere: "was answered on the agent's own screen",
+  withdrawn: "is not wanted any more: its turn was interrupted, or its hook ended",
+  timed_out: "waited too long; the agent asks on its own screen now",
+  run_ended: "ended with its run",
+};
+
+export function over({ id, status, answeredBy, name }: ApprovalRecord): HoldfastError {
+  const by = answeredBy === null ? "" : ` by ${answeredBy}`;
+  return new HoldfastError("approval_over", `approval ${id} of ${name} ${ENDS[status] ?? "is over"}${by}`, {
+    hint: "list what waits: holdfast approvals",
+  });
+}
+
+export function noReason({ agent }: ApprovalRecord): HoldfastError {
+  return new HoldfastError("approval_unanswerable", `${agent} is answered by keys here, and takes no reason so`, {
+    hint: "leave --reason out, and tell it afterwards: holdfast send NAME TEXT",
+  });
+}
+
+export function unanswerable(approval: ApprovalRecord, decision: Decision): HoldfastError {
+  const { id, name, agent } = approval;
+  if (approval.for === "question" && decision === "allow") {
+    return new HoldfastError("approval_unanswerable", `${id} is a question: it wants an answer`, {
+      hint: `holdfast approvals answer ${id} TEXT`,
+    });
+  }
+  if (decision === "answer" && approval.for !== "question") {
+    return new HoldfastError("approval_unanswerable", `${id} is no question: allow or deny it`, { hint: `holdfast approvals allow ${id}` });
+  }
+  return new HoldfastError("approval_unanswerable", `${agent} takes no such answer from the inbox`, {
+    hint: `answer it there: holdfast attach ${name}`,
+  });
+}

@@ -1,0 +1,88 @@
+/** What an agent asks for, as it is written down, and what becomes of it. */
+import { type Approval, type AskedFor, type Attention, type Evidence, newSessionId, type RESOLVED } from "@holdfast/contract";
+import { DAEMON } from "../access/principal.ts";
+import type { HookChannel } from "../agent/approvals.ts";
+import type { Dialog } from "../agent/dialog.ts";
+import { describeTool, type Signal } from "../agent/hooks/hook-rules.ts";
+import type { Draft } from "../journal/journal.ts";
+import type { ApprovalRecord } from "../projection/approvals.ts";
+import type { SessionRecord } from "../projection/session-queries.ts";
+import type { Answer } from "./approvals.ts";
+import { attentionOf } from "./over.ts";
+
+/** More than that nobody reads, and the journal is no place for whole files: what is longer is answered on the agent's screen. */
+const LONGEST_INPUT = 200_000;
+
+export type How = (typeof RESOLVED)[number];
+
+export function requestOf({ record, ask, signal, channel }: { record: SessionRecord; ask: string; signal: Signal; channel: HookChannel }) {
+  const { tool, claim, at, directory } = signal;
+  const bytes = JSON.stringify(tool?.input ?? null).length;
+  const isLong = bytes > LONGEST_INPUT;
+  const told = claim.attention?.text ?? (tool && describeTool(tool)) ?? signal.event;
+  return {
+    id: newSessionId(),
+    run: record.run,
+    for: askedFor(claim.attention),
+    tool: tool?.name ?? null,
+    input: isLong ? null : (tool?.input ?? null),
+    text: isLong ? `${told} (arguments of ${Math.round(bytes / 1024)} KB, too long to be shown)` : told,
+    directory: directory ?? record.cwd,
+    channel: "hook" as const,
+    expiresAt: new Date(Date.parse(at) + channel.timeoutS * 1000).toISOString(),
+    otherwise: channel.otherwise,
+    reasons: true,
+    ask,
+    dialog: null,
+  };
+}
+
+/** Of what nothing is known but what its screen shows. */
+export function shownRequest(record: SessionRecord, { attention, dialog }: { attention: Attention; dialog: Dialog | undefined }) {
+  return {
+    id: newSessionId(),
+    run: record.run,
+    for: askedFor(attention),
+    tool: null,
+    input: null,
+    text: dialog?.about ?? attention.text ?? "it asks on its screen",
+    directory: record.cwd,
+    channel: "screen" as const,
+    expiresAt: null,
+    otherwise: "it goes on asking on its own screen",
+    reasons: false,
+    ask: null,
+    dialog: dialog?.text ?? null,
+  };
+}
+
+export function waiting(asked: Pick<ApprovalRecord, "for" | "text" | "requestedAt">, channel: HookChannel): Evidence {
+  return {
+    source: "hook",
+    at: asked.requestedAt,
+    claim: { turn: "working", attention: attentionOf(asked) },
+    what: "waits in the inbox",
+    // Behind a hook that blocks it a spinner turns on.
+    ...(channel.promptsToo ? {} : { held: true }),
+  };
+}
+
+export function answered({ id, run, session, text }: ApprovalRecord, { decision, reason, actor }: Answer): Draft {
+  return { type: "approval.answered", actor, session, data: { id, run, decision, reason: reason ?? null, text } };
+}
+
+export function resolved({ id, run, session }: ApprovalRecord, how: How): Draft {
+  return { type: "approval.resolved", actor: DAEMON, session, data: { id, run, how } };
+}
+
+export function isDue({ expiresAt }: ApprovalRecord): boolean {
+  return expiresAt !== null && Date.now() >= Date.parse(expiresAt);
+}
+
+export function shown({ ask, dialog, ...approval }: ApprovalRecord): Approval {
+  return dialog === null ? approval : { ...approval, input: { screen: dialog } };
+}
+
+function askedFor(attention: Attention | null | undefined): AskedFor {
+  return attention?.for === "question" ? "question" : "approval";
+}

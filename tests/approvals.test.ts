@@ -1,0 +1,258 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { AnyEvent, Approval, NewToken } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+const KEYS =
+  "id run for tool input text directory channel expiresAt otherwise reasons session name agent status requestedAt endedAt answeredBy reason"
+    .split(" ")
+    .sort();
+
+/** A demo agent that has asked whether it may make a file. */
+async function asking(home: TestHome, { name = "fix", command = "touch made.txt", args = [] as string[] } = {}): Promise<Approval> {
+  const open = (await home.json<Approval[]>(["approvals"])).length;
+  await home.ok(["spawn", "demo", "--name", name, "--prompt", `tool shell ${command}; say done`, "--", "--fast", ...args]);
+  const approvals = await waiting(home, open + 1);
+  const last = approvals.at(-1);
+  if (!last) throw new Error("nothing waits");
+  return last;
+}
+
+function waiting(home: TestHome, count = 1): Promise<Approval[]> {
+  return eventually(async () => {
+    const approvals = await home.json<Approval[]>(["approvals"]);
+    return approvals.length === count && approvals;
+  });
+}
+
+function made(home: TestHome): string {
+  return path.join(home.root, "made.txt");
+}
+
+async function prints(home: TestHome, name: string, text: string): Promise<void> {
+  await eventually(async () => (await home.ok(["logs", name])).includes(text));
+}
+
+function configure(home: TestHome, text: string): void {
+  const directory = path.join(home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, "config.toml"), text);
+}
+
+test("an agent that asks for leave waits in the inbox, runs what is allowed, and the audit says by whom (BG-17 agents) (NEW-04 agents)", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home);
+  expect(Object.keys(asked).sort()).toEqual(KEYS);
+  expect(asked).toMatchObject({
+    for: "approval",
+    tool: "Bash",
+    input: { command: "touch made.txt" },
+    text: "Bash: touch made.txt",
+    directory: home.root,
+    name: "fix",
+    agent: "demo",
+    status: "open",
+    channel: "hook",
+  });
+  expect(await home.session("fix")).toMatchObject({ status: "waiting", attention: { for: "approval", text: asked.text } });
+  const shown = await home.ok(["approvals"]);
+  for (const part of [asked.id, "fix", "demo", "Bash: touch made.txt", "without an answer", "its own screen"])
+    expect(shown).toContain(part);
+  expect(await home.ok(["approvals", "show", "fix"])).toContain("command: touch made.txt");
+  expect(existsSync(made(home))).toBe(false);
+
+  expect(await home.ok(["approvals", "allow", "fix"])).toContain("allowed by user:");
+  await eventually(() => existsSync(made(home)));
+  await home.until("fix", ({ status }) => status === "idle");
+  expect(await home.ok(["audit"])).toMatch(/user:\S+ +allowed fix: Bash: touch made\.txt/);
+  expect(await home.ok(["approvals"])).toBe("Nothing waits for you.\n");
+  expect(await home.json<Approval[]>(["approvals", "ls", "--all"])).toMatchObject([{ id: asked.id, status: "allowed" }]);
+  expect(await home.cli(["approvals", "allow", asked.id])).toMatchObject({ code: 27, stderr: expect.stringContaining("allowed already") });
+});
+
+test("what is denied does not run, and the agent reads why", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home);
+  await home.ok(["approvals", "deny", asked.id.slice(0, 5), "--reason", "not on a Friday"]);
+  await prints(home, "fix", "not on a Friday");
+  await home.until("fix", ({ status }) => status === "idle");
+  expect(existsSync(made(home))).toBe(false);
+});
+
+test("a daemon that is killed while something waits changes nothing, and the next one is told the answer", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home);
+  await home.killDaemon();
+  expect(await waiting(home)).toMatchObject([{ id: asked.id }]);
+  await home.killDaemon();
+  await home.ok(["approvals", "allow", "fix"]);
+  await eventually(() => existsSync(made(home)));
+  await home.until("fix", ({ status }) => status === "idle");
+});
+
+test("what is answered on the agent's own screen goes away from the inbox", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home);
+  await home.ok(["keys", "fix", "y"]);
+  await waiting(home, 0);
+  expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "elsewhere", answeredBy: null });
+  expect(existsSync(made(home))).toBe(true);
+});
+
+test("with its session ends what it waits for", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home);
+  await home.ok(["stop", "fix"]);
+  expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "run_ended" });
+  expect(await home.json<Approval[]>(["approvals"])).toEqual([]);
+  await home.ok(["rm", "fix"]);
+  expect((await home.cli(["approvals", "show", asked.id])).code).toBe(3);
+});
+
+test("several wait, the longest-waiting first, and are answered together or apart", async () => {
+  await using home = new TestHome();
+  const first = await asking(home, { name: "one", command: "touch a" });
+  const second = await asking(home, { name: "two", command: "touch b" });
+  expect((await home.json<Approval[]>(["approvals"])).map(({ id }) => id)).toEqual([first.id, second.id]);
+  expect((await home.json<Approval[]>(["approvals", "ls", "--session", "two"])).map(({ id }) => id)).toEqual([second.id]);
+  const completed = await home.ok(["__complete", "approvals", "allow", first.id.slice(0, 4)]);
+  expect(completed.trim().split("\n")).toContain(first.id);
+  const answered = await home.json<Approval[]>(["approvals", "allow", "one", "two"]);
+  expect(answered.map(({ status }) => status)).toEqual(["allowed", "allowed"]);
+  await eventually(() => existsSync(path.join(home.root, "a")) && existsSync(path.join(home.root, "b")));
+});
+
+test("a question is answered, and neither is it allowed nor a request answered like one", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "ask Which colour? | Red | Blue", "--", "--fast"]);
+  const [asked] = await waiting(home);
+  expect(asked).toMatchObject({ for: "question", text: expect.stringContaining("Which colour?") });
+  expect(await home.cli(["approvals", "allow", "fix"])).toMatchObject({ code: 27, stderr: expect.stringContaining("approvals answer") });
+  await home.ok(["approvals", "answer", "fix", "Blue"]);
+  await prints(home, "fix", "The tool answered: Blue");
+});
+
+test("rules of config.toml allow and deny, by the whole of a command, and are in the audit by name", async () => {
+  await using home = new TestHome();
+  configure(
+    home,
+    `[[approvals.rules]]
+name = "files"
+agent = "demo"
+tool = "Bash"
+pattern = "touch [a-z.]+"
+directory = "${home.root}"
+decision = "allow"
+
+[[approvals.rules]]
+tool = "Bash"
+pattern = "rm"
+decision = "deny"
+reason = "nothing is deleted here"
+`,
+  );
+  await home.ok(["spawn", "demo", "--name", "a", "--prompt", "tool shell touch made.txt", "--", "--fast"]);
+  await eventually(() => existsSync(made(home)));
+  await home.ok(["spawn", "demo", "--name", "b", "--prompt", "tool shell rm made.txt", "--", "--fast"]);
+  await prints(home, "b", "nothing is deleted here");
+  expect(existsSync(made(home))).toBe(true);
+  // The script's own steps end at a semicolon.
+  await asking(home, { name: "c", command: "touch x && mv x y" });
+  const audit = await home.ok(["audit"]);
+  expect(audit).toContain("rule:files  allowed a: Bash: touch made.txt");
+  expect(audit).toContain("rule:2  denied b: Bash: rm made.txt (nothing is deleted here)");
+  expect(await home.ok(["audit", "--actor", "rule:files"])).not.toContain("denied");
+});
+
+test("a rule that makes no sense keeps the daemon from starting, and says where it is", async () => {
+  await using home = new TestHome();
+  configure(home, '# mine\n[[approvals.rules]]\ntool = "Bash"\npatern = "ls"\ndecision = "allow"\n');
+  const { code, stderr } = await home.cli(["up"]);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain("config.toml, line 2: approvals rule 1");
+  expect(stderr).toContain('"patern"');
+  configure(home, "");
+});
+
+test("who may look may not answer, and no session answers for itself or another", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home);
+  const token = async (scope: string) => (await home.json<NewToken>(["token", "create", "--scope", scope])).token;
+  for (const scope of ["observer", "driver"]) {
+    const env = { HOLDFAST_TOKEN: await token(scope) };
+    expect((await home.json<Approval[]>(["approvals"], { env })).length).toBe(1);
+    expect((await home.cli(["approvals", "allow", "fix"], { env })).code, scope).toBe(20);
+  }
+  const out = path.join(home.root, "out");
+  await home.run(
+    `holdfast() { '${path.join(import.meta.dirname, "../bin/holdfast")}' "$@"; }; holdfast approvals --json > ${out}; holdfast approvals allow ${asked.id} 2>> ${out}; echo "code $?" >> ${out}`,
+    "--name",
+    "other",
+  );
+  await eventually(() => existsSync(out) && /code \d+/.test(readFileSync(out, "utf8")));
+  expect(readFileSync(out, "utf8")).toMatch(/^\[\]\n(.|\n)*code 20/);
+  expect(existsSync(made(home))).toBe(false);
+  await home.ok(["approvals", "allow", "fix"], { env: { HOLDFAST_TOKEN: await token("approver") } });
+  await eventually(() => existsSync(made(home)));
+});
+
+test("what an agent asks for is printed and does nothing to the terminal that prints it", async () => {
+  await using home = new TestHome();
+  await asking(home, { command: "printf '\u001b]0;owned\u0007\u202egnp.exe' \u001b[2J" });
+  for (const args of [["approvals"], ["approvals", "show", "fix"], ["audit"]]) {
+    const text = await home.ok(args);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is what is tested
+    expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f\u202e]/);
+  }
+  await home.ok(["approvals", "deny", "fix", "--reason", "\u001b[2Jno"]);
+  expect(await home.ok(["audit"])).not.toContain("\u001b");
+});
+
+test("who watches sees what comes and what becomes of it, over the death of a daemon (BG-04 agents)", async () => {
+  await using home = new TestHome();
+  await home.ok(["up"]);
+  const watcher = home.start(["approvals", "watch", "--json"]);
+  let seen = "";
+  watcher.stdout.setEncoding("utf8").on("data", (chunk) => {
+    seen += chunk;
+  });
+  const asked = await asking(home);
+  const statuses = () =>
+    seen
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as Approval).status);
+  await eventually(() => statuses().join() === "open");
+  await home.killDaemon();
+  await home.ok(["approvals", "allow", asked.id]);
+  await eventually(() => statuses().join() === "open,allowed");
+  watcher.kill("SIGINT");
+  const events = (await home.ok(["events", "--type", "approval.requested,approval.answered"])).trim().split("\n");
+  const [requested, answered] = events.map((line) => JSON.parse(line) as AnyEvent);
+  expect(requested).toMatchObject({ type: "approval.requested", actor: "daemon", data: { id: asked.id, text: asked.text } });
+  expect(answered).toMatchObject({ type: "approval.answered", data: { id: asked.id, decision: "allow", reason: null } });
+});
+
+test("an agent whose screen alone tells is shown in the inbox, and answered by its keys", async () => {
+  await using home = new TestHome();
+  // With a hook of their own it has none of ours.
+  const asked = await asking(home, { args: ["--hook", "true"] });
+  expect(asked).toMatchObject({
+    channel: "screen",
+    reasons: false,
+    expiresAt: null,
+    input: { screen: expect.stringContaining("touch made.txt") },
+  });
+  expect(await home.cli(["approvals", "deny", "fix", "--reason", "x"])).toMatchObject({
+    code: 27,
+    stderr: expect.stringContaining("no reason"),
+  });
+  await home.ok(["approvals", "allow", "fix"]);
+  await eventually(() => existsSync(made(home)));
+  expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "allowed" });
+  const second = await asking(home, { name: "again", args: ["--hook", "true"] });
+  await home.ok(["keys", "again", "n"]);
+  await waiting(home, 0);
+  expect(await home.json<Approval>(["approvals", "show", second.id])).toMatchObject({ status: "elsewhere" });
+});
