@@ -197,6 +197,23 @@ test("who may look may not answer, and no session answers for itself or another"
   await eventually(() => existsSync(made(home)));
 });
 
+test("no session gives by keys what it may not give", async () => {
+  await using home = new TestHome();
+  const out = path.join(home.root, "out");
+  const holdfast = path.join(import.meta.dirname, "../bin/holdfast");
+  await home.run(
+    `h='${holdfast}'; $h spawn demo --name child --prompt 'tool shell touch made.txt' -- --fast; until $h approvals | grep -q touch; do :; done
+    $h keys child y 2>> ${out}; echo "code $?" >> ${out}; $h send child y 2>> ${out}; echo "code $?" >> ${out}`,
+    "--name",
+    "parent",
+  );
+  await eventually(() => existsSync(out) && readFileSync(out, "utf8").match(/code \d+/g)?.length === 2);
+  expect(readFileSync(out, "utf8").match(/code \d+/g)).toEqual(["code 20", "code 20"]);
+  expect(await home.session("child")).toMatchObject({ parent: (await home.session("parent")).id, status: "waiting" });
+  expect(await home.ok(["audit"])).toContain("which no session may give");
+  expect(existsSync(made(home))).toBe(false);
+});
+
 test("what an agent asks for is printed and does nothing to the terminal that prints it", async () => {
   await using home = new TestHome();
   await asking(home, { command: "printf '\u001b]0;owned\u0007\u202egnp.exe' \u001b[2J" });

@@ -2,7 +2,7 @@
  * What every request passes before anything of it is read: the door's own checks, then who asks, then whether they may. The same for a
  * reply, a stream and a WebSocket.
  */
-import { ENDPOINTS, type Endpoint, type EndpointName, HoldfastError, type SessionId } from "@holdfast/contract";
+import { ENDPOINTS, type Endpoint, type EndpointName, HoldfastError, hasEnded, type SessionId } from "@holdfast/contract";
 import type { Access } from "../access/access.ts";
 import { type Identity, refusal } from "../access/identity.ts";
 import { sessionPrincipal } from "../access/principal.ts";
@@ -25,6 +25,9 @@ export interface Door {
 
 /** Only its user can open it, and no web page can. */
 export const UNIX_DOOR: Door = { open: true, check() {} };
+
+/** By these something is typed into a session. */
+const TYPES: ReadonlySet<EndpointName> = new Set(["sendText", "pressKeys", "attachSession"]);
 
 export class Gate {
   readonly #access: Access;
@@ -52,7 +55,19 @@ export class Gate {
     }
     const { ref } = params;
     if (identity.reach === undefined || ref === undefined || !endpoint.path.startsWith("/sessions/")) return params;
-    return { ...params, ref: this.resolve(identity.reach, name, ref) };
+    const id = this.resolve(identity.reach, name, ref);
+    if (TYPES.has(name)) this.#refuseApproving(identity.reach, name, id);
+    return { ...params, ref: id };
+  }
+
+  /** A key may be what allows it. */
+  #refuseApproving(reach: SessionId, name: EndpointName, id: SessionId): void {
+    const record = this.#queries.get(id);
+    if (record?.standing?.attention?.for !== "approval" || hasEnded(record.status)) return;
+    this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why: "it waits for an approval, which no session may give" });
+    throw new HoldfastError("forbidden", `${record.name} waits for an approval, which no session may give`, {
+      hint: "a person answers it: holdfast approvals",
+    });
   }
 
   /** The id of what a session means by `ref`; throws `forbidden` for another's. */

@@ -14,7 +14,6 @@ import {
   type Evidence,
   HoldfastError,
   type HostName,
-  hasEnded,
   type Principal,
   type SessionId,
 } from "@holdfast/contract";
@@ -91,9 +90,10 @@ export class Approvals implements Parking, Disposable {
 
   /** What the daemon before did not come to: answers that were given and not heard, hooks that ended meanwhile. */
   begin(): void {
-    for (const approval of this.#queries.list()) {
-      const session = this.#sessions.get(approval.session);
-      if (!session || session.run !== approval.run || hasEnded(session.status)) continue;
+    const live = this.#sessions.live();
+    const runs = new Set(live.map(({ id, run }) => runMarker({ session: id, run })));
+    for (const approval of this.#queries.list({ sessions: live.map(({ id }) => id) })) {
+      if (!runs.has(runMarker(approval))) continue;
       if (approval.status === "open") this.#watch(approval);
       else this.#tell(approval);
     }
@@ -193,6 +193,10 @@ export class Approvals implements Parking, Disposable {
     if (approval.status !== "open") throw over(approval);
     if (approval.channel === "screen") return this.#answerOnScreen(approval, answer);
     const words = this.#wordsOf(approval, answer);
+    if (isDue(approval)) {
+      this.#resolve(approval, "timed_out");
+      throw over({ ...approval, status: "timed_out" });
+    }
     using hook = this.#hookOf(approval);
     if (!hook) {
       this.#resolve(approval, "withdrawn");
@@ -267,6 +271,7 @@ export class Approvals implements Parking, Disposable {
     const what = `${draft.type}: ${approval.text}`;
     const calm: Evidence = { source: "hook", at: now, claim: { turn: "working", attention: null }, what };
     this.#status.learn(run, next && channel ? { ...waiting(next, channel), at: now } : calm, [draft]);
+    this.#shown.delete(approval.id);
     this.#unwatch(run);
   }
 

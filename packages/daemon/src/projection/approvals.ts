@@ -1,5 +1,5 @@
 /** What agents asked leave for, derived from `approval.*` events. One that is over keeps its row for as long as its session has one. */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Approval, type ApprovalStatus, type Decision, type EventData, HoldfastError, type SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
@@ -42,6 +42,7 @@ const CANDIDATES = 10;
 
 export class ApprovalQueries {
   readonly #db: DatabaseSync;
+  #open: StatementSync | undefined;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -59,8 +60,11 @@ export class ApprovalQueries {
     return watched(this.#db, () => this.#db.prepare(sql).all(...values)).map(toApproval);
   }
 
+  /** Asked with every look at a screen. */
   openOf(session: SessionId, run: number): ApprovalRecord[] {
-    return this.list({ open: true, sessions: [session] }).filter((approval) => approval.run === run);
+    this.#open ??= this.#db.prepare(`${SELECT} WHERE a.status = 'open' AND a.session = ? AND a.run = ? ORDER BY a.requested_seq`);
+    const open = this.#open;
+    return watched(this.#db, () => open.all(session, run)).map(toApproval);
   }
 
   get(id: string): ApprovalRecord | undefined {

@@ -50,13 +50,13 @@ exit 0
 /**
  * The FIFO is opened before anything is told, and for writing too: it has a reader for as long as this lives, and what is written into it
  * stays until it is read. Whoever looks at it afterwards and finds no reader knows that nobody waits. The answer is a file of its own,
- * written before the FIFO says so: a daemon may die in between.
+ * written before the FIFO says so: a daemon may die in between. Where no FIFO can be made it only tells, and the agent asks by itself.
  */
 const ASKING = `#!/bin/sh
 r=\${0%/*}/..
 n=$(date +%s).$$${ASK}
 f=$r/${ANSWERS}/$n
-mkfifo "$f" 2>/dev/null || exit 0
+mkfifo "$f" 2>/dev/null || exec sh "\${0%/*}/tell"
 trap 'rm -f "$f" "$f.json"; exit 0' HUP INT TERM
 exec 3<>"$f"
 if cat > "$r/${SIGNALS}/.$n" && mv "$r/${SIGNALS}/.$n" "$r/${SIGNALS}/$n"; then
