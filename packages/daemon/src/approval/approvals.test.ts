@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Approval, Principal, SessionId } from "@holdfast/contract";
-import { openHome, runDirectory } from "@holdfast/platform";
+import { type Home, openHome, runDirectory } from "@holdfast/platform";
 import { expect, test, vi } from "vitest";
 import { DAEMON } from "../access/principal.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";

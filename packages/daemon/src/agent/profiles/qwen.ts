@@ -98,7 +98,7 @@ export const qwen: Profile = {
     },
   },
   approvals: {
-    hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen", answer: answeredQuestions }),
+    hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen" }),
     screen: {
       from: /^\s*\? \S.* ←$/,
       to: /^\s*\d\. No, suggest changes \(esc\)$/,
