@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { inspect, isMissing, isSameProcess, type ProcessInfo } from "@holdfast/platform";
+import { allProcesses, argumentsOf, inspect, isMissing, isSameProcess, type ProcessInfo, writeFileAtomic } from "@holdfast/platform";
 
 /** A recorder that is stuck (a disk that does not answer) must not hold the end of a run for ever. */
 const PATIENCE_MS = 30_000;
@@ -25,7 +25,16 @@ export function recorderOf(directory: string): ProcessInfo | undefined {
 
 /** tmux itself notices only when it has something to write for it, and then that is lost. */
 export function recorderDied(directory: string): boolean {
-  return recorderPid(directory) > 0 && recorderOf(directory) === undefined;
+  if (recorderPid(directory) === 0 || recorderOf(directory)) return false;
+  const found = findRecorder(directory);
+  if (found) writeFileAtomic(join(directory, RECORDER), `${found.pid}\n`);
+  return found === undefined;
+}
+
+/** Whatever a damaged file says: by what it writes to, which is in its arguments. */
+function findRecorder(directory: string): ProcessInfo | undefined {
+  const recorders = [...allProcesses().values()].filter(({ name, zombie }) => RECORDERS.has(name) && !zombie);
+  return recorders.find(({ pid }) => argumentsOf(pid).some((word) => word.startsWith(`${directory}/output`)));
 }
 
 /** Why it failed, in its own words or better ones, and when; undefined when it said nothing. */
