@@ -203,7 +203,7 @@ test("no session gives by keys what it may not give", async () => {
   const holdfast = path.join(import.meta.dirname, "../bin/holdfast");
   await home.run(
     `h='${holdfast}'; $h spawn demo --name child --prompt 'tool shell touch made.txt' -- --fast; until $h approvals | grep -q touch; do :; done
-    $h keys child y 2>> ${out}; echo "code $?" >> ${out}; $h send child y 2>> ${out}; echo "code $?" >> ${out}`,
+    $h keys child y 2>> ${out}; echo "code $?" >> ${out}; $h send child --force y 2>> ${out}; echo "code $?" >> ${out}`,
     "--name",
     "parent",
   );

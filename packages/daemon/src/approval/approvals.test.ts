@@ -188,6 +188,18 @@ test("an answer that was written down and not heard is told by the next daemon",
   expect(decisionIn(await printed)).toEqual({ behavior: "deny", message: "no" });
 });
 
+test("a hook that a lost journal knew of is let go", async () => {
+  await using world = new World("codex");
+  world.begin();
+  const { printed } = world.ask("rm x");
+  await world.waiting();
+  world.kill();
+  world.db.exec("DELETE FROM approvals; DELETE FROM events WHERE type LIKE 'approval.%'");
+  world.begin();
+  expect(await printed).toBe("");
+  expect(world.left()).toEqual([]);
+});
+
 test("a request that was written down before its file was deleted is not asked twice", async () => {
   await using world = new World();
   const approvals = world.begin();

@@ -21,7 +21,7 @@ import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { DENIED, type HookChannel } from "../agent/approvals.ts";
 import { dialogOn } from "../agent/dialog.ts";
-import { WaitingHook, watchAnswers } from "../agent/hooks/answer-files.ts";
+import { WaitingHook, waitingAsks, watchAnswers } from "../agent/hooks/answer-files.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { fuse } from "../agent/status/fuse.ts";
 import { type Host, type RunId, runMarker } from "../host/host.ts";
@@ -98,7 +98,18 @@ export class Approvals implements Parking, Disposable {
       else this.#tell(approval);
     }
     for (const { session, run } of this.#queries.list({ open: true })) this.look({ session, run });
+    for (const { id, run } of live) this.#letGo({ session: id, run });
     this.#arm();
+  }
+
+  /** What a hook asked that a lost journal knew of, nobody knows any more: it ends, and its agent asks by itself. */
+  #letGo({ session, run }: RunId): void {
+    const directory = runDirectory(this.#home, session, run);
+    for (const ask of waitingAsks(directory)) {
+      if (this.#queries.byAsk(session, run, ask)) continue;
+      using hook = WaitingHook.find(directory, ask);
+      hook?.answer("");
+    }
   }
 
   [Symbol.dispose](): void {

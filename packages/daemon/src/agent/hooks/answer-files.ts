@@ -2,10 +2,10 @@
  * Where the hooks of a run wait that asked for leave: each on a FIFO of its own, which has a reader for as long as the hook lives. The answer
  * is a file beside it, there before the hook is woken, so that it does not matter when a daemon dies in between: the next one wakes it again.
  */
-import { closeSync, constants, type FSWatcher, lstatSync, openSync, rmSync, watch, writeSync } from "node:fs";
+import { closeSync, constants, type FSWatcher, lstatSync, openSync, readdirSync, rmSync, watch, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, isMissing, log, writeFileAtomic } from "@holdfast/platform";
-import { ANSWERS } from "./injection.ts";
+import { ANSWERS, ASK } from "./injection.ts";
 
 /** A hook that waits, held so that it can be told whether it still does. */
 export class WaitingHook implements Disposable {
@@ -47,6 +47,16 @@ export class WaitingHook implements Disposable {
 
   [Symbol.dispose](): void {
     closeSync(this.#fifo);
+  }
+}
+
+/** The hooks of a run that wait, or were killed while they did. */
+export function waitingAsks(runDirectory: string): string[] {
+  try {
+    return readdirSync(join(runDirectory, ANSWERS)).filter((name) => name.endsWith(ASK));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
   }
 }
 
