@@ -40,7 +40,7 @@ function configure(home: TestHome, text: string): void {
   writeFileSync(path.join(directory, "config.toml"), text);
 }
 
-test("an agent that asks for leave waits in the inbox, runs what is allowed, and the audit says by whom (BG-17 agents) (NEW-04 agents)", async () => {
+test("an agent that asks for leave waits in the inbox, runs what is allowed, and the audit says by whom (BG-17 agents, NEW-04 agents)", async () => {
   await using home = new TestHome();
   const asked = await asking(home);
   expect(Object.keys(asked).sort()).toEqual(KEYS);

@@ -45,7 +45,7 @@ async function results(world: RealWorld): Promise<string> {
 }
 
 describe.each(PARKED)("%s", (agent) => {
-  test("what is allowed from the inbox runs, and the agent goes on (BG-17 agents) (NEW-04 agents)", async () => {
+  test("what is allowed from the inbox runs, and the agent goes on (BG-17 agents, NEW-04 agents)", async () => {
     await using world = await RealWorld.open();
     const { made, approval: asked } = await asking(world, agent);
     expect(asked).toMatchObject({ agent, name: agent, for: "approval", status: "open", directory: path.dirname(made) });
@@ -149,20 +149,22 @@ describe("claude", () => {
     const refused = await world.home.cli(["approvals", "deny", asked.id]);
     expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("own screen") });
   });
+});
 
-  test("Esc on its own screen takes back what it asked for", async () => {
-    await using world = await RealWorld.open();
-    const { made, approval: asked } = await asking(world, "claude");
-    await world.shows("claude", /❯ 1\. Yes/);
-    await eventually(
-      async () => {
-        await world.home.ok(["keys", "claude", "Escape"]);
-        return (await approval(world, asked)).status !== "open";
-      },
-      PATIENCE_MS,
-      500,
-    );
-    expect(existsSync(made)).toBe(false);
-    await status(world, "claude", "idle");
-  });
+test.each(["claude", "codex", "qwen"] as const)("Esc on the screen of %s takes back what it asked for", async (agent) => {
+  await using world = await RealWorld.open();
+  const { made, approval: asked } = await asking(world, agent);
+  if (agent === "claude") await world.shows(agent, /❯ 1\. Yes/);
+  // Claude hears no key just after its dialog came.
+  await eventually(
+    async () => {
+      await world.home.ok(["keys", agent, "Escape"]);
+      return (await approval(world, asked)).status === "withdrawn";
+    },
+    PATIENCE_MS,
+    1000,
+  );
+  await status(world, agent, "idle");
+  expect(existsSync(made)).toBe(false);
+  expect(await world.home.json(["approvals"])).toEqual([]);
 });
