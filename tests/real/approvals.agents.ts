@@ -131,24 +131,25 @@ describe("qwen", () => {
   });
 });
 
-describe("claude", () => {
-  test("who answers on its own screen first is heard, and the inbox follows", async () => {
-    await using world = await RealWorld.open();
-    const { made, approval: asked } = await asking(world, "claude");
-    await world.shows("claude", /❯ 1\. Yes/);
-    await status(world, "claude", "waiting");
-    await eventually(
-      async () => {
-        await world.home.ok(["keys", "claude", "Enter"]);
-        return existsSync(made);
-      },
-      PATIENCE_MS,
-      500,
-    );
-    await eventually(async () => (await approval(world, asked)).status === "elsewhere", PATIENCE_MS, 100);
-    const refused = await world.home.cli(["approvals", "deny", asked.id]);
-    expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("own screen") });
-  });
+test.each([
+  ["claude", /❯ 1\. Yes/],
+  ["opencode", /Allow once +Allow always/],
+] as const)("who answers first on the screen of %s is heard, and the inbox follows", async (agent, dialog) => {
+  await using world = await RealWorld.open();
+  const { made, approval: asked } = await asking(world, agent);
+  await world.shows(agent, dialog);
+  // Claude hears no key just after its dialog came.
+  await eventually(
+    async () => {
+      await world.home.ok(["keys", agent, "Enter"]);
+      return existsSync(made);
+    },
+    PATIENCE_MS,
+    1000,
+  );
+  await eventually(async () => (await approval(world, asked)).status === "elsewhere", PATIENCE_MS, 100);
+  const refused = await world.home.cli(["approvals", "deny", asked.id]);
+  expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("own screen") });
 });
 
 test.each(["claude", "codex", "qwen"] as const)("Esc on the screen of %s takes back what it asked for", async (agent) => {

@@ -94,6 +94,14 @@ test("a directory fits itself and what is below it, a star one name", () => {
   expect(of("/a.b", "/axb")).toBe(false);
 });
 
+test("a command that is to run elsewhere is not allowed by a rule for here", () => {
+  const elsewhere = (workdir: string) => bash("ls", { input: { command: "ls", workdir } });
+  const allow = rules({ directory: "/home/dev/code", decision: "allow" });
+  expect(decide(allow, elsewhere("src"))?.decision).toBe("allow");
+  for (const path of ["/etc", "../../../../etc", "/home/dev"]) expect(decide(allow, elsewhere(path)), path).toBeUndefined();
+  expect(decide(rules({ directory: "/etc", decision: "deny" }), elsewhere("/etc"))?.decision).toBe("deny");
+});
+
 test("neither a question nor a text without end is decided by a rule", () => {
   const some = rules({ tool: "*", decision: "allow", compound: true });
   expect(decide(some, bash("ls", { for: "question" }))).toBeUndefined();

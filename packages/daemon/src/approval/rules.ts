@@ -30,6 +30,9 @@ const LONGEST = 10_000;
 /** What makes a shell do more than run one program with these words. */
 const OPERATORS = /[;&|<>`$()\p{Cc}]/u;
 
+/** Arguments that say where a command runs, by the names that agents give them. */
+const WORKS_IN = ["workdir", "cwd", "directory", "dir_path"];
+
 const KEYS = ["name", "agent", "tool", "pattern", "directory", "decision", "reason", "compound"];
 
 export type Asking = Pick<ApprovalRecord, "for" | "agent" | "tool" | "input" | "directory">;
@@ -50,9 +53,17 @@ export function decide(
 function fits(rule: Rule, asked: Asking, text: string): boolean {
   if (rule.agent && !rule.agent.test(asked.agent)) return false;
   if (rule.tool && !rule.tool.test(asked.tool ?? "")) return false;
-  if (rule.directory && !rule.directory.test(normalize(`${asked.directory}/`))) return false;
+  if (rule.directory && !isIn(rule, asked)) return false;
   if (rule.pattern && !rule.pattern.test(text)) return false;
   return rule.decision !== "allow" || rule.compound || !isCommand(asked) || !OPERATORS.test(text);
+}
+
+/** Where the agent is, and where its tool is to run: an `allow` fits when both do. */
+function isIn({ directory, decision }: Rule, asked: Asking): boolean {
+  const there = WORKS_IN.map((key) => (asked.input as Record<string, unknown> | null)?.[key]).filter((path) => typeof path === "string");
+  const all = [asked.directory, ...there.map((path) => resolve(asked.directory, path))];
+  const fits = (path: string) => directory?.test(normalize(`${path}/`)) ?? true;
+  return decision === "allow" ? all.every(fits) : all.some(fits);
 }
 
 /** What a pattern is about: the command, the path (from the directory, if it is in there), or whatever else the tool is mostly about. */
