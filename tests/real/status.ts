@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { eventually } from "../home.ts";
 import type { AgentName } from "./agents.ts";
 import { ALLOW } from "./turns.ts";
 import { becomes, explain, interrupt, statuses } from "./watching.ts";
@@ -47,6 +48,22 @@ export async function followsStatus(agent: AgentName, hooked = HOOKED.includes(a
   // On a screen alone, what lasts for less than a look is not seen.
   if (hooked) expect(had).toEqual(["working", "idle", "working", ...approval, "working", "idle", "working", "idle"]);
   else expect(had.filter((_, i) => !isBrief(had, i))).toEqual(["working", "idle", ...approval, "idle", "working", "idle"]);
+}
+
+/** Its hooks come too, with ids of their own. */
+export async function isNotEndedByASubagent(): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn("codex");
+  await becomes(world, "codex", "idle");
+  await world.prompt("codex", 'tool spawn_agent {"message":"say I am a subagent"}; say the parent goes on; talk 100s');
+  const { conversation } = await becomes(world, "codex", "working");
+  const ended = async () => (await world.model.asked()).some(({ prompt, state }) => prompt === "say I am a subagent" && state === "ended");
+  await eventually(ended, 60_000, 100);
+  await world.shows("codex", /the parent goes on bababa/);
+  await interrupt(world, "codex");
+  const last = await becomes(world, "codex", "idle");
+  expect([last.turns, last.conversation]).toEqual([1, conversation]);
+  expect(await statuses(world, "codex")).toEqual(["working", "idle"]);
 }
 
 function isBrief(had: string[], i: number): boolean {

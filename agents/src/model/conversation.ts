@@ -4,6 +4,8 @@ export interface Tool {
   name: string;
   /** JSON Schema of its arguments. */
   schema: Schema;
+  /** Where the API sorts tools into such, and wants it back with a call. */
+  namespace?: string;
 }
 
 export interface Schema {

@@ -205,6 +205,14 @@ test("a tool that is not on offer is searched for first, and then called in the 
   expect(second.events.map(client.call)).toEqual([{ name: "tool_call", values: { name: "weather", arguments: { city: "Oslo" } } }]);
 });
 
+test("a tool in a namespace is called with it: codex knows it by no other name", async () => {
+  await using model = await startModel();
+  const tools = [{ type: "namespace", name: "agents", tools: [{ type: "function", name: "spawn_agent", parameters: {} }] }];
+  const { events } = await post(model, "/v1/responses", { input: 'tool spawn_agent {"message":"look"}', tools });
+  expect(JSON.stringify(events)).toContain('"name":"spawn_agent"');
+  expect(JSON.stringify(events)).toContain('"namespace":"agents"');
+});
+
 test("codex is made to ask a person, and each agent's question has the form its tool wants", async () => {
   await using model = await startModel();
   const [, codex, , gemini] = CLIENTS as [Client, Client, Client, Client];

@@ -1,5 +1,18 @@
 /** OpenAI responses: codex. */
-import { list, type Message, type Part, parsed, type Question, record, type Schema, string, tokens, tokensAsked } from "./conversation.ts";
+import {
+  type Call,
+  list,
+  type Message,
+  type Part,
+  parsed,
+  type Question,
+  record,
+  type Schema,
+  string,
+  type Tool,
+  tokens,
+  tokensAsked,
+} from "./conversation.ts";
 import { callsOf, type Dialect, secondsFromNow, sse, textOf, wordsFor } from "./dialect.ts";
 
 const RESPONSE = "resp_scripted";
@@ -40,7 +53,7 @@ export const openaiResponses: Dialect = {
             before + event("response.output_text.delta", { item_id: MESSAGE, output_index: items, content_index: 0, delta: part.text })
           );
         }
-        return close() + event("response.output_item.done", { output_index: items++, item: callItem(part.call) });
+        return close() + event("response.output_item.done", { output_index: items++, item: callItem(question, part.call) });
       },
       end: (parts) => close() + event("response.completed", { response: whole(question, parts) }),
     };
@@ -73,9 +86,12 @@ function message(item: Record<string, unknown>, items: readonly Record<string, u
   return [{ from: "user", text: /^\s*<[a-z_]+>/.test(text) || text.startsWith("# AGENTS.md") ? "" : text }];
 }
 
-/** Tools of an MCP server come in a namespace. */
-function toolsIn(tool: Record<string, unknown>): { name: string; schema: Schema }[] {
-  if (tool.type === "namespace") return list(tool.tools).flatMap(toolsIn);
+/** Tools of an MCP server and those for subagents come in a namespace. */
+function toolsIn(tool: Record<string, unknown>): Tool[] {
+  if (tool.type === "namespace")
+    return list(tool.tools)
+      .flatMap(toolsIn)
+      .map((one) => ({ ...one, namespace: string(tool.name) }));
   return [{ name: string(tool.name) || string(tool.type), schema: record(tool.parameters) as Schema }];
 }
 
@@ -92,7 +108,7 @@ function event(type: string, data: Record<string, unknown>): string {
 
 function whole(question: Question, parts: readonly Part[]) {
   const said = textOf(parts);
-  const output = [...(said === "" ? [] : [messageItem(said, "completed")]), ...callsOf(parts).map(callItem)];
+  const output = [...(said === "" ? [] : [messageItem(said, "completed")]), ...callsOf(parts).map((call) => callItem(question, call))];
   const [input, written] = [tokensAsked(question), tokens(said) + 1];
   return {
     id: RESPONSE,
@@ -114,6 +130,8 @@ function messageItem(text: string, status: string) {
   return { type: "message", id: MESSAGE, role: "assistant", status, content: [{ type: "output_text", text, annotations: [] }] };
 }
 
-function callItem({ id, name, arguments: values }: { id: string; name: string; arguments: unknown }) {
-  return { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(values), status: "completed" };
+function callItem({ tools }: Question, { id, name, arguments: values }: Call) {
+  const namespace = tools.find((tool) => tool.name === name)?.namespace;
+  const call = { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(values), status: "completed" };
+  return namespace === undefined ? call : { ...call, namespace };
 }
