@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { describe, onTestFinished, test } from "vitest";
 import { AGENT_NAMES } from "./agents.ts";
-import { followsStatus, isNotEndedByASubagent } from "./status.ts";
+import { asksAboutOtherHooks, followsStatus, isNotEndedByASubagent } from "./status.ts";
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test("is idle, works, waits for an approval that it names, and is idle again; Esc makes it idle too (NEW-03 agents)", () =>
@@ -11,6 +11,8 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
 });
 
 test("codex works on when a subagent of its has ended, in the same conversation", isNotEndedByASubagent);
+
+test("codex asks about hooks that are a user's own, and that is told", asksAboutOtherHooks);
 
 test("gemini takes hooks where nobody but root could have put them, and only there", async () => {
   const directory = path.join(homedir(), ".cache/holdfast/tests");

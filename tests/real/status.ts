@@ -66,6 +66,16 @@ export async function isNotEndedByASubagent(): Promise<void> {
   expect(await statuses(world, "codex")).toEqual(["working", "idle"]);
 }
 
+/** Of a user's own hooks it asks whether they may run: that ours are trusted trusts no others. */
+export async function asksAboutOtherHooks(): Promise<void> {
+  await using world = await RealWorld.open();
+  const theirs = 'hooks.Stop=[{hooks=[{type="command",command="true"}]}]';
+  await world.spawn("codex", "codex", ["--", "-c", theirs]);
+  const { attention } = await becomes(world, "codex", "waiting");
+  expect(attention).toMatchObject({ for: "trust", text: "Hooks need review" });
+  expect((await explain(world, "codex")).sources).not.toContain("hook");
+}
+
 function isBrief(had: string[], i: number): boolean {
   return had[i] === "working" && [had[i - 1], had[i + 1]].some((next) => next?.startsWith("waiting"));
 }

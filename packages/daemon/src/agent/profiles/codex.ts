@@ -36,7 +36,7 @@ export const codex: Profile = {
   screen: [
     { name: "sign in", foot: /Press enter to continue/, line: /Sign in with ChatGPT/, waits: "login" },
     { name: "trust dialog", foot: /enter continue · esc quit/, line: /Trust this folder\?/, within: 12, waits: "trust" },
-    { name: "hooks to be reviewed", line: /Hooks need review/, within: 14, waits: "trust" },
+    { name: "hooks to be reviewed", foot: /enter confirm · esc skip/, line: /Hooks need review/, within: 14, waits: "trust" },
     { name: "question", foot: /enter to submit answer/, waits: "question", turn: "working" },
     {
       name: "permission prompt",
