@@ -28,3 +28,15 @@ test("a suggestion is told from a draft by its colour, on terminals of 256 colou
   // As it draws a command that was typed.
   expect(drawn("38;2;203;166;247")).toMatchObject({ is: "draft" });
 });
+
+test("gemini's composer is found also while nobody is attached, and its cursor is put away below everything", () => {
+  const { composer } = profiles.get("gemini");
+  const read = all
+    .filter(({ agent }) => agent === "gemini")
+    .map((fixture) => {
+      const { lines } = fixture.screen;
+      const cursor = { x: 0, y: lines.findLastIndex((line) => line.trim() !== "") + 1, visible: false };
+      return [nameOf(fixture), readComposer(composer as Composer, { ...fixture.screen, cursor })?.is ?? null, fixture.expected.composer];
+    });
+  expect(read.filter(([, is, expected]) => is !== expected)).toEqual([]);
+});

@@ -22,6 +22,11 @@ export interface Composer {
   placeholder?: RegExp;
   /** Besides faint: colours in which it shows what nobody typed. Another theme has others, and what is shown there counts as a draft. */
   ghost?: readonly string[];
+  /**
+   * It puts the cursor, hidden, below everything while its terminal does not have the focus, as that of a session that nobody is attached to:
+   * then the composer is below the last row of this kind.
+   */
+  unfocused?: RegExp;
   /** It shows the terminal's cursor, which is hidden while something else takes what is typed. */
   cursor?: "shown";
 }
@@ -29,8 +34,10 @@ export interface Composer {
 export type Composed = { is: "empty" } | { is: "draft"; text: string };
 
 /** undefined: there is no composer that takes what is typed. */
-export function readComposer(composer: Composer, screen: Pick<Screen, "lines" | "ansi" | "cursor" | "columns">): Composed | undefined {
-  const { cursor } = screen;
+export function readComposer(composer: Composer, seen: Pick<Screen, "lines" | "ansi" | "cursor" | "columns">): Composed | undefined {
+  const cursor = cursorIn(composer, seen);
+  if (!cursor) return undefined;
+  const screen = { ...seen, cursor };
   if (composer.cursor === "shown" && !cursor.visible) return undefined;
   const rows = rowsOf(composer, screen);
   if (!rows) return undefined;
@@ -42,6 +49,16 @@ export function readComposer(composer: Composer, screen: Pick<Screen, "lines" | 
   const before = rows.filter(({ y }) => y <= cursor.y).map((row) => (row.y < cursor.y ? row.text : row.text.slice(0, cursor.x - row.x)));
   const ours = before.join("").trim() === "" && (composer.placeholder?.test(text) || isGhost(composer, rows, screen));
   return ours ? { is: "empty" } : { is: "draft", text };
+}
+
+/** Of an agent that has put its cursor away: where its composer's text begins, if there is one. */
+function cursorIn({ unfocused, mark }: Composer, { lines, cursor }: Pick<Screen, "lines" | "cursor">): Screen["cursor"] | undefined {
+  const isAway = !cursor.visible && cursor.x === 0 && lines.slice(cursor.y).every((line) => line.trim() === "");
+  if (!unfocused || !isAway) return cursor;
+  const y = lines.findLastIndex((line) => mark.test(line));
+  const above = lines.findLastIndex((line) => unfocused.test(line));
+  if (above < 0 || y <= above) return undefined;
+  return { x: mark.exec(lines[y] ?? "")?.[0].length ?? 0, y, visible: false };
 }
 
 interface TextRow {

@@ -60,8 +60,10 @@ export const SHOWN_MS = 3000;
 export const FOUND_MS = 700;
 /** An Enter that was taken is gone from the screen by then. */
 export const TAKEN_MS = 2500;
-/** A hook that tells of a prompt has told it by then. */
-export const TOLD_MS = 6000;
+/** A hook that tells of a prompt has told it by then; opencode took four seconds for the first prompt on a busy machine. */
+export const TOLD_MS = 10_000;
+/** What shows nothing that is known says so little that it is waited for longer. */
+const UNKNOWN_MS = 30_000;
 /** After the end of a turn, what the agent said comes within this. */
 export const ANSWER_MS = 3000;
 const PASTES = 3;
@@ -127,7 +129,7 @@ function decideInjected(message: MessageRecord, now: Situation): Action {
   }
   if (!tells.prompts && attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
   if (message.working && attempt.told !== null && steadyMs >= ANSWER_MS) return { do: "note turn", evidence: attempt.told };
-  if (steadyMs < TOLD_MS) return hold("it has the message", 500);
+  if (steadyMs < (now.turn === null ? UNKNOWN_MS : TOLD_MS)) return hold("it has the message", 500);
   if (attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
   if (message.working) return { do: "note turn", evidence: "it left the composer while a turn ran, which has ended" };
   if (isCommand(message.text)) return { do: "settle", why: "a command of the agent's own begins no turn" };

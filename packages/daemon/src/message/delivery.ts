@@ -218,7 +218,7 @@ export class Delivery implements Disposable {
       case "note reply":
         return note({ type: "message.replied", actor: DAEMON, session, data: { id, run, reply: this.#attemptOf(message).reply } });
       case "fail":
-        return note(failure(message, action));
+        return note(failure(message, { why: action.why, hint: action.hint, known: action.known }));
     }
   }
 
@@ -283,7 +283,9 @@ export class Delivery implements Disposable {
     // What was told while the screen came counts.
     const { standing, restartAt } = this.#queries.get(message.session) ?? {};
     const shown = screen && profile?.screen ? readScreen(profile.screen, screen)?.claim : undefined;
-    const turn = standing?.turn && shown?.turn === "working" ? "working" : (standing?.turn ?? null);
+    // Nothing is handed over to what shows nothing that is known, whatever was known of it before.
+    const isHidden = message.state === "queued" && shown === undefined;
+    const turn = standing?.turn && shown?.turn === "working" ? "working" : isHidden ? null : (standing?.turn ?? null);
     const rules = profile?.hooks?.rules ?? [];
     // Hooks that were put in may be turned off by the user's own settings: they count once they have told something.
     const heard = standing?.evidence.some(({ source }) => source === "hook") ?? false;

@@ -16,7 +16,9 @@ export function whoseText(composed: Composed | undefined, ours: string): Holds {
   if (composed.is === "empty") return "nothing";
   if (PASTED.test(composed.text)) return ONLY_PASTED.test(composed.text) ? "ours" : "mixed";
   const [seen, whole] = [squashed(composed.text), squashed(ours)];
-  if (seen === whole || (seen.length >= TELLING_PART && whole.includes(seen))) return "ours";
+  // Some composers are read only as far as an empty line.
+  if (seen === whole || seen === squashed(ours.trim().split(/\n\s*\n/)[0] ?? "") || (seen.length >= TELLING_PART && whole.includes(seen)))
+    return "ours";
   return whole !== "" && seen.includes(whole) ? "mixed" : "other";
 }
 

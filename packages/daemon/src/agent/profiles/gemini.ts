@@ -51,7 +51,7 @@ export const gemini: Profile = {
     },
     { name: "ready", title: /^◇/, turn: "idle", calm: true },
   ],
-  composer: { mark: /^ > /, below: /^$/, placeholder: /^Type your message or @path\/to\/file$/ },
+  composer: { mark: /^ > /, below: /^$/, unfocused: /^─{10}/, placeholder: /^Type your message or @path\/to\/file$/ },
   hooks: {
     conversation: "session_id",
     tool: { name: "tool_name", input: "tool_input" },
