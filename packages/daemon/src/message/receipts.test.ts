@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { Signal } from "../agent/hooks/hook-rules.ts";
+import type { MessageRecord } from "../projection/messages.ts";
+import { receiptsOf } from "./receipts.ts";
+
+const submitted = {
+  id: "m",
+  session: "aaaaaaaaaa",
+  text: "fix the bug\nand test it",
+  state: "injected",
+  working: false,
+  run: 2,
+  via: "typed",
+  injectedAt: "2026-01-01T00:00:00.000Z",
+  known: true,
+} as MessageRecord;
+
+const signal = { event: "UserPromptSubmit", at: "", claim: {}, prompt: null, reply: null, failure: null } as unknown as Signal;
+const told = { ...signal, prompt: "fix the bug\r\nand test it " };
+const answered = { ...signal, event: "Stop", reply: "done" };
+
+function receipts(of: Signal, message: Partial<MessageRecord>, { answers = of.event === "Stop", turnEnded = false } = {}) {
+  const messages = [{ ...submitted, ...message } as MessageRecord];
+  const drafts = receiptsOf(of, { run: 2, messages, answers, said: ({ text }) => text, turnEnded: () => turnEnded });
+  return drafts.map(({ type, data }) => ({ type, ...data }));
+}
+
+test("a prompt that the agent tells is the message that was handed over, and no other (BG-06 agents)", () => {
+  expect(receipts(told, {})).toMatchObject([{ type: "message.turn_started", id: "m", run: 2 }]);
+  expect(receipts({ ...told, prompt: "fix the bug" }, {})).toEqual([]);
+  expect(receipts(told, { run: 1 })).toEqual([]);
+  expect(receipts(told, { state: "queued" })).toEqual([]);
+  expect(receipts(told, { state: "turn_started" })).toEqual([]);
+});
+
+test("one that a daemon's death left half handed over was injected if the agent tells of it; so was one that was given up in doubt", () => {
+  const types = [{ type: "message.injected" }, { type: "message.turn_started" }];
+  expect(receipts(told, { state: "injecting", injectedAt: null })).toMatchObject(types);
+  expect(receipts(told, { state: "failed", known: false })).toMatchObject([{ type: "message.turn_started" }]);
+  expect(receipts(told, { state: "failed", known: true })).toEqual([]);
+});
+
+test("an answer ends its turn; an interrupt does not answer, and a failure says why", () => {
+  const started = { state: "turn_started" } as const;
+  expect(receipts(answered, started)).toMatchObject([{ type: "message.replied", reply: "done" }]);
+  expect(receipts({ ...answered, reply: null }, started)).toMatchObject([{ type: "message.replied", reply: null }]);
+  expect(receipts({ ...signal, event: "Interrupt" }, started)).toEqual([]);
+  expect(receipts({ ...signal, event: "StopFailure", failure: "rate_limit" }, started)).toMatchObject([
+    { type: "message.failed", why: "its turn failed: rate_limit", known: true },
+  ]);
+  expect(receipts(answered, {})).toEqual([]);
+});
+
+test("what is told in the middle of another turn is no turn of its own yet, nor is the end of that one its answer", () => {
+  expect(receipts(told, { working: true })).toEqual([]);
+  expect(receipts(told, { working: true, state: "injecting", injectedAt: null })).toMatchObject([{ type: "message.injected" }]);
+  expect(receipts(told, { working: true }, { turnEnded: true })).toMatchObject([{ type: "message.turn_started" }]);
+  expect(receipts(answered, { working: true, state: "turn_started" })).toEqual([]);
+});

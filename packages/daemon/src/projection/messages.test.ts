@@ -1,0 +1,80 @@
+import type { Principal, SessionId } from "@holdfast/contract";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openDatabase } from "../journal/database.ts";
+import { type Draft, Journal } from "../journal/journal.ts";
+import { pruneEvents } from "../journal/prune.ts";
+import { MessageQueries, messagesProjection } from "./messages.ts";
+import { sessionsProjection, snapshotOf } from "./sessions.ts";
+
+const ACTOR = "user:tester" as Principal;
+const SESSIONS = ["aaaaaaaaaa", "bbbbbbbbbb"] as SessionId[];
+
+function open() {
+  const db = openDatabase(":memory:");
+  const journal = new Journal({ db, projections: [sessionsProjection, messagesProjection], machineName: "box" });
+  for (const [i, session] of SESSIONS.entries()) {
+    const shape = { name: `s${i}`, kind: "terminal", agent: "demo", role: null, objective: null, host: "tmux", cwd: "/", command: ["x"] };
+    journal.append({ type: "session.created", actor: ACTOR, session, data: shape } as Draft);
+  }
+  return { db, journal, messages: new MessageQueries(db) };
+}
+
+function about(id: string, session: SessionId, type: Draft["type"]): Draft {
+  const data = { id, run: 1, via: "typed", working: false, why: "so", hint: "look", known: false, evidence: "hook", reply: "yes" };
+  return { type, actor: ACTOR, session, data: { ...data, text: id, steer: false } } as unknown as Draft;
+}
+
+const TYPES = [
+  "message.injecting",
+  "message.requeued",
+  "message.injected",
+  "message.settled",
+  "message.turn_started",
+  "message.replied",
+  "message.failed",
+  "message.cancelled",
+] as const;
+
+test("messages rebuilt from the journal equal the live ones, also where old events gave way to a snapshot", () => {
+  const step = fc.record({ message: fc.nat(5), type: fc.constantFrom(...TYPES), prune: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const { db, journal } = open();
+      const dump = () => db.prepare("SELECT * FROM messages ORDER BY id").all();
+      const known = new Set<string>();
+      for (const { message, type, prune } of steps) {
+        const session = SESSIONS[message % 2] as SessionId;
+        const id = `m${message}`;
+        if (!known.has(id)) journal.append(about(id, session, "message.queued"));
+        known.add(id);
+        journal.append(about(id, session, type));
+        const options = { before: "9999-01-01T00:00:00.000Z", actor: ACTOR, snapshot: snapshotOf, isThere: () => true, forget: () => {} };
+        if (prune) pruneEvents(journal, { ...options, mostOldEvents: 3 });
+      }
+      const live = dump();
+      journal.rebuild();
+      expect(dump()).toEqual(live);
+      expect(live.length).toBe(known.size);
+      db.close();
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("a message that was given up in doubt is open again when it turns out that a turn began with it", () => {
+  const { journal, messages } = open();
+  const [session] = SESSIONS as [SessionId, SessionId];
+  journal.append(about("m", session, "message.queued"), about("m", session, "message.injecting"), about("m", session, "message.failed"));
+  expect([messages.open(session), messages.doubtful(session, 1).length]).toEqual([[], 1]);
+  journal.append(about("m", session, "message.turn_started"));
+  expect(messages.open(session)).toMatchObject([{ state: "turn_started", known: true, why: null, endedAt: null }]);
+});
+
+test("messages go with their session", () => {
+  const { journal, messages } = open();
+  const [session] = SESSIONS as [SessionId, SessionId];
+  journal.append(about("m", session, "message.queued"));
+  journal.append({ type: "session.removed", actor: ACTOR, session, data: { name: "s0" } });
+  expect(messages.list({ limit: 10 })).toEqual([]);
+});
