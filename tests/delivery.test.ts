@@ -35,7 +35,7 @@ async function screenOf(home: TestHome, name: string): Promise<string> {
   return home.ok(["screen", name]);
 }
 
-test("send --wait prints the agent's answer, and each receipt has its time (BG-06 agents)", async () => {
+test("send --wait prints the agent's answer, and each receipt is an event with its time (BG-06 agents, BG-04 agents)", async () => {
   await using home = new TestHome();
   await ready(home, "kim");
   expect(await home.ok(["send", "kim", "say hello; wait 200ms; say that is all", "--wait"])).toBe("hello\nthat is all\n");

@@ -32,6 +32,9 @@ export interface Outcome {
   wrong: string[];
 }
 
+/** Without a kill, a message that was cut short is brought to its end in a tenth of this. */
+const STUCK_MS = 100_000;
+
 interface Told {
   at: string;
   prompt: string;
@@ -88,9 +91,11 @@ class Deliveries {
   }
 
   async #until(client: HoldfastClient, id: string): Promise<void> {
-    for (;;) {
+    for (const began = performance.now(); ; ) {
       const message = await client.call("getMessage", { params: { id }, query: { until: "replied", waitMs: 10_000 } });
       if (message.endedAt !== null || message.settled) return;
+      // Kills begin its waits anew; so often they do not.
+      if (performance.now() > began + STUCK_MS) throw new Error(`nothing comes of ${JSON.stringify(message)}`);
     }
   }
 
