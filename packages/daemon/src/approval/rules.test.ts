@@ -1,4 +1,6 @@
-import { homedir } from "node:os";
+import { mkdirSync, mkdtempDisposableSync, symlinkSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Asking, decide, readRules } from "./rules.ts";
 
@@ -80,6 +82,50 @@ test("a path is resolved before a pattern sees it", () => {
     expect(decide(some, file(inside))?.decision, inside).toBe("allow");
   for (const outside of ["src/../../x", "/etc/src/x", "../src/x", "src/../.env"])
     expect(decide(some, file(outside)), outside).toBeUndefined();
+});
+
+test("a path of the home directory is not one of the working directory", () => {
+  const some = rules({ tool: "Write", pattern: "[^/].*", decision: "allow" });
+  expect(decide(some, file("notes.md"))?.decision).toBe("allow");
+  for (const outside of ["~/.bashrc", "~"]) expect(decide(some, file(outside)), outside).toBeUndefined();
+});
+
+test("a link that leads out of what is allowed is not allowed, and one that leads to what is denied is denied", () => {
+  using place = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const directory = join(place.path, "app");
+  mkdirSync(join(directory, "src"), { recursive: true });
+  mkdirSync(join(place.path, "secret"));
+  symlinkSync(join(place.path, "secret"), join(directory, "src", "docs"));
+  symlinkSync("/nowhere/at/all", join(directory, "src", "new"));
+  symlinkSync(join(place.path, "round"), join(directory, "src", "round"));
+  symlinkSync(join(directory, "src", "round"), join(place.path, "round"));
+  const asked = (path: string): Asking => ({ ...file(path), directory });
+  const allowed = rules({ tool: "Write", pattern: "src/.*", decision: "allow" });
+  expect(decide(allowed, asked("src/a/new/file.ts"))?.decision).toBe("allow");
+  for (const outside of ["src/docs/key", "src/new", "src/new/x"]) expect(decide(allowed, asked(outside)), outside).toBeUndefined();
+  // Links in a circle, and what no path can be, are no end of it either.
+  for (const odd of ["src/round", "src/\0", `src/${"a".repeat(5000)}`]) expect(() => decide(allowed, asked(odd)), odd).not.toThrow();
+  expect(decide(rules({ tool: "Write", pattern: "/secret/", decision: "deny" }), asked("src/docs/key"))?.decision).toBe("deny");
+});
+
+test("arguments that a tool does not need hide none that it does", () => {
+  const some = rules({ tool: "Write", pattern: "src/.*", decision: "allow" }, { tool: "Bash", pattern: "git .*", decision: "allow" });
+  const write = (input: unknown): Asking => ({ ...file("x"), input });
+  expect(decide(some, write({ command: "src/a.ts", file_path: "/etc/passwd" }))).toBeUndefined();
+  expect(decide(some, write({ file_path: "src/a.ts", path: "/etc/passwd" }))).toBeUndefined();
+  expect(decide(some, write({ file_path: ["src/a.ts", "/etc/passwd"] }))).toBeUndefined();
+  expect(decide(some, write({ file_path: { a: "src/" } }))).toBeUndefined();
+  expect(decide(some, { ...bash(""), input: { command: "git status", cmd: "rm x" } })).toBeUndefined();
+  expect(decide(rules({ pattern: "passwd", decision: "deny" }), write({ command: "x", file_path: "/etc/passwd" }))?.decision).toBe("deny");
+});
+
+test("a command that is to run elsewhere does not run where the rule is for", () => {
+  const some = rules({ tool: "Bash", directory: "/home/dev/code", decision: "allow" });
+  const make = (more: object) => decide(some, { ...bash("make"), input: { command: "make", ...more } });
+  expect(make({ directory: "/home/dev/code/app/sub" })?.decision).toBe("allow");
+  expect(make({ directory: "sub" })?.decision).toBe("allow");
+  expect(make({ directory: "/tmp/theirs" })).toBeUndefined();
+  expect(make({ workdir: "../../.." })).toBeUndefined();
 });
 
 test("a directory fits itself and what is below it, a star one name", () => {

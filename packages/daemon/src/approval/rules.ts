@@ -2,11 +2,13 @@
  * Rules of config.toml that answer what agents ask for, so that nobody has to: `[[approvals.rules]]`, the first that fits wins.
  *
  * What a model writes must not slip past them. An `allow` fits only the whole text of what is asked, and never a command that is more than one
- * (`git status; rm -rf x`, `$(…)`, a redirection) unless the rule says `compound = true`; a path is resolved before it is looked at. A `deny`
- * or an `ask` fits when any part does. Questions are never answered by a rule.
+ * (`git status; rm -rf x`, `$(…)`, a redirection) unless the rule says `compound = true`; a path is resolved before it is looked at, and so are
+ * symbolic links on its way. Where the arguments name several things, an `allow` fits each of them; a `deny` or an `ask` fits when any part of
+ * any does. Questions are never answered by a rule.
  */
+import { readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, normalize, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { HoldfastError, type Principal } from "@holdfast/contract";
 import { PATHS, tellingOf } from "../agent/hooks/hook-rules.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
@@ -30,9 +32,6 @@ const LONGEST = 10_000;
 /** What makes a shell do more than run one program with these words. */
 const OPERATORS = /[;&|<>`$()\p{Cc}]/u;
 
-/** Arguments that say where a command runs, by the names that agents give them. */
-const WORKS_IN = ["workdir", "cwd", "directory", "dir_path"];
-
 const KEYS = ["name", "agent", "tool", "pattern", "directory", "decision", "reason", "compound"];
 
 export type Asking = Pick<ApprovalRecord, "for" | "agent" | "tool" | "input" | "directory">;
@@ -43,42 +42,91 @@ export function decide(
   asked: Asking,
 ): { decision: "allow" | "deny"; rule: Principal; reason: string | null } | undefined {
   if (asked.for === "question" || asked.tool === null) return undefined;
-  const text = subjectOf(asked);
-  if (text.length > LONGEST) return undefined;
-  const rule = rules.find((rule) => fits(rule, asked, text));
+  const subjects = subjectsOf(asked);
+  if (subjects.some((text) => text.length > LONGEST)) return undefined;
+  const rule = rules.find((rule) => fits(rule, asked, subjects));
   if (!rule || rule.decision === "ask") return undefined;
   return { decision: rule.decision, rule: `rule:${rule.name}` as Principal, reason: rule.reason ?? null };
 }
 
-function fits(rule: Rule, asked: Asking, text: string): boolean {
-  if (rule.agent && !rule.agent.test(asked.agent)) return false;
-  if (rule.tool && !rule.tool.test(asked.tool ?? "")) return false;
-  if (rule.directory && !isIn(rule, asked)) return false;
-  if (rule.pattern && !rule.pattern.test(text)) return false;
-  return rule.decision !== "allow" || rule.compound || !isCommand(asked) || !OPERATORS.test(text);
+function fits({ agent, tool, directory, pattern, decision, compound }: Rule, asked: Asking, subjects: readonly string[]): boolean {
+  if (agent && !agent.test(asked.agent)) return false;
+  if (tool && !tool.test(asked.tool ?? "")) return false;
+  const fit = (texts: readonly string[], wanted: RegExp | undefined) =>
+    !wanted || (decision === "allow" ? texts.every((text) => wanted.test(text)) : texts.some((text) => wanted.test(text)));
+  if (!fit(placesOf(asked), directory) || !fit(subjects, pattern)) return false;
+  return (
+    decision !== "allow" || compound || !COMMANDS.some((key) => key in argumentsOf(asked)) || !subjects.some((text) => OPERATORS.test(text))
+  );
 }
 
-/** Where the agent is, and where its tool is to run: an `allow` fits when both do. */
-function isIn({ directory, decision }: Rule, asked: Asking): boolean {
-  const there = WORKS_IN.map((key) => (asked.input as Record<string, unknown> | null)?.[key]).filter((path) => typeof path === "string");
-  const all = [asked.directory, ...there.map((path) => resolve(asked.directory, path))];
-  const fits = (path: string) => directory?.test(normalize(`${path}/`)) ?? true;
-  return decision === "allow" ? all.every(fits) : all.some(fits);
+const COMMANDS = ["command", "cmd"];
+
+/** Arguments that name where a command is to run. */
+const PLACES = ["directory", "dir_path", "workdir", "cwd"];
+
+/**
+ * What a pattern is about: the command, the path (from the directory, if it is in there), or whatever else the tool is mostly about. Several
+ * where a model gave several of them, needed or not, and for a path that leads elsewhere by a link.
+ */
+function subjectsOf(asked: Asking): string[] {
+  const given = argumentsOf(asked);
+  const named = [...COMMANDS, ...PATHS].flatMap((key) => {
+    const value = given[key];
+    if (value === undefined || value === null) return [];
+    if (COMMANDS.includes(key)) return [Array.isArray(value) ? value.join(" ") : textOf(value)];
+    return [value].flat().flatMap((path) => pathsOf(textOf(path), asked.directory));
+  });
+  return named.length > 0 ? named : [tellingOf(asked.input)?.text ?? JSON.stringify(asked.input ?? null)];
 }
 
-/** What a pattern is about: the command, the path (from the directory, if it is in there), or whatever else the tool is mostly about. */
-export function subjectOf({ input, directory }: Asking): string {
-  const telling = tellingOf(input);
-  if (!telling) return JSON.stringify(input ?? null);
-  if (!PATHS.includes(telling.key)) return telling.text;
-  const path = resolve(directory, telling.text);
+function placesOf(asked: Asking): string[] {
+  const given = argumentsOf(asked);
+  const named = PLACES.flatMap((key) => (typeof given[key] === "string" ? [resolve(asked.directory, given[key])] : []));
+  return [asked.directory, ...named].map((place) => normalize(`${place}/`));
+}
+
+function argumentsOf({ input }: Asking): Record<string, unknown> {
+  return typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** As it is written, and where it leads, if that is elsewhere. */
+function pathsOf(text: string, directory: string): string[] {
+  const path = resolve(directory, text.replace(/^~(?=\/|$)/, homedir()));
+  return [...new Set([within(directory, path), within(realOf(directory), realOf(path))])];
+}
+
+function within(directory: string, path: string): string {
   const inside = relative(directory, path);
-  return inside.startsWith("..") || isAbsolute(inside) ? path : inside || ".";
+  return inside === ".." || inside.startsWith("../") || isAbsolute(inside) ? path : inside || ".";
 }
 
-function isCommand({ input }: Asking): boolean {
-  return ["command", "cmd"].includes(tellingOf(input)?.key ?? "");
+/** Of what is not there yet: where it would be, also by a link that leads to nothing. */
+function realOf(path: string, links = 0): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    if (path === dirname(path)) return path;
+    const here = join(realOf(dirname(path), links), basename(path));
+    const target = links < MOST_LINKS ? linkAt(here) : undefined;
+    return target === undefined ? here : realOf(resolve(dirname(here), target), links + 1);
+  }
 }
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As many as the system follows. */
+const MOST_LINKS = 40;
 
 /** The rules of `[approvals]`; what makes no sense is refused by file, line and name: a rule that is half understood may allow too much. */
 export function readRules({ table, file, text }: { table: unknown; file: string; text: string }): Rule[] {
