@@ -51,3 +51,30 @@ test("neither is one of which a part is hidden, or not on the screen", () => {
   expect(qwen((lines) => lines.slice(1))).toBeUndefined();
   expect(qwen((lines) => [...lines, "a", "b", "c"])).toBeUndefined();
 });
+
+const GEMINI = [
+  "╭──────────────────────────╮",
+  "│ ? Shell  touch gg        │",
+  "│ ╭──────────────────────╮ │",
+  "│ │ touch gg             │ │",
+  "│ ╰──────────────────────╯ │",
+  "│ Allow execution of [Shell]? │",
+  "│ ● 1. Allow once          │",
+  "│   2. Allow for this session │",
+  "│   3. No, suggest changes (esc) │",
+  "╰──────────────────────────╯",
+];
+const WARNING = [
+  "⚠  Warning: True color (24-bit) support not detected. Using a terminal with true color enabled will result in a better",
+  "   visual experience.",
+];
+
+function gemini(lines: string[]) {
+  const channel = profiles.get("gemini").approvals?.screen;
+  return channel && dialogOn(channel, { lines });
+}
+
+test("what Gemini CLI warns of below its dialog hides nothing of it; anything else there does", () => {
+  expect(gemini([...GEMINI, "", ...WARNING])).toMatchObject({ about: "Shell touch gg · Allow execution of [Shell]?", canAllow: true });
+  expect(gemini([...GEMINI, "a", "b", ...WARNING])).toBeUndefined();
+});

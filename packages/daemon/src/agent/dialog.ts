@@ -8,6 +8,8 @@ export interface ScreenChannel {
   /** The dialog's first line, and its last, which is at most three lines above the foot of the screen: below it there is nothing to read. */
   from: RegExp;
   to: RegExp;
+  /** What the agent says below it about something else, line by line. */
+  notice?: RegExp;
   /** Something that is asked about is not shown. */
   hidden?: RegExp;
   /** Where choices are told apart by letters and marks, not by colour alone. Without it the dialog is shown in the inbox, and that is all. */
@@ -33,8 +35,9 @@ export interface Dialog {
 const FOOT = 3;
 
 /** Undefined: there is none, or not all of it is on the screen. */
-export function dialogOn({ from, to, hidden, keys }: ScreenChannel, screen: Pick<Screen, "lines">): Dialog | undefined {
-  const lines = screen.lines.filter((line) => line.trim() !== "");
+export function dialogOn({ from, to, notice, hidden, keys }: ScreenChannel, screen: Pick<Screen, "lines">): Dialog | undefined {
+  const full = screen.lines.filter((line) => line.trim() !== "");
+  const lines = full.slice(0, 1 + full.findLastIndex((line) => !notice?.test(line)));
   const end = lines.findLastIndex((line) => to.test(line));
   if (end < 0 || end < lines.length - FOOT) return undefined;
   const begin = lines.findLastIndex((line, i) => i <= end && from.test(line));
@@ -46,10 +49,16 @@ export function dialogOn({ from, to, hidden, keys }: ScreenChannel, screen: Pick
   const canAllow = isWhole && marked.length === 1 && (keys?.allows.test(marked[0] ?? "") ?? false);
   const text = own.map(unframed).filter(Boolean);
   const choices = keys ? own.findIndex((line) => keys.marked.test(line)) : -1;
-  const about = (choices > 0 ? own.slice(0, choices).map(unframed).filter(Boolean) : text).join(" · ").replaceAll(/\s+/g, " ");
+  const about = inOneLine(choices > 0 ? own.slice(0, choices).map(unframed).filter(Boolean) : text);
   return { text: text.join("\n"), about: about.length > 200 ? `${about.slice(0, 199)}…` : about, canAllow, canDeny: isWhole };
 }
 
-function unframed(line: string): string {
+/** A heading often ends with what is said again below it. */
+function inOneLine([heading = "", ...rest]: readonly string[]): string {
+  const more = rest.filter((line) => !heading.endsWith(` ${line}`));
+  return [heading.replace(/^\? /, ""), ...more].join(" · ").replaceAll(/\s+/g, " ");
+}
+
+export function unframed(line: string): string {
   return line.replaceAll(/[─╌│┃╭╮╰╯]/g, "").trim();
 }

@@ -9,6 +9,7 @@ import { type FSWatcher, rmSync } from "node:fs";
 import { type EventData, type Evidence, type Explanation, type HostName, hasEnded, type Screen, unwritable } from "@holdfast/contract";
 import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
+import { dialogOn } from "../agent/dialog.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
 import { hasHooks } from "../agent/hooks/injection.ts";
 import { readSignals, type SignalFile, watchSignals } from "../agent/hooks/signal-files.ts";
@@ -296,7 +297,7 @@ export class AgentStatus implements RunObserver, Disposable {
     const screen = profile.screen ? await host.screen(run) : undefined;
     if (this.#observed.get(runMarker(run)) !== observed) return;
     this.#followClock();
-    const read = screen && readScreen(profile.screen ?? [], screen);
+    const read = screen && withDialog(profile, screen, readScreen(profile.screen ?? [], screen));
     let evidence = observed.evidence;
     const file = this.#stateOf(observed, record);
     if (file) evidence = withEvidence(evidence, file);
@@ -361,6 +362,14 @@ function atLatestNow(evidence: readonly Evidence[]): Evidence[] {
 
 function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
   return evidence.filter(({ source }) => source !== "screen" && source !== "title");
+}
+
+/** Where its dialog can be read, that says more than the line by which it is known. */
+function withDialog<R extends { claim: Evidence["claim"] }>(profile: Profile, screen: Screen, read: R | undefined): R | undefined {
+  const { attention } = read?.claim ?? {};
+  const channel = profile.approvals?.screen;
+  const dialog = channel && attention?.for === "approval" ? dialogOn(channel, screen) : undefined;
+  return read && attention && dialog ? { ...read, claim: { ...read.claim, attention: { ...attention, text: dialog.about } } } : read;
 }
 
 /** Whether what is on the screen is not believed, for now. */

@@ -95,6 +95,8 @@ export const gemini: Profile = {
     screen: {
       from: /^│ \? \S/,
       to: /^│ +\d\. No, suggest changes \(esc\) +│$/,
+      // What it warns of at its start stays there until somebody types.
+      notice: /^(⚠ | {3}\S)/,
       hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
       keys: { marked: /^│ ● \d\. /, allows: /● 1\. Allow once +│$/, allow: ["Enter"], deny: ["Escape"] },
     },

@@ -3,6 +3,7 @@
  * names where it looks: the title, the lines at the bottom (a transcript above may quote anything), or both.
  */
 import type { Attention, Claim, EvidenceSource, Screen, Turn, Wait } from "@holdfast/contract";
+import { unframed } from "../dialog.ts";
 import { timeSaid } from "./time-said.ts";
 
 export interface ScreenRule {
@@ -67,7 +68,7 @@ function untilOf({ until }: ScreenRule, bottom: readonly string[], now: number):
 function claimOf(rule: ScreenRule, text: string, until: string | null): Claim {
   const claim: Claim = {};
   if (rule.turn) claim.turn = rule.turn;
-  if (rule.waits) claim.attention = { for: rule.waits, text: text.trim() || null, until } satisfies Attention;
+  if (rule.waits) claim.attention = { for: rule.waits, text: unframed(text) || null, until } satisfies Attention;
   else if (rule.calm) claim.attention = null;
   if (rule.background !== undefined) claim.background = rule.background;
   return claim;
