@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 
 const KEYS =
-  "id run for tool input text directory channel expiresAt otherwise reasons session name agent status requestedAt endedAt answeredBy reason"
+  "id run for tool input text directory channel expiresAt otherwise reasons session name agent status requestedAt endedAt answeredBy reason answers"
     .split(" ")
     .sort();
 
@@ -203,12 +203,13 @@ test("no session gives by keys what it may not give", async () => {
   const holdfast = path.join(import.meta.dirname, "../bin/holdfast");
   await home.run(
     `h='${holdfast}'; $h spawn demo --name child --prompt 'tool shell touch made.txt' -- --fast; until $h approvals | grep -q touch; do :; done
-    $h keys child y 2>> ${out}; echo "code $?" >> ${out}; $h send child --force y 2>> ${out}; echo "code $?" >> ${out}`,
+    for what in 'keys child y' 'send child y --force' 'send child y'; do $h $what >> ${out} 2>&1; echo "code $?" >> ${out}; done`,
     "--name",
     "parent",
   );
-  await eventually(() => existsSync(out) && readFileSync(out, "utf8").match(/code \d+/g)?.length === 2);
-  expect(readFileSync(out, "utf8").match(/code \d+/g)).toEqual(["code 20", "code 20"]);
+  await eventually(() => existsSync(out) && readFileSync(out, "utf8").match(/code \d+/g)?.length === 3);
+  // What is only said waits until somebody else has answered.
+  expect(readFileSync(out, "utf8").match(/code \d+|queued/g)).toEqual(["code 20", "code 20", "queued", "code 0"]);
   expect(await home.session("child")).toMatchObject({ parent: (await home.session("parent")).id, status: "waiting" });
   expect(await home.ok(["audit"])).toContain("which no session may give");
   expect(existsSync(made(home))).toBe(false);
@@ -265,11 +266,27 @@ test("an agent whose screen alone tells is shown in the inbox, and answered by i
     code: 27,
     stderr: expect.stringContaining("no reason"),
   });
+  // What cannot be said with it is not offered.
+  expect(await home.ok(["approvals", "show", "fix"])).toMatch(/approvals allow \w+\nholdfast approvals deny \w+\n$/);
   await home.ok(["approvals", "allow", "fix"]);
   await eventually(() => existsSync(made(home)));
-  expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "allowed" });
+  expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "allowed", answers: [] });
+  // It has no hooks that could have told anything: who believes that waits in vain for them to tell of a message.
+  expect(await home.ok(["explain", "--json", "fix"])).not.toContain('"source":"hook"');
   const second = await asking(home, { name: "again", args: ["--hook", "true"] });
   await home.ok(["keys", "again", "n"]);
   await waiting(home, 0);
   expect(await home.json<Approval>(["approvals", "show", second.id])).toMatchObject({ status: "elsewhere" });
+});
+
+test("what only a screen can be told is not offered in the inbox: it says where to answer", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "ask Which colour? | Red | Blue", "--", "--fast", "--hook", "true"]);
+  const [asked] = await waiting(home);
+  expect(asked).toMatchObject({ for: "question", channel: "screen", answers: [] });
+  expect(await home.ok(["approvals"])).toContain("it takes the answer only on its own screen");
+  const shown = await home.ok(["approvals", "show", "fix"]);
+  expect(shown).toContain("holdfast attach fix");
+  expect(shown).not.toContain("approvals answer");
+  expect(await home.cli(["approvals", "answer", "fix", "Blue"])).toMatchObject({ code: 27, stderr: expect.stringContaining("attach fix") });
 });

@@ -26,7 +26,8 @@ export function approvalTable(approvals: readonly Approval[], now: number): stri
     color("dim", line(HEAD)),
     ...rows.flatMap((row, i) => {
       const approval = approvals[i] as Approval;
-      const below = approval.status === "open" ? otherwise(approval, now) : approval.status;
+      const below =
+        approval.status !== "open" ? approval.status : approval.answers.length > 0 ? otherwise(approval, now) : elsewhere(approval);
       return [line(row), `  ${color("yellow", plain(approval.text))}`, `  ${color("dim", below)}`];
     }),
   ];
@@ -48,10 +49,16 @@ export function describeApproval(approval: Approval, now: number): string[] {
   ];
 }
 
-function hints({ id, for: what }: Approval): string[] {
-  return what === "question"
-    ? [`holdfast approvals answer ${id} TEXT`]
-    : [`holdfast approvals allow ${id}`, `holdfast approvals deny ${id} --reason TEXT`];
+const MORE = { allow: () => "", deny: ({ reasons }: Approval) => (reasons ? " --reason TEXT" : ""), answer: () => " TEXT" };
+
+function hints(approval: Approval): string[] {
+  const { id, name, answers } = approval;
+  if (answers.length === 0) return [`${elsewhere(approval)}: holdfast attach ${plain(name)}`];
+  return answers.map((answer) => `holdfast approvals ${answer} ${id}${MORE[answer](approval)}`);
+}
+
+function elsewhere({ for: what }: Approval): string {
+  return what === "question" ? "it takes the answer only on its own screen" : "it can be allowed or denied only on its own screen";
 }
 
 /** Every argument, in whole: what is allowed must have been there to be read. */

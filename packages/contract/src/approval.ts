@@ -41,5 +41,7 @@ export const Approval = z.extend(Asked, {
   answeredBy: z.nullable(Principal),
   /** What was said with a deny; the answer to a question. */
   reason: z.nullable(z.string()),
+  /** What the inbox can tell the agent now; empty: it is answered on its own screen, or is over. */
+  answers: z.array(DecisionSchema),
 });
 export type Approval = z.infer<typeof Approval>;

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Approval, Principal, SessionId } from "@holdfast/contract";
+import type { Principal, SessionId } from "@holdfast/contract";
 import { type Home, openHome, runDirectory } from "@holdfast/platform";
 import { expect, test, vi } from "vitest";
 import { DAEMON } from "../access/principal.ts";
@@ -10,7 +10,7 @@ import { injectHooks } from "../agent/hooks/injection.ts";
 import { Profiles } from "../agent/profiles/index.ts";
 import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
-import { ApprovalQueries, approvalsProjection } from "../projection/approvals.ts";
+import { ApprovalQueries, type ApprovalRecord, approvalsProjection } from "../projection/approvals.ts";
 import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection, snapshotOf } from "../projection/sessions.ts";
 import { AgentStatus } from "../session/agent-status.ts";
@@ -103,7 +103,7 @@ class World implements AsyncDisposable {
     child.stdin.end(JSON.stringify(payload));
   }
 
-  waiting(count = 1): Promise<Approval[]> {
+  waiting(count = 1): Promise<ApprovalRecord[]> {
     return eventually(() => {
       const open = this.queries.list({ open: true });
       expect(open).toHaveLength(count);

@@ -119,11 +119,15 @@ export class Approvals implements Parking, Disposable {
   }
 
   list(filter: { all: boolean; sessions?: readonly SessionId[] | undefined }): Approval[] {
-    return this.#queries.list({ open: !filter.all, sessions: filter.sessions }).map(shown);
+    return this.#queries.list({ open: !filter.all, sessions: filter.sessions }).map((approval) => this.#show(approval));
   }
 
   get(ref: string, within?: readonly SessionId[]): Approval {
-    return shown(this.#queries.resolve(ref, within));
+    return this.#show(this.#queries.resolve(ref, within));
+  }
+
+  #show(approval: ApprovalRecord): Approval {
+    return shown(approval, this.#profiles.find(approval.agent)?.approvals);
   }
 
   park({ record, ask, signal }: Parameters<Parking["park"]>[0]): Parked | undefined {
@@ -280,7 +284,8 @@ export class Approvals implements Parking, Disposable {
     const channel = this.#channelOf(approval.agent);
     const now = new Date().toISOString();
     const what = `${draft.type}: ${approval.text}`;
-    const calm: Evidence = { source: "hook", at: now, claim: { turn: "working", attention: null }, what };
+    const source = approval.ask === null ? (this.#status.waitsBy(run) ?? "screen") : "hook";
+    const calm: Evidence = { source, at: now, claim: { turn: "working", attention: null }, what };
     this.#status.learn(run, next && channel ? { ...waiting(next, channel), at: now } : calm, [draft]);
     this.#shown.delete(approval.id);
     this.#unwatch(run);

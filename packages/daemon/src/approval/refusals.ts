@@ -35,7 +35,7 @@ export function unanswerable(approval: ApprovalRecord, decision: Decision): Hold
   if (decision === "answer" && approval.for !== "question") {
     return new HoldfastError("approval_unanswerable", `${id} is no question: allow or deny it`, { hint: `holdfast approvals allow ${id}` });
   }
-  return new HoldfastError("approval_unanswerable", `${agent} takes no such answer from the inbox`, {
+  return new HoldfastError("approval_unanswerable", `${name} (${agent}) takes that answer only on its own screen`, {
     hint: `answer it there: holdfast attach ${name}`,
   });
 }

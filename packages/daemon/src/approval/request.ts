@@ -1,7 +1,15 @@
 /** What an agent asks for, as it is written down, and what becomes of it. */
-import { type Approval, type AskedFor, type Attention, type Evidence, newSessionId, type RESOLVED } from "@holdfast/contract";
+import {
+  type Approval,
+  type AskedFor,
+  type Attention,
+  type Decision,
+  type Evidence,
+  newSessionId,
+  type RESOLVED,
+} from "@holdfast/contract";
 import { DAEMON } from "../access/principal.ts";
-import type { HookChannel } from "../agent/approvals.ts";
+import type { ApprovalChannels, HookChannel } from "../agent/approvals.ts";
 import type { Dialog } from "../agent/dialog.ts";
 import { describeTool, type Signal } from "../agent/hooks/hook-rules.ts";
 import type { Draft } from "../journal/journal.ts";
@@ -79,8 +87,17 @@ export function isDue({ expiresAt }: ApprovalRecord): boolean {
   return expiresAt !== null && Date.now() >= Date.parse(expiresAt);
 }
 
-export function shown({ ask, dialog, ...approval }: ApprovalRecord): Approval {
-  return dialog === null ? approval : { ...approval, input: { screen: dialog } };
+export function shown({ ask, dialog, ...approval }: ApprovalRecord, channels: ApprovalChannels | undefined): Approval {
+  const answers = approval.status === "open" ? answersOf({ ...approval, dialog }, channels) : [];
+  return { ...approval, ...(dialog === null ? {} : { input: { screen: dialog } }), answers };
+}
+
+function answersOf(
+  { for: what, channel, dialog }: Pick<ApprovalRecord, "for" | "channel" | "dialog">,
+  { hook, screen }: ApprovalChannels = {},
+): Decision[] {
+  if (channel === "hook") return what === "question" ? (hook?.answer ? ["answer", "deny"] : []) : ["allow", "deny"];
+  return screen?.keys && dialog !== null && !screen.hidden?.test(dialog) ? ["allow", "deny"] : [];
 }
 
 function askedFor(attention: Attention | null | undefined): AskedFor {

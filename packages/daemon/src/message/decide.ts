@@ -43,7 +43,7 @@ export interface Attempt {
 }
 
 export type Action =
-  /** Wait for a change, or so long. `why` is for its sender. */
+  /** Wait for a change, or so long. `why` is for its sender, who reads the agent's name where it begins with "it" or "its". */
   | { do: "hold"; why: string; againMs: number }
   | { do: "hand over" }
   | { do: "press enter" }
@@ -83,7 +83,7 @@ function decideQueued(message: MessageRecord, now: Situation): Action {
   if (now.process === "ended") return failed("the session has ended", "start it again, and send it once more", true);
   if (now.process === "restarts") return hold("the session has ended and will be started again");
   if (now.attention) return hold(waitsFor(now.attention));
-  if (now.turn === null) return hold("it is not known what it is doing");
+  if (now.turn === null) return hold("what it is doing is not known");
   if (now.turn === "working" && !message.steer) return hold("it is working; the message is handed over when the turn ends");
   if (now.channel !== undefined) return { do: "hand over" };
   if (now.composer === "none") return hold("its composer is not to be seen", 250);
@@ -97,19 +97,22 @@ function decideInjecting(message: MessageRecord, now: Situation): Action {
   if (now.channel !== undefined) return now.channel ? { do: "note injected" } : { do: "requeue", why: "its channel does not have it" };
   if (attempt.entered > 0) return { do: "note injected" };
   if (now.attention) return hold(`${waitsFor(now.attention)}; nothing more is typed`);
-  if (composer === "ours") return attempt.pasted > 0 || steadyMs >= FOUND_MS ? { do: "press enter" } : hold("it is being typed", 100);
+  if (composer === "ours")
+    return attempt.pasted > 0 || steadyMs >= FOUND_MS ? { do: "press enter" } : hold("the message is being typed", 100);
   if (composer === "mixed") {
     const hint = "attach, and send or clear what is there: holdfast attach NAME";
     return steadyMs < FOUND_MS
-      ? hold("it is being typed", 100)
+      ? hold("the message is being typed", 100)
       : failed("somebody typed at the same time; it was not submitted", hint, true);
   }
-  if (composer === "none" || composer === "other" || now.turn === null) return hold("it is being typed", attempt.pasted > 0 ? 50 : 500);
-  if (steadyMs < SHOWN_MS) return hold("it is being typed", attempt.pasted > 0 ? 50 : 250);
-  if (now.turn === "working" && message.working) return hold("it is being typed");
+  if (composer === "none" || composer === "other" || now.turn === null)
+    return hold("the message is being typed", attempt.pasted > 0 ? 50 : 500);
+  if (steadyMs < SHOWN_MS) return hold("the message is being typed", attempt.pasted > 0 ? 50 : 250);
+  if (now.turn === "working" && message.working) return hold("the message is being typed");
   // Nothing is there of it. Was it submitted, the agent would have told, if it can and nobody else's turn hides it.
   const untold = !now.tells.prompts || message.working || attempt.sawTurn !== null || now.turn === "working";
-  if (untold) return steadyMs < TOLD_MS ? hold("it is being typed", 500) : failed("it is not known whether it was typed", LOOK, false);
+  if (untold)
+    return steadyMs < TOLD_MS ? hold("the message is being typed", 500) : failed("whether the message was typed is not known", LOOK, false);
   if (attempt.pasted >= PASTES) return failed("its composer does not take what is pasted", LOOK, true);
   return { do: "requeue", why: "what was typed is not there" };
 }
@@ -125,7 +128,7 @@ function decideInjected(message: MessageRecord, now: Situation): Action {
   if (composer === "ours" && message.via === "typed") {
     if (steadyMs < TAKEN_MS) return hold("it has the message", 250);
     if (attempt.entered < ENTERS) return { do: "press enter" };
-    return failed("it is in the composer, which does not take the Enter", "attach, and look why: holdfast attach NAME", true);
+    return failed("the message is in the composer, which does not take the Enter", "attach, and look why: holdfast attach NAME", true);
   }
   if (!tells.prompts && attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
   if (message.working && attempt.told !== null && steadyMs >= ANSWER_MS) return { do: "note turn", evidence: attempt.told };
@@ -134,7 +137,7 @@ function decideInjected(message: MessageRecord, now: Situation): Action {
   if (message.working) return { do: "note turn", evidence: "it left the composer while a turn ran, which has ended" };
   if (isCommand(message.text)) return { do: "settle", why: "a command of the agent's own begins no turn" };
   if (!tells.prompts) return { do: "settle", why: "nothing tells whether a turn began with it" };
-  return failed("it was submitted, but no turn was seen to begin with it", LOOK, false);
+  return failed("the message was submitted, but no turn was seen to begin with it", LOOK, false);
 }
 
 /** Given into a running turn, it may be answered with that one or with one of its own right after: the last answer is its answer. */

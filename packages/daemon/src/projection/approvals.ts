@@ -33,7 +33,7 @@ export const approvalsProjection: Projection = {
 };
 
 /** With what only the daemon needs: the hook that waits, the dialog that was on the screen. */
-export type ApprovalRecord = Approval & Pick<EventData<"approval.requested">, "ask" | "dialog">;
+export type ApprovalRecord = Omit<Approval, "answers"> & Pick<EventData<"approval.requested">, "ask" | "dialog">;
 
 const SELECT = "SELECT a.*, s.name, s.agent FROM approvals a JOIN sessions s ON s.id = a.session";
 

@@ -201,6 +201,12 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
   }
 
+  /** By what it is known to wait, if it does: that it waits no more is known no better. */
+  waitsBy(run: RunId): Evidence["source"] | undefined {
+    const attention = fuse(this.#observed.get(runMarker(run))?.evidence ?? []).attention;
+    return attention?.value ? attention.evidence.source : undefined;
+  }
+
   /** Its screen is looked at in a while, also when nothing comes. */
   lookAgain(run: RunId, inMs: number): void {
     if (this.#observed.has(runMarker(run))) this.#looks.order(runMarker(run), inMs);
