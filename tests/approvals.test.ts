@@ -127,7 +127,8 @@ test("a question is answered, and neither is it allowed nor a request answered l
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "ask Which colour? | Red | Blue", "--", "--fast"]);
   const [asked] = await waiting(home);
-  expect(asked).toMatchObject({ for: "question", text: expect.stringContaining("Which colour?") });
+  expect(asked).toMatchObject({ for: "question", text: "Which colour? | Red | Blue" });
+  expect(await home.ok(["approvals", "show", "fix"])).toMatch(/\n {2}Which colour\?\n {4}- Red.*\n {4}- Blue/);
   expect(await home.cli(["approvals", "allow", "fix"])).toMatchObject({ code: 27, stderr: expect.stringContaining("approvals answer") });
   await home.ok(["approvals", "answer", "fix", "Blue"]);
   await prints(home, "fix", "The tool answered: Blue");
@@ -283,7 +284,7 @@ test("what only a screen can be told is not offered in the inbox: it says where 
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "ask Which colour? | Red | Blue", "--", "--fast", "--hook", "true"]);
   const [asked] = await waiting(home);
-  expect(asked).toMatchObject({ for: "question", channel: "screen", answers: [] });
+  expect(asked).toMatchObject({ for: "question", channel: "screen", answers: [], text: expect.stringContaining("Which colour?") });
   expect(await home.ok(["approvals"])).toContain("it takes the answer only on its own screen");
   const shown = await home.ok(["approvals", "show", "fix"]);
   expect(shown).toContain("holdfast attach fix");

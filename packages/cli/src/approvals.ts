@@ -62,12 +62,29 @@ function elsewhere({ for: what }: Approval): string {
 }
 
 /** Every argument, in whole: what is allowed must have been there to be read. */
-function argumentsOf({ input, text }: Approval): string[] {
+function argumentsOf({ for: what, input, text }: Approval): string[] {
   if (typeof input !== "object" || input === null) return [`  ${plain(text)}`];
+  const { questions } = input as { questions?: unknown };
+  if (what === "question" && Array.isArray(questions) && questions.every(isQuestion)) return questions.flatMap(questionLines);
   return Object.entries(input).flatMap(([name, value]) => {
     const lines = (typeof value === "string" ? value : JSON.stringify(value, null, 2)).split("\n").map(plain);
     return lines.length === 1 ? [`  ${plain(name)}: ${lines[0]}`] : [`  ${plain(name)}:`, ...lines.map((line) => `    ${line}`)];
   });
+}
+
+interface Question {
+  question: string;
+  options: { label: string; description?: string }[];
+}
+
+function isQuestion(one: unknown): one is Question {
+  const { question, options } = (one ?? {}) as Partial<Question>;
+  return typeof question === "string" && Array.isArray(options) && options.every((option) => typeof option?.label === "string");
+}
+
+function questionLines({ question, options }: Question): string[] {
+  const about = (description: unknown) => (typeof description === "string" ? `: ${plain(description)}` : "");
+  return [`  ${plain(question)}`, ...options.map(({ label, description }) => `    - ${plain(label)}${about(description)}`)];
 }
 
 /** One line: what was asked, and what became of it. */

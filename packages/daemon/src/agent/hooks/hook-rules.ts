@@ -126,8 +126,10 @@ export function tellingOf(input: unknown): { key: string; text: string } | undef
 
 /** A tool and what it is to do, in one line. */
 export function describeTool({ name, input }: { name: string; input: unknown }): string {
-  const line = (tellingOf(input)?.text ?? questionsIn(input) ?? brief(input)).replaceAll(/\s+/g, " ").trim();
-  return line === "" ? name : `${name}: ${line.length > 200 ? `${line.slice(0, 199)}…` : line}`;
+  const questions = questionsIn(input);
+  const line = (questions ?? tellingOf(input)?.text ?? brief(input)).replaceAll(/\s+/g, " ").trim();
+  const short = line.length > 200 ? `${line.slice(0, 199)}…` : line;
+  return questions !== undefined ? short : short === "" ? name : `${name}: ${short}`;
 }
 
 /** Of a tool that asks: the questions, each with its choices. */

@@ -22,6 +22,17 @@ test.each(["claude", "codex"])("%s is known to wait for its limit until the time
   }
 });
 
+test.each(all.filter(({ state }) => state === "question").map((fixture) => [nameOf(fixture), fixture] as const))(
+  "what %s asks is read, not how it is answered",
+  (_, { agent, screen }) => {
+    const asked = readScreen(profiles.get(agent).screen ?? [], screen)?.claim.attention;
+    expect(asked).toMatchObject({
+      for: "question",
+      text: expect.stringMatching(/^(Which colour is it|What should the button look like|Where should it go)\?$/),
+    });
+  },
+);
+
 describe.each([...new Set(all.map(({ agent }) => agent))])("%s", (agent) => {
   const fixtures = all.filter((fixture) => fixture.agent === agent);
   const rules = profiles.get(agent).screen ?? [];

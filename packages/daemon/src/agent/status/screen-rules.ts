@@ -20,7 +20,7 @@ export interface ScreenRule {
   without?: RegExp;
   within?: number;
   turn?: Turn;
-  /** Its text is the rule's first group, or the line that fitted. */
+  /** Its text is the rule's first group, or the line that fitted; of a question, the question. */
   waits?: Wait;
   /** When it goes on by itself: of its last lines, put together, what the first group is about is a time of day, maybe with a date. */
   until?: RegExp;
@@ -50,13 +50,21 @@ export function readScreen(
     if (rule.block && !block) continue;
     if (rule.without && bottom.some((text) => rule.without?.test(text))) continue;
     const seen = line?.[0] ?? block?.[1] ?? foot?.[0] ?? title?.[0] ?? "";
+    const asked = rule.waits === "question" ? questionIn(lines.slice(-WITHIN)) : undefined;
     return {
-      claim: claimOf(rule, (line ?? block ?? title)?.[1] ?? line?.input ?? "", untilOf(rule, bottom, now)),
+      claim: claimOf(rule, asked ?? (line ?? block ?? title)?.[1] ?? line?.input ?? "", untilOf(rule, bottom, now)),
       what: `${rule.name}${seen ? `: ${JSON.stringify(seen.trim())}` : ""}`,
       source: rule.line || rule.block || rule.foot || rule.without ? "screen" : "title",
     };
   }
   return undefined;
+}
+
+/** What stands right above its first choice, in every agent we know. */
+function questionIn(lines: readonly string[]): string | undefined {
+  const plain = lines.map(unframed).filter(Boolean);
+  const first = plain.findLastIndex((line) => /^(\S )?1\. /.test(line));
+  return first > 0 ? plain[first - 1] : undefined;
 }
 
 function untilOf({ until }: ScreenRule, bottom: readonly string[], now: number): string | null {
