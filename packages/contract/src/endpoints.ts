@@ -8,7 +8,7 @@ import { AnyEvent } from "./events.ts";
 import { Explanation } from "./evidence.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
-import { LONGEST_MESSAGE, Message, MessageId, MessageState } from "./message.ts";
+import { Message, MessageId, MessageState } from "./message.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
 
@@ -17,6 +17,12 @@ z.config(en());
 
 /** A sentence of its own is told as it is (`sentence` in the daemon's `bind.ts`): it begins with a small letter, as none of the library's does. */
 const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
+/** What a program is given to read. */
+const typedText = z
+  .string()
+  .check(
+    z.maxLength(16_000_000, "a text has at most 16 million characters; put a longer one into a file, and tell the program to read that"),
+  );
 const flag = z._default(z.stringbool(), false);
 const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
 
@@ -341,14 +347,7 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     body: z.object({
-      text: z
-        .string()
-        .check(
-          z.maxLength(
-            16_000_000,
-            "a text has at most 16 million characters; put a longer one into a file, and tell the program to read that",
-          ),
-        ),
+      text: typedText,
       enter: z._default(z.boolean(), true),
       force: z._default(z.boolean(), false),
     }),
@@ -362,7 +361,7 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     body: z.object({
-      text: z.string().check(z.minLength(1), z.maxLength(LONGEST_MESSAGE)),
+      text: typedText.check(z.minLength(1)),
       /** Do not wait for the end of a turn. */
       steer: z._default(z.boolean(), false),
       /** The caller's own id for it: sent again with the same one, it is the same message. Ten letters and digits, as ours. */

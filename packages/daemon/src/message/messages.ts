@@ -5,6 +5,7 @@
 import {
   HoldfastError,
   hasEnded,
+  LONGEST_MESSAGE,
   type Message,
   type MessageState,
   newSessionId,
@@ -56,6 +57,11 @@ export class Messages {
     if (hasEnded(record.status) && record.restartAt === null) {
       throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
         hint: `read what it said: holdfast logs ${record.name}`,
+      });
+    }
+    if (text.length > LONGEST_MESSAGE) {
+      throw new HoldfastError("usage", "a message to an agent has at most a million characters", {
+        hint: "put it into a file, and tell the agent to read that",
       });
     }
     const known = this.#messages.get(id);
