@@ -6,7 +6,7 @@ import { fuse } from "../agent/status/fuse.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 
 /** An agent on a busy machine may take this long to draw its prompt; before that, one that is not to be seen is no sign. */
-const DRAWN_MS = 10_000;
+const DRAWN_MS = 30_000;
 
 export interface Seen {
   signal: Signal | undefined;
@@ -19,7 +19,8 @@ export interface Seen {
 export function isOver(approval: ApprovalRecord, { signal, evidence, channel, shown }: Seen): boolean {
   if (signal && channel.used.includes(signal.event) && isSameTool(approval, signal)) return true;
   if (signal && (signal.claim.turn === "idle" || signal.prompt !== null)) return true;
-  if (!channel.promptsToo) return false;
+  // Nothing of it shows, or its hook says so itself.
+  if (!channel.promptsToo || channel.endedByAnswer) return false;
   const asks = ({ claim: { attention }, source, at }: Evidence) =>
     source !== "hook" && attention?.for === approval.for && at >= approval.requestedAt;
   if (evidence.some(asks)) shown.add(approval.id);
