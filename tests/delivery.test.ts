@@ -56,15 +56,17 @@ test("send --wait prints the agent's answer, and each receipt is an event with i
 
 test("a message waits for the end of a turn; with --steer it is given in the middle of it (GRP-06 agents)", async () => {
   await using home = new TestHome();
-  await ready(home, "busy", "say one; wait 3s; say two");
+  await ready(home, "busy", "say one; wait 6s; say two");
   const line = await home.ok(["send", "busy", "say later"]);
   expect(line).toMatch(/^queued for busy as \w+: demo is working \(\d+s\); the message is handed over when the turn ends$/m);
-  const steered = await home.json<Message>(["send", "busy", "say sooner", "--steer"]);
-  // The first is ahead of it.
-  expect(steered).toMatchObject({ state: "queued", why: "another message is ahead of it" });
-  expect(promptsOf(home, "busy")).toEqual(["say one; wait 3s; say two"]);
-  await message(home, steered.id, ({ state }) => state === "replied");
-  expect(promptsOf(home, "busy").slice(1)).toEqual(["say later", "say sooner"]);
+  const [later] = await home.json<Message[]>(["messages", "busy"]);
+  const last = await home.json<Message>(["send", "busy", "say last", "--no-wait"]);
+  expect(last).toMatchObject({ state: "queued", why: "another message is ahead of it" });
+  const sooner = await home.json<Message>(["send", "busy", "say sooner", "--steer"]);
+  expect(sooner).toMatchObject({ state: "injected", turnStartedAt: null });
+  expect(promptsOf(home, "busy")).toEqual(["say one; wait 6s; say two"]);
+  for (const { id } of [later as Message, last, sooner]) await message(home, id, ({ state }) => state === "replied");
+  expect(promptsOf(home, "busy").slice(1)).toEqual(["say sooner", "say later", "say last"]);
 
   await home.ok(["send", "busy", "say long; wait 4s"]);
   const now = await home.json<Message>(["send", "busy", "say steered", "--steer"]);
@@ -94,21 +96,18 @@ test("no message is typed into a permission prompt or a question: a stray Enter 
   const proof = join(home.root, "proof");
   await ready(home, "asks", `tool shell touch ${proof}`);
   await home.until("asks", ({ status }) => status === "waiting");
-  const [said, steered] = [
-    await home.json<Message>(["send", "asks", "say hello"]),
-    await home.json<Message>(["send", "asks", "ask Which? | red | blue", "--steer"]),
-  ];
+  const said = await home.json<Message>(["send", "asks", "say hello", "--steer"]);
   expect(said).toMatchObject({ state: "queued", why: "demo waits for an approval" });
   expect(await screenOf(home, "asks")).toContain("[y/n]");
   await home.ok(["keys", "asks", "n"]);
   await message(home, said.id, ({ state }) => state === "replied");
   expect(existsSync(proof)).toBe(false);
-  await message(home, steered.id, ({ state }) => state === "turn_started");
+  const asking = await home.json<Message>(["send", "asks", "ask Which? | red | blue"]);
   await home.until("asks", ({ attention }) => attention?.for === "question");
   const third = await home.json<Message>(["send", "asks", "say third", "--steer"]);
   expect(third).toMatchObject({ state: "queued", why: "demo waits for an answer to a question" });
   await home.ok(["keys", "asks", "2"]);
-  expect(await message(home, steered.id, ({ state }) => state === "replied")).toMatchObject({ reply: "The tool answered: blue" });
+  expect(await message(home, asking.id, ({ state }) => state === "replied")).toMatchObject({ reply: "The tool answered: blue" });
   await message(home, third.id, ({ state }) => state === "replied");
 });
 

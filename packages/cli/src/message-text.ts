@@ -31,12 +31,12 @@ export function receipt(message: Message, session: Pick<Session, "status" | "sta
   return plain(since === undefined ? line : line.replace("is working", `is working (${formatDuration(Math.max(0, since))})`));
 }
 
-function stateOf({ id, name, state, why, via, evidence }: Message): string {
+function stateOf({ id, name, state, why, via, evidence, settled }: Message): string {
   const because = why === null ? "" : `: ${why}`;
+  if (state === "injected" && !settled) return `${name} has it (${via}); whether a turn begins with it is not known yet`;
   if (state === "queued") return `queued for ${name} as ${id}${because}`;
   if (state === "injecting") return `${name} is being given ${id}${because}`;
-  if (state === "injected")
-    return `${name} has it (${via})${because}; whether a turn began with it is not known${why === null ? " yet" : ""}`;
+  if (state === "injected") return `${name} has it (${via})${because}`;
   if (state === "turn_started") return `${name} works on it (${evidence})`;
   if (state === "replied") return `${name} has answered`;
   return state === "failed" ? `${name} did not get it${because}` : `${id} was taken back`;

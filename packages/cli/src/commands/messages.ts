@@ -44,12 +44,13 @@ async function list(context: Context, session: string | undefined): Promise<numb
 const HEADS = ["ID", "TO", "STATE", "AGE", "TEXT"];
 
 function table(messages: readonly Message[], width = Number.POSITIVE_INFINITY): string[] {
-  const rows = messages.map(({ id, name, state, queuedAt, text, why }) => [
+  const rows = messages.map(({ id, name, state, queuedAt, text, why, settled }) => [
     id,
     plain(name),
     state.replace("_", " "),
     formatDuration(Math.max(0, Date.now() - Date.parse(queuedAt))),
-    plain(text.trim().split("\n")[0] ?? "") + (why === null ? "" : ` (${plain(why)})`),
+    plain(text.trim().split("\n")[0] ?? "") +
+      (why !== null && (state === "queued" || state === "failed" || settled) ? ` (${plain(why)})` : ""),
   ]);
   const widths = HEADS.map((head, i) => Math.max(head.length, ...rows.map((row) => widthOf(row[i] ?? ""))));
   const line = (row: readonly string[]) =>

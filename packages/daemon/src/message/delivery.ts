@@ -172,10 +172,14 @@ export class Delivery implements Disposable {
 
   async #seeTo(session: SessionId): Promise<void> {
     try {
+      let onlySteering = false;
       for (const message of this.#messages.open(session)) {
+        if (onlySteering && !message.steer) continue;
         await this.#advance(message);
-        // What follows it waits until this one is out of the composer and accounted for.
-        if (this.#messages.get(message.id)?.state !== "turn_started" && this.#messages.get(message.id)?.open) break;
+        const now = this.#messages.get(message.id);
+        // One that waits for the end of the turn is overtaken by one that does not; else what follows waits until this one is accounted for.
+        if (now?.state === "queued" && !now.steer) onlySteering = true;
+        else if (now?.open && now.state !== "turn_started") break;
       }
     } catch (error) {
       log(`session ${session}: a message could not be handed over: ${describe(error)}`);
@@ -230,7 +234,9 @@ export class Delivery implements Disposable {
       const { record, run, host, profile } = this.#placeOf(message);
       if (!record || !run || !host) return;
       const via = (now.channel !== undefined && profile?.channel?.name) || "typed";
-      const data = { id: message.id, run: run.run, via, working: now.turn === "working" };
+      // What was told counts, not a last frame of a spinner.
+      const working = this.#queries.get(message.session)?.standing?.turn === "working";
+      const data = { id: message.id, run: run.run, via, working };
       this.#journal.append({ type: "message.injecting", actor: DAEMON, session: message.session, data });
       if (now.channel !== undefined && profile?.channel) {
         const line = profile.channel.line({ id: message.id, text: this.said(message) });

@@ -135,14 +135,15 @@ export class Messages {
     };
   }
 
-  #waitsFor({ id, session, state, why }: Omit<MessageRecord, "open" | "working">): string | null {
+  #waitsFor({ id, session, state, steer, why }: Omit<MessageRecord, "open" | "working">): string | null {
     if (state !== "queued") return this.#delivery.reasonOf(id) ?? why;
-    const ahead = this.#messages.open(session).findIndex((message) => message.id === id);
-    const waiting = this.#messages
-      .open(session)
-      .slice(0, ahead)
-      .filter(({ state }) => state !== "turn_started").length;
-    if (waiting > 0) return waiting === 1 ? "another message is ahead of it" : `${waiting} other messages are ahead of it`;
+    const open = this.#messages.open(session);
+    const before = open.slice(
+      0,
+      open.findIndex((message) => message.id === id),
+    );
+    const ahead = before.filter((other) => other.state !== "turn_started" && (!steer || other.steer || other.state !== "queued")).length;
+    if (ahead > 0) return ahead === 1 ? "another message is ahead of it" : `${ahead} other messages are ahead of it`;
     return this.#delivery.reasonOf(id) ?? why;
   }
 }
