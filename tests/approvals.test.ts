@@ -216,6 +216,24 @@ test("no session gives by keys what it may not give", async () => {
   expect(existsSync(made(home))).toBe(false);
 });
 
+test("an agent of one's own that asks for leave is typed to by nobody who does not insist, and by no session", async () => {
+  await using home = new TestHome();
+  const asks = "printf 'Go on? [y/n] '; read -r x; touch made.txt; cat";
+  configure(home, `[agents.mine]\ncommand = ["sh", "-c", "${asks}"]\n[[agents.mine.screen]]\nline = "Go on"\nwaits = "approval"\n`);
+  const out = path.join(home.root, "out");
+  await home.run(
+    `h='${path.join(import.meta.dirname, "../bin/holdfast")}'; $h spawn mine --name child; $h wait child --for waiting; $h send child y 2>> ${out}; echo "code $?" >> ${out}`,
+    "--name",
+    "parent",
+  );
+  await eventually(() => existsSync(out) && /code \d+/.test(readFileSync(out, "utf8")));
+  expect(readFileSync(out, "utf8")).toMatch(/no session may give(.|\n)*code 20/);
+  expect(await home.cli(["send", "child", "y"])).toMatchObject({ code: 17, stderr: expect.stringContaining("--force") });
+  expect(existsSync(made(home))).toBe(false);
+  await home.ok(["send", "child", "y", "--force"]);
+  await eventually(() => existsSync(made(home)));
+});
+
 test("what an agent asks for is printed and does nothing to the terminal that prints it", async () => {
   await using home = new TestHome();
   await asking(home, { command: "printf '\u001b]0;owned\u0007\u202egnp.exe' \u001b[2J" });

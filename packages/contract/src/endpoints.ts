@@ -372,7 +372,7 @@ export const ENDPOINTS = {
       message: z.nullable(Message),
       typed: z.nullable(z.object({ bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes })),
     }),
-    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "input_full"],
+    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "approval_waits", "input_full"],
   },
   listMessages: {
     ...ROUTES.listMessages,

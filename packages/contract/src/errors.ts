@@ -57,6 +57,7 @@ export const ERRORS = {
   timeout: { http: 504, exit: 16, what: "What was waited for did not happen in time." },
   paste_refused: { http: 409, exit: 17, what: "Several lines for a program that would take each as a command; --force types them." },
   input_full: { http: 409, exit: 17, what: "The program has left too much unread of what was typed before; nothing was typed." },
+  approval_waits: { http: 409, exit: 17, what: "It asks for leave, which a typed line could give; --force types it all the same." },
   message_not_found: { http: 404, exit: 3, what: "There is no such message." },
   message_gone: { http: 409, exit: 6, what: "The message is no longer queued: it cannot be taken back." },
   message_failed: { http: 409, exit: 25, what: "The message did not reach the agent, or its turn failed." },

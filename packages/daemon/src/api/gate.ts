@@ -56,12 +56,12 @@ export class Gate {
     const { ref } = params;
     if (identity.reach === undefined || ref === undefined || !endpoint.path.startsWith("/sessions/")) return params;
     const id = this.resolve(identity.reach, name, ref);
-    if (TYPES.has(name)) this.#refuseApproving(identity.reach, name, id);
+    if (TYPES.has(name)) this.refuseApproving(identity.reach, name, id);
     return { ...params, ref: id };
   }
 
-  /** A key may be what allows it. */
-  #refuseApproving(reach: SessionId, name: EndpointName, id: SessionId): void {
+  /** What a session may not type into: a key may be what allows what is asked. */
+  refuseApproving(reach: SessionId, name: EndpointName, id: SessionId): void {
     const record = this.#queries.get(id);
     if (record?.standing?.attention?.for !== "approval" || hasEnded(record.status)) return;
     this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why: "it waits for an approval, which no session may give" });

@@ -88,7 +88,11 @@ export function handlers(rooms: {
     },
     detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
     sendText: ({ params, body }, { actor }) => sessions.send(params.ref, { ...body, actor }),
-    sendMessage: ({ params, body }, { actor }) => messages.send(params.ref, { ...body, actor }),
+    sendMessage: ({ params, body }, { actor, reach }) => {
+      const { id } = queries.resolve(params.ref);
+      if (reach !== undefined && messages.isTypedAtOnce(id)) gate.refuseApproving(reach, "sendMessage", id);
+      return messages.send(id, { ...body, actor });
+    },
     listMessages: ({ query }, { reach }) => {
       const { session: ref, state: states, limit } = query;
       if (ref === undefined && reach !== undefined) {

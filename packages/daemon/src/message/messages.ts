@@ -50,7 +50,8 @@ export class Messages {
     { text, steer, id = newSessionId(), actor }: { text: string; steer: boolean; id?: string | undefined; actor: Principal },
   ): Promise<{ session: Session; message: Message | null; typed: { bytes: number; pasted: boolean; waitingBytes: number | null } | null }> {
     const record = this.#queries.resolve(ref);
-    if (!this.#delivery.delivers(record)) {
+    if (this.isTypedAtOnce(record.id)) {
+      if (record.standing?.attention?.for === "approval" && !hasEnded(record.status)) throw approvalWaits(record.name);
       const { session, ...typed } = await this.#sessions.send(record.id, { text, enter: true, force: false, actor });
       return { session, message: null, typed };
     }
@@ -70,6 +71,12 @@ export class Messages {
     }
     if (!known) this.#journal.append({ type: "message.queued", actor, session: record.id, data: { id, text, steer } });
     return { session: this.#sessions.get(record.id), message: this.get(id), typed: null };
+  }
+
+  /** Nothing tells what it does with a message. */
+  isTypedAtOnce(id: SessionId): boolean {
+    const record = this.#queries.get(id);
+    return record !== undefined && !this.#delivery.delivers(record);
   }
 
   list(filter: { session?: SessionId | undefined; states?: readonly MessageState[] | undefined; limit: number }): Message[] {
@@ -146,4 +153,10 @@ export class Messages {
     if (ahead > 0) return ahead === 1 ? "another message is ahead of it" : `${ahead} other messages are ahead of it`;
     return this.#delivery.reasonOf(id) ?? why;
   }
+}
+
+function approvalWaits(name: string): HoldfastError {
+  return new HoldfastError("approval_waits", `${name} asks for leave, and what is typed could give it`, {
+    hint: `answer it there: holdfast attach ${name}; or type it all the same, with --force`,
+  });
 }
