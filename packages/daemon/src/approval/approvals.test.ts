@@ -200,6 +200,20 @@ test("a hook that a lost journal knew of is let go", async () => {
   expect(world.left()).toEqual([]);
 });
 
+test("an answer that could not be told, on a full disk for example, is told as soon as it can be", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const { printed } = world.ask("rm x");
+  const [asked] = await world.waiting();
+  const inTheWay = join(world.directory, "answers", `${world.queries.get(asked?.id ?? "")?.ask}.json`);
+  mkdirSync(inTheWay);
+  expect(approvals.answer("fix", { decision: "deny", reason: "no", actor: SOMEBODY })).toMatchObject({ status: "denied" });
+  rmSync(inTheWay, { recursive: true });
+  world.status.look(RUN);
+  expect(decisionIn(await printed)).toEqual({ behavior: "deny", message: "no" });
+  expect(world.left()).toEqual([]);
+});
+
 test("a request that was written down before its file was deleted is not asked twice", async () => {
   await using world = new World();
   const approvals = world.begin();

@@ -62,6 +62,8 @@ export class Approvals implements Parking, Disposable {
   readonly #typing: () => Turns;
   /** Of runs with a hook that waits. */
   readonly #watchers = new Map<string, FSWatcher | undefined>();
+  /** Ids of what is over, and its hook could not be told so. */
+  readonly #untold = new Set<string>();
   /** Whose dialog has been on the screen. */
   readonly #shown = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -172,6 +174,7 @@ export class Approvals implements Parking, Disposable {
       if (approval.ask === null || !channel || !isOver(approval, { signal, evidence, channel, shown: this.#shown })) return [];
       // When it is written; if it cannot be, it is still open then, and stays so.
       setImmediate(() => this.#tell(this.#queries.get(approval.id)));
+      this.#shown.delete(approval.id);
       return [resolved(approval, channel.promptsToo ? "elsewhere" : "withdrawn")];
     });
   }
@@ -199,15 +202,14 @@ export class Approvals implements Parking, Disposable {
 
   /** The dialog of what was just answered may still be there. */
   #answeredLately({ id, run }: SessionRecord): boolean {
-    const answered = this.#queries.list({ sessions: [id] }).filter((approval) => approval.run === run && approval.answeredBy !== null);
-    return answered.some(({ endedAt }) => endedAt !== null && Math.abs(Date.now() - Date.parse(endedAt)) < GOES_MS);
+    return this.#queries.answeredAt(id, run).some((at) => Math.abs(Date.now() - Date.parse(at)) < GOES_MS);
   }
 
   answer(ref: string, answer: Answer): Approval | Promise<Approval> {
     const approval = this.#queries.resolve(ref);
     if (approval.status !== "open") throw over(approval);
     if (approval.channel === "screen") return this.#answerOnScreen(approval, answer);
-    const words = this.#wordsOf(approval, answer);
+    this.#wordsOf(approval, answer);
     if (isDue(approval)) {
       this.#resolve(approval, "timed_out");
       throw over({ ...approval, status: "timed_out" });
@@ -218,7 +220,7 @@ export class Approvals implements Parking, Disposable {
       throw over({ ...approval, status: "withdrawn" });
     }
     this.#conclude(approval, answered(approval, answer));
-    if (!hook.answer(words)) log(`approval ${approval.id}: the agent ended its hook before it heard the answer`);
+    this.#tell(this.#queries.get(approval.id));
     return this.get(approval.id);
   }
 
@@ -251,6 +253,7 @@ export class Approvals implements Parking, Disposable {
       if (hook) continue;
       this.#resolve(approval, this.#whyGone(approval));
     }
+    for (const id of this.#untold) this.#tell(this.#queries.get(id));
     this.#unwatch(run);
   }
 
@@ -263,6 +266,7 @@ export class Approvals implements Parking, Disposable {
   ended(run: RunId): void {
     const open = this.#queries.openOf(run.session, run.run);
     if (open.length > 0) this.#journal.append(...open.map((approval) => resolved(approval, "run_ended")));
+    for (const { id } of open) this.#shown.delete(id);
     this.#unwatch(run);
   }
 
@@ -291,14 +295,20 @@ export class Approvals implements Parking, Disposable {
     this.#unwatch(run);
   }
 
-  /** Whatever became of it, its hook hears of it, again if need be; when there was no decision, that there is none. */
+  /**
+   * Whatever became of it, its hook hears of it, again if need be; when there was no decision, that there is none. What cannot be told now, on a
+   * full disk for example, is told at the next look.
+   */
   #tell(approval: ApprovalRecord | undefined): void {
     if (!approval || approval.status === "open" || approval.ask === null) return;
     try {
       using hook = this.#hookOf(approval);
-      hook?.answer(this.#answerOf(approval));
+      if (hook && !hook.answer(this.#answerOf(approval)))
+        log(`approval ${approval.id}: the agent ended its hook before it heard the answer`);
+      this.#untold.delete(approval.id);
     } catch (error) {
-      log(`approval ${approval.id}: its hook cannot be told: ${describe(error)}`);
+      if (!this.#untold.has(approval.id)) log(`approval ${approval.id}: its hook cannot be told yet: ${describe(error)}`);
+      this.#untold.add(approval.id);
     }
   }
 

@@ -74,15 +74,22 @@ export class ApprovalQueries {
 
   /** The one that waits on this hook, or did: a hook has one name for its whole life, and asks once. */
   byAsk(session: SessionId, run: number, ask: string): ApprovalRecord | undefined {
-    return this.list({ sessions: [session] }).find((approval) => approval.run === run && approval.ask === ask);
+    const sql = `${SELECT} WHERE a.session = ? AND a.run = ? AND instr(a.asked, ?) > 0 AND a.asked ->> '$.ask' = ?`;
+    const row = watched(this.#db, () => this.#db.prepare(sql).get(session, run, JSON.stringify(ask), ask));
+    return row && toApproval(row);
+  }
+
+  /** When those of a run were answered, by whomever. */
+  answeredAt(session: SessionId, run: number): string[] {
+    const sql = "SELECT ended_at FROM approvals WHERE session = ? AND run = ? AND answered_by IS NOT NULL";
+    return watched(this.#db, () => this.#db.prepare(sql).all(session, run)).map((row) => row.ended_at as string);
   }
 
   /** By id, by the beginning of the id of one that waits, or by the name of a session that waits for one only. */
   resolve(ref: string, within?: readonly SessionId[]): ApprovalRecord {
-    const known = this.list({ sessions: within });
-    const exact = known.find(({ id }) => id === ref);
-    if (exact) return exact;
-    const open = known.filter(({ status }) => status === "open");
+    const exact = this.get(ref);
+    if (exact && (within?.includes(exact.session) ?? true)) return exact;
+    const open = this.list({ open: true, sessions: within });
     const named = open.filter(({ name, session }) => name === ref.normalize("NFC") || session === ref);
     const meant = named.length > 0 || ref === "" ? named : open.filter(({ id }) => id.startsWith(ref));
     if (meant.length === 1 && meant[0]) return meant[0];
