@@ -39,7 +39,7 @@ export const Session = z.object({
   status: StatusSchema,
   /** Since when: the time of the evidence that changed it. Null while its process is all that is known. */
   statusAt: z.nullable(Time),
-  /** How long that is, by a clock that nobody sets. */
+  /** How long that is, by a clock that nobody sets; null when it has ended. */
   statusForMs: z.nullable(z.number()),
   /** Of an agent that runs; null: unknown, or there is no such thing. */
   turn: z.nullable(z.enum(TURNS)),

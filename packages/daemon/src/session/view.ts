@@ -66,7 +66,7 @@ function standingOf(
   const byClock = statusAt === null ? null : Math.max(0, now - Date.parse(statusAt));
   return {
     statusAt,
-    statusForMs: known ? (msSince(known.sinceBoot) ?? byClock) : byClock,
+    statusForMs: known ? (msSince(known.sinceBoot) ?? byClock) : null,
     turn: known?.turn ?? null,
     attention: known?.attention ?? null,
     background: known?.background ?? null,

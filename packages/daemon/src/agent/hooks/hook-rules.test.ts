@@ -36,7 +36,18 @@ test("a tool is told in one line, by what it is mostly about", () => {
   expect(describeTool({ name: "shell", input: { command: ["rm", "-rf", "build"] } })).toBe("shell: rm -rf build");
   expect(describeTool({ name: "Mystery", input: { depth: 3 } })).toBe('Mystery: {"depth":3}');
   expect(describeTool({ name: "Stop", input: null })).toBe("Stop");
-  expect(describeTool({ name: "Write", input: { command: "x".repeat(300) } })).toHaveLength("Write: ".length + 200);
+  expect(describeTool({ name: "Write", input: { command: "x".repeat(300) } })).toHaveLength(200);
+});
+
+test("of what it waits for only as much is kept as is read at a glance, however much an agent tells", () => {
+  const reading = profiles.get("gemini").hooks;
+  const payload = {
+    hook_event_name: "Notification",
+    notification_type: "ToolPermission",
+    details: { command: `cat <<E\n${"x".repeat(5_000_000)}` },
+  };
+  const signal = reading && readHook(reading, payload, new Date().toISOString());
+  expect(signal?.claim.attention?.text).toMatch(/^cat <<E x{190,}…$/);
 });
 
 test.each([

@@ -90,7 +90,8 @@ export function fits({ when = {} }: FieldRule, payload: unknown): boolean {
 export function claimOf(rule: FieldRule, payload: unknown, said: { text: string | null; at: string }): Claim {
   const claim: Claim = {};
   if (rule.turn) claim.turn = rule.turn;
-  if (rule.waits) claim.attention = { for: rule.waits, text: said.text, until: timeAt(payload, rule.until, said.at) } satisfies Attention;
+  const text = said.text === null ? null : inOneLine(said.text);
+  if (rule.waits) claim.attention = { for: rule.waits, text, until: timeAt(payload, rule.until, said.at) } satisfies Attention;
   else if (rule.calm) claim.attention = null;
   if (rule.background !== undefined) claim.background = rule.background;
   return claim;
@@ -127,9 +128,19 @@ export function tellingOf(input: unknown): { key: string; text: string } | undef
 /** A tool and what it is to do, in one line. */
 export function describeTool({ name, input }: { name: string; input: unknown }): string {
   const questions = questionsIn(input);
-  const line = (questions ?? tellingOf(input)?.text ?? brief(input)).replaceAll(/\s+/g, " ").trim();
-  const short = line.length > 200 ? `${line.slice(0, 199)}…` : line;
-  return questions !== undefined ? short : short === "" ? name : `${name}: ${short}`;
+  const line = inOneLine(questions ?? tellingOf(input)?.text ?? brief(input));
+  return questions !== undefined ? line : inOneLine(line === "" ? name : `${name}: ${line}`);
+}
+
+/** As much as is read at a glance; it is written down with every change of a session. */
+const GLANCE = 200;
+
+function inOneLine(text: string): string {
+  const line = text
+    .slice(0, 10 * GLANCE)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length > GLANCE ? `${line.slice(0, GLANCE - 1)}…` : line;
 }
 
 /** Of a tool that asks: the questions, each with its choices. */
