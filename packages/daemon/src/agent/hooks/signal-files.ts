@@ -16,28 +16,30 @@ export interface SignalFile {
   ask: string | undefined;
 }
 
-/** What cannot be read as JSON has an undefined payload. */
-export function readSignals(runDirectory: string): SignalFile[] {
+/** More than any agent tells: what claims to be is no signal. */
+const LARGEST = 64_000_000;
+
+/** Each is read when it is its turn: many may have come while there was no daemon. What cannot be read as JSON has an undefined payload. */
+export function* readSignals(runDirectory: string): Generator<SignalFile, void> {
   const directory = join(runDirectory, SIGNALS);
   let names: string[];
   try {
     names = readdirSync(directory).filter((name) => !name.startsWith("."));
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissing(error)) return;
     throw error;
   }
   const files = names.flatMap((name) => {
     const path = join(directory, name);
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return stat?.isFile() ? [{ path, written: stat.mtimeNs }] : [];
+    return stat?.isFile() ? [{ path, written: stat.mtimeNs, bytes: stat.size }] : [];
   });
   files.sort((a, b) => (a.written < b.written ? -1 : a.written > b.written ? 1 : a.path.localeCompare(b.path, "en", { numeric: true })));
-  return files.map(({ path, written }) => ({
-    path,
-    at: new Date(Number(written / 1_000_000n)).toISOString(),
-    payload: payloadOf(path),
-    ask: path.endsWith(ASK) ? basename(path) : undefined,
-  }));
+  for (const { path, written, bytes } of files) {
+    // One of the time to come would be the newest for ever: the clock was set, or the file's time.
+    const at = new Date(Math.min(Date.now(), Number(written / 1_000_000n))).toISOString();
+    yield { path, at, payload: bytes > LARGEST ? undefined : payloadOf(path), ask: path.endsWith(ASK) ? basename(path) : undefined };
+  }
 }
 
 /** Calls when there may be something to take; undefined where the system has no watches left. */

@@ -24,7 +24,7 @@ async function toldOf(events: readonly Event[]): Promise<Signal[]> {
   };
   const plugin = await Holdfast({ client: {} });
   for (const event of events) await plugin.event({ event });
-  return readSignals(run).flatMap(({ payload, at }) => readHook(opencode.hooks as HookReading, payload, at) ?? []);
+  return [...readSignals(run)].flatMap(({ payload, at }) => readHook(opencode.hooks as HookReading, payload, at) ?? []);
 }
 
 /** What asks for a person is asked for by another script. */

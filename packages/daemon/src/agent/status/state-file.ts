@@ -22,7 +22,8 @@ export function readStateFile(
   if (!Number.isFinite(since) || since < Date.parse(run.startedAt) - CLOCK_MS) return undefined;
   const rule = file.rules.find((rule) => fits(rule, state));
   if (!rule) return undefined;
-  const at = new Date(since).toISOString();
+  // The clock may have been set back since.
+  const at = new Date(Math.min(since, Date.now())).toISOString();
   return {
     source: "state_file",
     at,
