@@ -324,6 +324,19 @@ test("a rule answers at once and nobody is asked; the journal says which", async
   await world.waiting();
 });
 
+test("what is too long to be shown is not answered unseen: the agent asks on its own screen", async () => {
+  await using world = new World("codex");
+  world.rules = readRules({ table: { rules: [{ tool: "Write", pattern: "src/.*", decision: "allow" }] }, file: "", text: "" });
+  world.begin();
+  const content = "x".repeat(5_000_000);
+  expect(await world.ask("", { tool_input: { command: `cat <<E\n${content}` } }).printed).toBe("");
+  expect(world.queries.list()).toEqual([]);
+  expect(world.sessions.get(SESSION)).toMatchObject({ status: "waiting", standing: { attention: { for: "approval" } } });
+  // What a rule is about can be short.
+  const written = world.ask("", { tool_name: "Write", tool_input: { file_path: "src/a", content }, cwd: "/code" });
+  expect(decisionIn(await written.printed)).toEqual({ behavior: "allow" });
+});
+
 test("with its run ends what it asked for", async () => {
   await using world = new World();
   world.begin();

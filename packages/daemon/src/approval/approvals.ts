@@ -154,6 +154,11 @@ export class Approvals implements Parking, Disposable {
       const answered: Draft = { type: "approval.answered", actor: ruled.rule, session: record.id, data };
       return { drafts: [requested, answered], evidence: undefined, written: () => this.#tell(this.#queries.get(id)) };
     }
+    // Nobody allows what nobody can read.
+    if (asked.input === null && signal.tool?.input != null) {
+      hook.answer("");
+      return undefined;
+    }
     return {
       drafts: [requested],
       evidence: waiting({ ...asked, requestedAt: signal.at }, channel),

@@ -18,7 +18,7 @@ import type { SessionRecord } from "../projection/session-queries.ts";
 import type { Answer } from "./approvals.ts";
 import { attentionOf } from "./over.ts";
 
-/** More than that nobody reads, and the journal is no place for whole files: what is longer is answered on the agent's screen. */
+/** More than that nobody reads, and the journal is no place for whole files: what is longer, and no rule answers, is answered on the agent's screen. */
 const LONGEST_INPUT = 200_000;
 
 export type How = (typeof RESOLVED)[number];
