@@ -173,6 +173,10 @@ test("a rule that makes no sense keeps the daemon from starting, and says where 
   expect(code).not.toBe(0);
   expect(stderr).toContain("config.toml, line 2: approvals rule 1");
   expect(stderr).toContain('"patern"');
+  const findings = (await home.cli(["doctor", "--json"])).stdout;
+  expect(JSON.parse(findings)).toContainEqual(
+    expect.objectContaining({ id: "configuration", level: "problem", what: expect.stringContaining("line 2: approvals rule 1") }),
+  );
   configure(home, "");
 });
 

@@ -348,8 +348,9 @@ async function read(home: Home, [place = "", body = ""]: string[]): Promise<void
 /** As a daemon that started now would read it. */
 function lookAtConfiguration(): ConfigurationLook {
   try {
-    const { file, isThere, unknown, agents } = readConfiguration();
+    const { file, isThere, unknown, agents, approvals } = readConfiguration();
     new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
+    readRules(approvals);
     return { file, isThere, error: undefined, unknown: unknown.map((key) => describeUnknown(file, key)) };
   } catch (error) {
     return { file: configurationFile(), isThere: true, error: HoldfastError.from(error), unknown: [] };
