@@ -278,6 +278,8 @@ test("the audit says in words who did what, with the name of then, and leaves th
     { type: "session.input_requested", actor: OWNER, session: ROOT, data: { run: 1, bytes: 5, keys: null } },
     { type: "session.renamed", actor: OWNER, session: ROOT, data: { from: "root", name: "renamed" } },
     { type: "session.input_requested", actor: "token:ci" as Principal, session: ROOT, data: { run: 1, bytes: null, keys: 1 } },
+    { type: "message.queued", actor: OWNER, session: ROOT, data: { id: "m", text: "a secret", steer: false } },
+    { type: "message.cancelled", actor: OWNER, session: ROOT, data: { id: "m" } },
   );
   rooms.now += 60_000;
   rooms.tokens.create({ scope: "driver", name: "ci" }, OWNER);
@@ -288,6 +290,8 @@ test("the audit says in words who did what, with the name of then, and leaves th
     "user:tester typed 5 bytes into root",
     "user:tester renamed root to renamed",
     "token:ci pressed 1 key in renamed",
+    "user:tester sent a message to renamed (8 characters)",
+    "user:tester took back a message to renamed",
     "user:tester made the token ci (driver)",
   ]);
   expect(words({ actors: ["token:ci"] })).toEqual(["token:ci pressed 1 key in renamed"]);
