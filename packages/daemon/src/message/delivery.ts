@@ -8,15 +8,13 @@
  * Driven by what arrives: a message, a look at the screen, a word of a hook, the end of a run. One timer for all sessions with open messages,
  * none without any.
  */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EventData, type HostName, hasEnded, type Screen, type SessionId } from "@holdfast/contract";
-import { describe, type Home, log, runDirectory } from "@holdfast/platform";
+import { describe, type Home, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { readComposer } from "../agent/composer.ts";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
-import type { Channel, Profile } from "../agent/profile.ts";
+import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { Looks } from "../agent/status/looks.ts";
 import { readScreen } from "../agent/status/screen-rules.ts";
@@ -26,6 +24,7 @@ import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, StatusFollower } from "../session/agent-status.ts";
 import { type Turns, withoutPasteEnd } from "../session/typing.ts";
+import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, type Situation } from "./decide.ts";
 import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
 import { whoseText } from "./whose-text.ts";
@@ -38,6 +37,8 @@ const TYPING_MS = 5000;
 const AGAIN_MS = 2000;
 
 const CHANGES = new Set(["message.queued", "session.ended", "session.started", "session.restart_abandoned"]);
+/** After these nothing of a message needs to be remembered. */
+const ENDS = new Set(["message.replied", "message.failed", "message.settled", "message.cancelled"]);
 
 interface Seen {
   what: string;
@@ -118,7 +119,7 @@ export class Delivery implements Disposable {
       messages,
       answers,
       said: (message) => this.said(message),
-      turnEnded: (message) => this.#attemptOf(message).reply !== null,
+      turnEnded: ({ id }) => (this.#attempts.get(id)?.reply ?? null) !== null,
     });
   };
 
@@ -150,7 +151,10 @@ export class Delivery implements Disposable {
     let { seq } = this.#journal.cursor;
     while (!signal.aborted) {
       const events = this.#journal.readAfter(seq, 1000);
-      for (const { type, session } of events) if (session !== null && CHANGES.has(type)) this.#see(session);
+      for (const { type, session, data } of events) {
+        if (session !== null && CHANGES.has(type)) this.#see(session);
+        if (ENDS.has(type)) this.#forget(String(data.id));
+      }
       seq = events.at(-1)?.seq ?? seq;
       if (events.length === 0) await this.#journal.changed(seq, signal);
     }
@@ -199,7 +203,11 @@ export class Delivery implements Disposable {
       this.#reasons.delete(now.id);
       await this.#act(now, action);
     }
-    if (!this.#messages.get(message.id)?.open) for (const kept of [this.#attempts, this.#seen, this.#reasons]) kept.delete(message.id);
+    this.#forget(message.id);
+  }
+
+  #forget(id: string): void {
+    for (const kept of [this.#attempts, this.#seen, this.#reasons]) kept.delete(id);
   }
 
   async #act(message: MessageRecord, action: Exclude<Action, { do: "hold" }>): Promise<void> {
@@ -239,8 +247,7 @@ export class Delivery implements Disposable {
       const data = { id: message.id, run: run.run, via, working };
       this.#journal.append({ type: "message.injecting", actor: DAEMON, session: message.session, data });
       if (now.channel !== undefined && profile?.channel) {
-        const line = profile.channel.line({ id: message.id, text: this.said(message) });
-        appendFileSync(channelFile(this.#home, run, profile.channel), `${line}\n`);
+        ChannelFile.find(this.#home, run, profile.channel)?.append({ id: message.id, text: this.said(message) });
         return;
       }
       const attempt = this.#attemptOf(message);
@@ -306,16 +313,9 @@ export class Delivery implements Disposable {
         prompts: heard && rules.some(({ prompt }) => prompt !== undefined),
         replies: heard && rules.some(({ reply }) => reply !== undefined),
       },
-      channel: run && profile?.channel && this.#channelHas(run, profile.channel, message),
+      channel: run && profile?.channel && ChannelFile.find(this.#home, run, profile.channel)?.has(message.id),
     };
     return { ...situation, steadyMs: this.#steadyMs(message, situation) };
-  }
-
-  /** Undefined: it was not put into this run. */
-  #channelHas(run: RunId, channel: Channel, { id }: MessageRecord): boolean | undefined {
-    const file = channelFile(this.#home, run, channel);
-    if (!existsSync(file)) return undefined;
-    return readFileSync(file, "utf8").includes(JSON.stringify(id));
   }
 
   #composerOf(
@@ -359,8 +359,4 @@ export class Delivery implements Disposable {
     }
     return attempt;
   }
-}
-
-function channelFile(home: Home, { session, run }: RunId, { file }: Channel): string {
-  return join(runDirectory(home, session, run), "hooks", file);
 }
