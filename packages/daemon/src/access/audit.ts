@@ -21,8 +21,6 @@ const WORDS: Words = {
   "message.cancelled": ({ id }, name) => `took back the message ${id} to ${name}`,
   "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,
   "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
-  "message.queued": ({ text }, name) => `sent a message to ${name} (${plural(text.length, "character")})`,
-  "message.cancelled": (_, name) => `took back a message to ${name}`,
   "approval.answered": ({ decision, reason, text }, name) =>
     `${{ allow: "allowed", deny: "denied", answer: "answered" }[decision]} ${name}: ${text}${reason === null ? "" : ` (${reason})`}`,
   "session.stop_requested": (_, name) => `stopped ${name}`,
