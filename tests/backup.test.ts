@@ -140,7 +140,7 @@ test("without any backup, sessions are rebuilt from their directories, and it is
     rmSync(path.join(home.path, name), { recursive: true, force: true });
   }
   const said = await home.cli(["ls"]);
-  expect(said.stderr).toContain("it is missing");
+  expect(said.stderr).toContain("was missing");
   expect(said.stderr).toContain("no backup");
   expect(await names(home)).toEqual(["ended", "renamed"]);
   expect(await home.session("renamed")).toMatchObject({ pid: kept.pid, restart: "always", owner: kept.owner });

@@ -290,8 +290,8 @@ test("the audit says in words who did what, with the name of then, and leaves th
     "user:tester typed 5 bytes into root",
     "user:tester renamed root to renamed",
     "token:ci pressed 1 key in renamed",
-    "user:tester sent a message to renamed (8 characters)",
-    "user:tester took back a message to renamed",
+    "user:tester sent the message m to renamed",
+    "user:tester took back the message m to renamed",
     "user:tester made the token ci (driver)",
   ]);
   expect(words({ actors: ["token:ci"] })).toEqual(["token:ci pressed 1 key in renamed"]);

@@ -17,7 +17,7 @@ const WORDS: Words = {
   "session.adopted": (_, name) => `adopted ${name}`,
   "session.input_requested": ({ bytes, keys }, name) =>
     bytes === null ? `pressed ${plural(keys ?? 0, "key")} in ${name}` : `typed ${plural(bytes, "byte")} into ${name}`,
-  "message.queued": ({ id, steer }, name) => `sent ${name} the message ${id}${steer ? ", not to wait for the turn" : ""}`,
+  "message.queued": ({ id, steer }, name) => `sent the message ${id} to ${name}${steer ? ", in the middle of a turn" : ""}`,
   "message.cancelled": ({ id }, name) => `took back the message ${id} to ${name}`,
   "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,
   "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
