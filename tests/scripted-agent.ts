@@ -37,5 +37,6 @@ export function act(home: TestHome, name: string, ...flags: string[]): Promise<S
 
 /** Makes it show a line. */
 export async function shows(home: TestHome, name: string, line: string): Promise<void> {
-  await home.ok(["send", name, line]);
+  // Also into one that asks for leave.
+  await home.ok(["send", name, line, "--force"]);
 }
