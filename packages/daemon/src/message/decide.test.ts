@@ -2,7 +2,7 @@ import { TURNS, WAITS } from "@holdfast/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { MessageRecord } from "../projection/messages.ts";
-import { type Action, ANSWER_MS, decide, FOUND_MS, SHOWN_MS, type Situation, TAKEN_MS, TOLD_MS } from "./decide.ts";
+import { type Action, ANSWER_MS, decide, FOUND_MS, limitIsOver, SHOWN_MS, type Situation, TAKEN_MS, TOLD_MS } from "./decide.ts";
 
 const queued = {
   id: "m",
@@ -140,4 +140,18 @@ test("what was given into a running turn is answered when all is quiet, by what 
   expect(did(steered, { attempt, steadyMs: ANSWER_MS - 1 })).toBe("hold");
   expect(decide(steered, { ...ready, attempt, steadyMs: ANSWER_MS })).toEqual({ do: "note turn", evidence: "its hook told" });
   expect(did({ ...steered, state: "turn_started" }, { attempt, steadyMs: ANSWER_MS })).toBe("note reply");
+});
+
+test("a limit is waited for until it is over, for a minute where nobody said when, and nothing else is", () => {
+  const now = Date.parse("2026-01-02T10:00:00Z");
+  const at = (ms: number) => new Date(now + ms).toISOString();
+  const limit = (until: string | null) => ({ for: "rate_limit", text: null, until }) as const;
+  expect(limitIsOver(limit(at(-1)), { turn: "idle", since: at(-5), now })).toBe(true);
+  expect(limitIsOver(limit(at(1)), { turn: "idle", since: at(-3_600_000), now })).toBe(false);
+  expect(limitIsOver(limit(null), { turn: "idle", since: at(-61_000), now })).toBe(true);
+  expect(limitIsOver(limit(null), { turn: "idle", since: at(-1000), now })).toBe(false);
+  expect(limitIsOver(limit(null), { turn: "idle", since: null, now })).toBe(false);
+  // A dialog about it may stand there, or it tries again by itself.
+  expect(limitIsOver(limit(at(-1)), { turn: "working", since: at(-61_000), now })).toBe(false);
+  expect(limitIsOver({ for: "approval", text: null, until: at(-1) }, { turn: "idle", since: at(-61_000), now })).toBe(false);
 });

@@ -6,7 +6,7 @@
  * has begun to type, or while it is not known what the agent does. What cannot be found out is said so, and not tried again: better a message
  * that its sender looks after than one that is said twice.
  */
-import type { Turn, Wait } from "@holdfast/contract";
+import type { Attention, Turn, Wait } from "@holdfast/contract";
 import type { MessageRecord } from "../projection/messages.ts";
 import type { Holds } from "./whose-text.ts";
 
@@ -148,6 +148,22 @@ function decideStarted(message: MessageRecord, now: Situation): Action {
   if (now.steadyMs < ANSWER_MS) return hold("it is working on it", 500);
   if (!now.tells.replies || (message.working && now.attempt.reply !== null)) return { do: "note reply" };
   return failed("the turn ended without an answer; somebody may have interrupted it", "see what it shows: holdfast screen NAME", true);
+}
+
+/** A limit of which nobody said when it ends is tried after this: a turn that fails by it says so to its sender. */
+const UNTIMED_MS = 60_000;
+
+/**
+ * Whether nothing is to be waited for any more though the agent still says so: after a limit its composer takes the next prompt, and nothing
+ * else ends that. One in whose middle it is (`working`) it sees to itself.
+ */
+export function limitIsOver(
+  { for: what, until }: Attention,
+  { turn, since, now }: { turn: Turn | null; since: string | null; now: number },
+): boolean {
+  if (what !== "rate_limit" || turn !== "idle") return false;
+  if (until !== null) return now >= Date.parse(until);
+  return since !== null && now >= Date.parse(since) + UNTIMED_MS;
 }
 
 /** Agents take what begins so for themselves. */

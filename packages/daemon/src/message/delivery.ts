@@ -25,7 +25,7 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import type { AgentStatus, StatusFollower } from "../session/agent-status.ts";
 import { type Turns, withoutPasteEnd } from "../session/typing.ts";
 import { ChannelFile } from "./channel-file.ts";
-import { type Action, type Attempt, decide, type Situation } from "./decide.ts";
+import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
 import { whoseText } from "./whose-text.ts";
 
@@ -294,11 +294,12 @@ export class Delivery implements Disposable {
     const lives = record && !hasEnded(record.status) && run;
     const screen = lives ? await host?.screen(run).catch(() => undefined) : undefined;
     // What was told while the screen came counts.
-    const { standing, restartAt } = this.#queries.get(message.session) ?? {};
+    const { standing, restartAt, statusAt: since = null } = this.#queries.get(message.session) ?? {};
     const shown = screen && profile?.screen ? readScreen(profile.screen, screen)?.claim : undefined;
     // Nothing is handed over to what shows nothing that is known, whatever was known of it before.
     const isHidden = message.state === "queued" && shown === undefined;
     const turn = standing?.turn && shown?.turn === "working" ? "working" : isHidden ? null : (standing?.turn ?? null);
+    const waits = standing?.attention ?? shown?.attention ?? null;
     const rules = profile?.hooks?.rules ?? [];
     // Hooks that were put in may be turned off by the user's own settings: they count once they have told something.
     const heard = standing?.evidence.some(({ source }) => source === "hook") ?? false;
@@ -306,7 +307,7 @@ export class Delivery implements Disposable {
       process: lives ? "lives" : restartAt ? "restarts" : "ended",
       sameRun: message.run === null || message.run === record?.run,
       turn,
-      attention: standing?.attention?.for ?? shown?.attention?.for ?? null,
+      attention: waits && !limitIsOver(waits, { turn, since, now: Date.now() }) ? waits.for : null,
       composer: this.#composerOf(message, { profile, screen }),
       attempt: { ...this.#attemptOf(message) },
       tells: {
