@@ -1,7 +1,9 @@
 import type { Evidence } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { type HookReading, readHook } from "../agent/hooks/hook-rules.ts";
+import { Profiles } from "../agent/profiles/index.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
-import { changeOf } from "./agent-status.ts";
+import { changeOf, isOwn } from "./agent-status.ts";
 
 const at = (ms: number) => new Date(ms).toISOString();
 const prompted = (ms: number): Evidence => ({ source: "hook", at: at(ms), claim: { turn: "working" }, what: "UserPromptSubmit" });
@@ -19,4 +21,19 @@ test("a turn that the screen did not show for a while counts once, and the next 
   const record = { run: 1, status: "idle", statusAt: at(9000), standing } as unknown as SessionRecord;
   expect(changeOf(record, [prompted(1000), shows(12_000, "working")], false)).toMatchObject({ status: "working", turnBegan: false });
   expect(changeOf(record, [shows(9000, "idle"), prompted(20_000)], false)).toMatchObject({ status: "working", turnBegan: true });
+});
+
+test.each(["qwen", "gemini"])("a %s that the agent of a session starts as a tool does not take its conversation over", (agent) => {
+  const reading = new Profiles().get(agent).hooks as HookReading;
+  const begins = (source: string) => {
+    const signal = readHook(reading, { hook_event_name: "SessionStart", source, session_id: "another" }, at(3000));
+    if (!signal) throw new Error("nothing was told");
+    return signal;
+  };
+  const heard = { turn: "working", attention: null, background: null, hung: false, evidence: [prompted(1000)] } as const;
+  const record = (standing: unknown) => ({ conversation: "own", standing }) as SessionRecord;
+  expect(isOwn(begins("startup"), record(heard))).toBe(false);
+  expect(isOwn(begins("clear"), record(heard))).toBe(true);
+  expect(isOwn(begins("startup"), record(null))).toBe(true);
+  expect(isOwn(begins("startup"), record({ ...heard, evidence: [shows(1000, "idle")] }))).toBe(true);
 });

@@ -356,8 +356,12 @@ export class AgentStatus implements RunObserver, Disposable {
 }
 
 /** A conversation that is not the session's is a subagent's, or one that the agent holds with itself. */
-function isOwn({ conversation, opens }: Signal, record: SessionRecord): boolean {
-  return opens || conversation === null || record.conversation === null || conversation === record.conversation;
+export function isOwn(
+  { conversation, opens }: Pick<Signal, "conversation" | "opens">,
+  { conversation: own, standing }: Pick<SessionRecord, "conversation" | "standing">,
+): boolean {
+  const isFirst = !standing?.evidence.some(({ source }) => source === "hook");
+  return opens === true || (opens === "first" && isFirst) || conversation === null || own === null || conversation === own;
 }
 
 /** The clock was set back while no daemon ran. */

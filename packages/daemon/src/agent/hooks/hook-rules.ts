@@ -22,8 +22,11 @@ export interface FieldRule {
 export interface HookRule extends FieldRule {
   /** The payload's `hook_event_name`; its `type`, where an agent calls it that. */
   event: string;
-  /** The conversation it names is the session's from now on; what others say is a subagent's. */
-  opens?: boolean;
+  /**
+   * The conversation it names is the session's from now on; what others say is a subagent's. `first`: only before a hook has told anything in
+   * the run. What is put in by the environment is in agents, too, that this one starts as a tool.
+   */
+  opens?: true | "first";
   /** Where the prompt is that began a turn, the answer that ended one, and why one failed. */
   prompt?: string;
   reply?: string;
@@ -49,7 +52,7 @@ export interface Signal {
   at: string;
   claim: Claim;
   conversation: string | null;
-  opens: boolean;
+  opens: true | "first" | undefined;
   tool: { name: string; input: unknown } | null;
   /** Where it works. */
   directory: string | null;
@@ -74,7 +77,7 @@ export function readHook(reading: HookReading, payload: unknown, at: string, ask
     at,
     claim: claimOf(rule, payload, { text: field(rule.text) ?? (tool && describeTool(tool)), at }),
     conversation: field(reading.conversation),
-    opens: rule.opens ?? false,
+    opens: rule.opens,
     tool,
     directory: field("cwd"),
     prompt: field(rule.prompt),

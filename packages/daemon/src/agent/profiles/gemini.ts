@@ -56,6 +56,7 @@ export const gemini: Profile = {
     conversation: "session_id",
     tool: { name: "tool_name", input: "tool_input" },
     rules: [
+      { event: "SessionStart", when: { source: /^startup$/ }, opens: "first" },
       { event: "SessionStart", opens: true },
       { event: "BeforeAgent", turn: "working", calm: true, prompt: "prompt" },
       {

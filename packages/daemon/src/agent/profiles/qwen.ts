@@ -69,6 +69,7 @@ export const qwen: Profile = {
     subagent: "agent_id",
     tool: { name: "tool_name", input: "tool_input" },
     rules: [
+      { event: "SessionStart", when: { source: /^startup$/ }, opens: "first" },
       { event: "SessionStart", opens: true },
       { event: "UserPromptSubmit", when: { submitted_prompt: /./ }, turn: "working", calm: true, prompt: "submitted_prompt" },
       // Once more with each result of a tool, and no prompt.
