@@ -243,8 +243,8 @@ export class Approvals implements Parking, Disposable {
       if (this.#sessions.get(session)?.status !== "waiting") throw unanswerable(approval, decision);
       const decided = () => this.#conclude(approval, answered(approval, answer));
       const pressed = await answerByKeys({ host, run: { session, run }, channel, dialog, decision, decided });
-      if (pressed === "taken") return this.get(approval.id);
       this.#status.lookAgain({ session, run }, GOES_MS);
+      if (pressed === "taken") return this.get(approval.id);
       if (pressed !== "gone") throw unanswerable(approval, decision);
       this.#resolve(approval, "elsewhere");
       throw over({ ...approval, status: "elsewhere" });

@@ -26,23 +26,27 @@ export async function answerByKeys(options: {
 }): Promise<Pressed> {
   const { host, run, channel, decision } = options;
   const keys = decision === "allow" ? channel.keys?.allow : decision === "deny" ? channel.keys?.deny : undefined;
-  const onScreen = async (): Promise<Dialog | undefined> => {
-    const dialog = dialogOn(channel, await host.screen(run));
-    return dialog?.text === options.dialog ? dialog : undefined;
+  const onScreen = async (): Promise<{ dialog: Dialog; all: string } | undefined> => {
+    const screen = await host.screen(run);
+    const dialog = dialogOn(channel, screen);
+    return dialog?.text === options.dialog ? { dialog, all: screen.lines.join("\n") } : undefined;
   };
-  let dialog = await onScreen();
-  if (!dialog) return "gone";
-  if (!keys || !isSafe(dialog, decision)) return "unsafe";
+  const before = await onScreen();
+  if (!before) return "gone";
+  if (!keys || !isSafe(before.dialog, decision)) return "unsafe";
   options.decided();
+  let now: typeof before | undefined = before;
   for (let tried = 0; tried < TRIES; tried++) {
     await host.press(run, keys.map(parseKey));
     const until = performance.now() + GOES_MS;
     do {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      dialog = await onScreen();
-      if (!dialog) return "taken";
+      now = await onScreen();
+      if (!now) return "taken";
     } while (performance.now() < until);
-    if (!isSafe(dialog, decision)) return "unsafe";
+    // Something moved: the key was heard, and this is most likely what was asked next, which nobody has answered.
+    if (now.all !== before.all) return "taken";
+    if (!isSafe(now.dialog, decision)) return "unsafe";
   }
   return "deaf";
 }
