@@ -226,6 +226,20 @@ test("a request that was written down before its file was deleted is not asked t
   expect(approvals.park({ record, ask, signal })?.drafts).toEqual([]);
 });
 
+test("arguments that are nested without end are shown and answered like others, also by the next daemon", async () => {
+  await using world = new World();
+  world.begin();
+  const { printed } = world.ask("", { tool_input: { deep: JSON.parse("[".repeat(5000) + "]".repeat(5000)), ask: "1.ask" } });
+  const [asked] = await world.waiting();
+  const { ask = null } = world.queries.get(asked?.id ?? "") ?? {};
+  world.kill();
+  const next = world.begin();
+  expect(world.queries.byAsk(SESSION, 1, ask ?? "")?.id).toBe(asked?.id);
+  expect(world.queries.byAsk(SESSION, 1, "1.ask")).toBeUndefined();
+  next.answer("fix", { decision: "allow", actor: SOMEBODY });
+  expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
+});
+
 test("of two at once each gets its own answer", async () => {
   await using world = new World();
   const approvals = world.begin();

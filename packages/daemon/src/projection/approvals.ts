@@ -74,9 +74,10 @@ export class ApprovalQueries {
 
   /** The one that waits on this hook, or did: a hook has one name for its whole life, and asks once. */
   byAsk(session: SessionId, run: number, ask: string): ApprovalRecord | undefined {
-    const sql = `${SELECT} WHERE a.session = ? AND a.run = ? AND instr(a.asked, ?) > 0 AND a.asked ->> '$.ask' = ?`;
-    const row = watched(this.#db, () => this.#db.prepare(sql).get(session, run, JSON.stringify(ask), ask));
-    return row && toApproval(row);
+    // Not by SQLite's own reading of it, which refuses what is nested deeply.
+    const sql = `${SELECT} WHERE a.session = ? AND a.run = ? AND instr(a.asked, ?) > 0`;
+    const rows = watched(this.#db, () => this.#db.prepare(sql).all(session, run, JSON.stringify(ask)));
+    return rows.map(toApproval).find((approval) => approval.ask === ask);
   }
 
   /** When those of a run were answered, by whomever. */
