@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { nameOf, readFixtures } from "../fixtures/fixtures.ts";
 import type { HookReading, Signal } from "../hooks/hook-rules.ts";
 import { readHook } from "../hooks/hook-rules.ts";
@@ -15,6 +15,12 @@ type Event = Record<string, unknown>;
 
 /** What the plugin tells of what opencode's plugins are told, in a run's directory of its own. */
 async function toldOf(events: readonly Event[]): Promise<Signal[]> {
+  const { run, hear } = await pluginIn();
+  for (const event of events) await hear(event);
+  return [...readSignals(run)].flatMap(({ payload, at }) => readHook(opencode.hooks as HookReading, payload, at) ?? []);
+}
+
+async function pluginIn(client: object = {}): Promise<{ run: string; hear(event: Event): Promise<void> }> {
   const run = mkdtempSync(join(tmpdir(), "hf-plugin-"));
   onTestFinished(() => rmSync(run, { recursive: true }));
   for (const name of ["hooks", "signals"]) mkdirSync(join(run, name));
@@ -22,9 +28,8 @@ async function toldOf(events: readonly Event[]): Promise<Signal[]> {
   const { Holdfast } = (await import(join(run, "hooks/plugin.mjs"))) as {
     Holdfast(context: object): Promise<{ event(of: object): Promise<void> }>;
   };
-  const plugin = await Holdfast({ client: {} });
-  for (const event of events) await plugin.event({ event });
-  return [...readSignals(run)].flatMap(({ payload, at }) => readHook(opencode.hooks as HookReading, payload, at) ?? []);
+  const plugin = await Holdfast({ client });
+  return { run, hear: (event) => plugin.event({ event }) };
 }
 
 /** What asks for a person is asked for by another script. */
@@ -67,4 +72,23 @@ test("a turn is told with its prompt and its answer, once", async () => {
     ["working", "go on", null],
     ["idle", null, "I went on"],
   ]);
+});
+
+test("what it asks for says what it is about, and an answer that is none, or that opencode does not take, ends nothing", async () => {
+  const posted: string[] = [];
+  const post = async ({ url }: { url: string }) => {
+    posted.push(url);
+    throw new Error("it is gone");
+  };
+  const { run, hear } = await pluginIn({ _client: { post } });
+  const asks = (id: string) => ({ type: "permission.asked", properties: { id, permission: "read", patterns: [".env"], metadata: {} } });
+  for (const answer of ["not JSON", '{"reply":"once"}']) {
+    writeFileSync(join(run, "hooks/ask"), `cat > '${run}/asked'; printf '%s' '${answer}'; touch '${run}/${answer.length}'`);
+    await hear(asks(`per_${answer.length}`));
+    await vi.waitFor(() => expect(existsSync(join(run, String(answer.length)))).toBe(true), 5000);
+  }
+  await vi.waitFor(() => expect(posted).toEqual(["/permission/per_16/reply"]), 5000);
+  const payload: unknown = JSON.parse(readFileSync(join(run, "asked"), "utf8"));
+  const signal = readHook(opencode.hooks as HookReading, payload, new Date().toISOString(), true);
+  expect(signal?.claim.attention?.text).toContain(".env");
 });

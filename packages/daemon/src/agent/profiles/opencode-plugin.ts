@@ -36,11 +36,18 @@ function ask(client, { type, properties }) {
   let answer = "";
   hook.on("error", () => {});
   hook.stdout.on("data", (chunk) => (answer += chunk));
-  hook.on("close", () => {
-    if (asking.delete(id) && answer !== "") reply(client, { type, properties }, JSON.parse(answer));
+  hook.on("close", async () => {
+    try {
+      if (asking.delete(id) && answer !== "") await reply(client, { type, properties }, JSON.parse(answer));
+    } catch {
+      // Its own prompt stands.
+    }
   });
   hook.stdin.on("error", () => {});
-  hook.stdin.end(JSON.stringify({ type, properties }));
+  // Of some tools it tells only what their arguments have to fit.
+  const { metadata, patterns } = properties;
+  const told = Object.keys(metadata ?? {}).length > 0 || !patterns ? properties : { ...properties, metadata: { patterns } };
+  hook.stdin.end(JSON.stringify({ type, properties: told }));
 }
 
 function reply(client, { type, properties: { id, questions = [] } }, { answer, ...body }) {
