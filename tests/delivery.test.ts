@@ -124,6 +124,18 @@ test("what many send at once arrives whole, once and in order, on either host (B
   }
 });
 
+test("a message that is sent again with its id is the same one, also when its session has ended meanwhile", async () => {
+  await using home = new TestHome();
+  await ready(home, "kim");
+  using client = home.client();
+  const send = () => client.call("sendMessage", { params: { ref: "kim" }, body: { text: "say once", id: "aaaabbbbcc" } });
+  expect((await send()).message).toMatchObject({ id: "aaaabbbbcc" });
+  await message(home, "aaaabbbbcc", ({ state }) => state === "replied");
+  await home.ok(["stop", "kim"]);
+  expect((await send()).message).toMatchObject({ id: "aaaabbbbcc", state: "replied" });
+  expect(promptsOf(home, "kim")).toEqual(["say once"]);
+});
+
 test("a long text of many lines arrives as it was sent", async () => {
   await using home = new TestHome();
   await ready(home, "long");

@@ -55,6 +55,12 @@ export class Messages {
       const { session, ...typed } = await this.#sessions.send(record.id, { text, enter: true, force: false, actor });
       return { session, message: null, typed };
     }
+    const known = this.#messages.get(id);
+    if (known && (known.session !== record.id || known.text !== text)) {
+      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
+    }
+    // Whoever did not hear the reply asks again, whatever has become of it since.
+    if (known) return { session: this.#sessions.get(record.id), message: this.get(id), typed: null };
     if (hasEnded(record.status) && record.restartAt === null) {
       throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
         hint: `read what it said: holdfast logs ${record.name}`,
@@ -65,11 +71,7 @@ export class Messages {
         hint: "put it into a file, and tell the agent to read that",
       });
     }
-    const known = this.#messages.get(id);
-    if (known && (known.session !== record.id || known.text !== text)) {
-      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
-    }
-    if (!known) this.#journal.append({ type: "message.queued", actor, session: record.id, data: { id, text, steer } });
+    this.#journal.append({ type: "message.queued", actor, session: record.id, data: { id, text, steer } });
     return { session: this.#sessions.get(record.id), message: this.get(id), typed: null };
   }
 
