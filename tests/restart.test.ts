@@ -122,6 +122,17 @@ test("the pause doubles, and after five quick ends there is no further run (SYM-
   expect(await home.ok(["show", "it"])).toMatch(/restart +always; given up: it ended too often too quickly/);
 });
 
+test("who waits for what an agent does hears that its next run was called off", async () => {
+  await using home = new TestHome();
+  await start(home, "always", "exit 1");
+  await home.until("it", ({ runs, restartAt }) => runs === 3 && restartAt !== null);
+  const waiting = home.cli(["wait", "it", "--for", "idle", "--timeout", "1h"]);
+  // It follows by then.
+  for (let asked = 0; asked < 3; asked++) await home.session("it");
+  await home.ok(["stop", "it"]);
+  expect(await waiting).toMatchObject({ code: 6, stderr: expect.stringContaining("before that") });
+});
+
 test("a restart that is due survives kill -9 of the daemon, is listed, and is called off by stop (SYM-13 hosts)", async () => {
   await using home = new TestHome();
   await start(home, "always", "exit 1");

@@ -37,7 +37,10 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
     const next = await untilSession(context, {
       id: session,
       until: (now) => now.runs > run || isOver(now),
-      onChange: (now) => now.restartAt !== null && tell(restartNote(now)),
+      onChange(now) {
+        if (now.restartAt !== null) tell(restartNote(now));
+        return undefined;
+      },
     });
     if (!next || next.runs === run) return;
     tell(`… run ${run} has ended; this is run ${run + 1}`);

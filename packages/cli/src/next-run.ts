@@ -6,30 +6,39 @@ import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 
 /** What changes whether a session has ended for good. */
-const CHANGES = ["session.ended", "session.run_created", "session.restart_abandoned"] as const;
+const CHANGES = ["session.ended", "session.run_created", "session.restart_abandoned"];
 
 /** The daemon was killed or replaced, or its journal restored: its successor is asked. */
 const PASSING = ["daemon_unreachable", "cursor_gone", "journal_damaged"];
 
+export interface Awaiting {
+  id: string;
+  signal?: AbortSignal;
+  until(session: Session): boolean;
+  /** What else may change whether it is so. */
+  changes?: readonly string[];
+  /** Sees it as it is each time in between; says in how many milliseconds to look again, if nothing changes. */
+  onChange?(session: Session): undefined | Promise<number | undefined>;
+}
+
 /**
- * The session as soon as the condition holds, or when the signal aborts; `onChange` sees it as it is each time in between. A session whose next
- * run is due is found with `endedAt` and `restartAt`.
+ * The session as soon as the condition holds; undefined when the signal aborts, or the session was removed. One whose next run is due is found
+ * with `endedAt` and `restartAt`.
  */
-export async function untilSession(
-  context: Context,
-  options: { id: string; signal?: AbortSignal; until(session: Session): boolean; onChange?(session: Session): unknown },
-): Promise<Session | undefined> {
+export async function untilSession(context: Context, options: Awaiting): Promise<Session | undefined> {
   const signal = options.signal ?? new AbortController().signal;
+  const type = [...CHANGES, ...(options.changes ?? [])];
   for (;;) {
     const { cursor, sessions } = await context.client.call("listSessions", { query: { names: [options.id] } });
     const [now] = sessions;
     if (!now) return undefined;
     if (options.until(now)) return now;
     if (signal.aborted) return undefined;
-    options.onChange?.(now);
+    const againMs = await options.onChange?.(now);
+    const wait = againMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(againMs)]);
     try {
-      const query = { after: cursor, session: options.id, type: [...CHANGES] };
-      for await (const event of context.client.events({ query }, signal)) if ((CHANGES as readonly string[]).includes(event.type)) break;
+      const query = { after: cursor, session: options.id, type };
+      for await (const event of context.client.events({ query }, wait)) if (type.includes(event.type)) break;
     } catch (error) {
       if (error instanceof HoldfastError && !PASSING.includes(error.code)) throw error;
     }

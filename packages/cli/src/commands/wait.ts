@@ -81,7 +81,7 @@ async function untilPrinted(
 }
 
 /** Once for each run that ends while the next is due. */
-function sayRestart(context: Context): (session: Session) => void {
+function sayRestart(context: Context): (session: Session) => undefined {
   let said = 0;
   return (session) => {
     if (context.json || session.restartAt === null || session.runs === said) return;
