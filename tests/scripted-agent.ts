@@ -35,8 +35,7 @@ export function act(home: TestHome, name: string, ...flags: string[]): Promise<S
   return home.json<Session>(["spawn", "actor", "--name", name, ...flags]);
 }
 
-/** Makes it show a line. */
+/** Makes it show a line, also where it asks for leave. */
 export async function shows(home: TestHome, name: string, line: string): Promise<void> {
-  // Also into one that asks for leave.
   await home.ok(["send", name, line, "--force"]);
 }
