@@ -54,6 +54,16 @@ test("of an agent it says for how long, what it waits for, and what goes on besi
   ]);
 });
 
+test("in a narrow terminal what it waits for is shortened, and no row is wider than the terminal", () => {
+  const attention = { for: "approval", text: `Bash: ${"make ".repeat(20)}`, until: null };
+  const lines = table([session({ status: "waiting", statusForMs: 185_000, attention }), session({ status: "idle" })], { width: 60 });
+  expect(lines).toEqual([
+    "NAME   STATUS      WAITS FOR                    DIRECTORY",
+    "build  waiting 3m  approval: Bash: make make …  /home/me/app",
+    "build  idle                                     /home/me/app",
+  ]);
+});
+
 test("what is not known is a dash, and how it ended is behind the status", () => {
   const [, ...rows] = table([
     session({ status: "starting", durationMs: null, lastActivityAt: null, pid: null }),

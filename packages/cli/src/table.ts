@@ -48,6 +48,8 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
     if ((columns.some((column) => column.head === "OUTPUT") ? whole : least)(columns) <= room) break;
     columns = columns.filter((column) => column.head !== head);
   }
+  const waits = columns.find(({ head }) => head === "WAITS FOR");
+  if (waits && least(columns) > room) narrow(waits, Math.max(LEAST_WAITS, waits.width - (least(columns) - room)));
   const last = columns.at(-1);
   const left = Math.max(LEAST_PATH, room - whole(columns.slice(0, -1)) - 2);
   const isPainted = process.stdout.isTTY;
@@ -64,7 +66,16 @@ export function sessionTable(sessions: readonly Session[], options: TableOptions
   return [line(undefined), ...sessions.map((_, index) => line(index))].join("\n");
 }
 
-const LEAST_PATH = 12;
+/** The beginning says most. */
+function narrow(column: { cells: string[]; widths: number[]; width: number }, room: number): void {
+  column.cells = column.cells.map((cell) => cut(cell, room));
+  column.widths = column.cells.map(widthOf);
+  column.width = Math.min(column.width, Math.max(...column.widths, "WAITS FOR".length));
+}
+
+export const LEAST_PATH = 12;
+/** Room for what it is, and a word of it. */
+const LEAST_WAITS = 24;
 
 /** In the order in which they are left out. */
 const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "LAST OUTPUT", "RUNS", "ID", "FOR", "AGENT"];
@@ -136,12 +147,18 @@ export function shortPath(path: string): string {
   return plain(home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path);
 }
 
-function cut(text: string, most: number): string {
-  return [...text].length <= most ? text : `${[...text].slice(0, most - 1).join("")}…`;
+export function cut(text: string, most: number): string {
+  if (widthOf(text) <= most) return text;
+  let kept = "";
+  for (const character of text) {
+    if (widthOf(kept + character) >= most) break;
+    kept += character;
+  }
+  return `${kept}…`;
 }
 
 /** The end of a path says more than its beginning. */
-function shortened(text: string, room: number): string {
+export function shortened(text: string, room: number): string {
   if (widthOf(text) <= room) return text;
   let kept = "";
   for (const character of [...text].reverse()) {

@@ -2,6 +2,7 @@ import type { AgentInfo } from "@holdfast/contract/endpoints";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";
+import { cut, LEAST_PATH, shortened, shortPath } from "../table.ts";
 
 export const command: Command = {
   name: "agents",
@@ -17,20 +18,20 @@ export const command: Command = {
   async run(context) {
     const { PATH: path, HOME: home } = process.env;
     const { agents } = await context.client.call("listAgents", { query: { path, home, versions: true } });
-    process.stdout.write(context.json ? `${JSON.stringify(agents)}\n` : `${render(agents)}\n`);
+    process.stdout.write(context.json ? `${JSON.stringify(agents)}\n` : `${render(agents, process.stdout.columns)}\n`);
     return 0;
   },
 };
 
-function render(agents: readonly AgentInfo[]): string {
+/** On a terminal a path is shortened, or left out where nothing would be left of it. */
+function render(agents: readonly AgentInfo[], room = Number.POSITIVE_INFINITY): string {
   const rows = [["AGENT", "VERSION", "WHAT", "WHERE"], ...agents.map(row)];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
-  const lines = rows.map((cells) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  const left = room - widths.reduce((total, width) => total + width + 2, 0);
+  const lines = rows.map(([agent = "", version = "", what = "", where = ""]) => {
+    const cells = [agent, version, what].map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    return cut([...cells, ...(left < LEAST_PATH ? [] : [shortened(where, left)])].join("  ").trimEnd(), room);
+  });
   return lines.map((line, i) => (i > 0 && agents[i - 1]?.path === null ? color("dim", line) : line)).join("\n");
 }
 
@@ -40,6 +41,6 @@ function row({ name, version, description, path, tested, own }: AgentInfo): stri
     plain(name),
     version ?? "–",
     `${plain(description)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`,
-    path === null ? "not found" : plain(path),
+    path === null ? "not found" : shortPath(path),
   ];
 }

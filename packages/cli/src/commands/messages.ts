@@ -4,7 +4,7 @@ import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
-import { widthOf } from "../table.ts";
+import { cut, widthOf } from "../table.ts";
 
 export const command: Command = {
   name: "messages",
@@ -54,9 +54,6 @@ function table(messages: readonly Message[], width = Number.POSITIVE_INFINITY): 
   ]);
   const widths = HEADS.map((head, i) => Math.max(head.length, ...rows.map((row) => widthOf(row[i] ?? ""))));
   const line = (row: readonly string[]) =>
-    row
-      .map((cell, i) => (i === row.length - 1 ? cell : cell + " ".repeat((widths[i] ?? 0) - widthOf(cell))))
-      .join("  ")
-      .slice(0, width);
+    cut(row.map((cell, i) => (i === row.length - 1 ? cell : cell + " ".repeat((widths[i] ?? 0) - widthOf(cell)))).join("  "), width);
   return [color("dim", line(HEADS)), ...rows.map(line)];
 }

@@ -4,7 +4,7 @@ import type { Profile } from "../profile.ts";
 
 export const demo: Profile = {
   name: "demo",
-  description: "a scripted stand-in for a coding agent, for trying things out",
+  description: "scripted, to try things out",
   kind: "terminal",
   command: ({ node, programs }) => [node, join(programs, "demo.mjs")],
   prompt: ["{prompt}"],
