@@ -68,6 +68,7 @@ test("an agent that asks for leave waits in the inbox, runs what is allowed, and
   expect(await home.ok(["audit"])).toMatch(/user:\S+ +allowed fix: Bash: touch made\.txt/);
   expect(await home.ok(["approvals"])).toBe("Nothing waits for you.\n");
   expect(await home.json<Approval[]>(["approvals", "ls", "--all"])).toMatchObject([{ id: asked.id, status: "allowed" }]);
+  expect(await home.ok(["approvals", "ls", "--all"])).toMatch(/\n {2}allowed by user:/);
   expect(await home.cli(["approvals", "allow", asked.id])).toMatchObject({ code: 27, stderr: expect.stringContaining("allowed already") });
 });
 
@@ -300,6 +301,11 @@ test("an agent whose screen alone tells is shown in the inbox, and answered by i
   await home.ok(["keys", "again", "n"]);
   await waiting(home, 0);
   expect(await home.json<Approval>(["approvals", "show", second.id])).toMatchObject({ status: "elsewhere" });
+  for (const args of [
+    ["ls", "--all"],
+    ["show", second.id],
+  ])
+    expect(await home.ok(["approvals", ...args])).toContain("answered on its own screen");
 });
 
 test("what only a screen can be told is not offered in the inbox: it says where to answer", async () => {

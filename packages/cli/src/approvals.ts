@@ -27,7 +27,7 @@ export function approvalTable(approvals: readonly Approval[], now: number): stri
     ...rows.flatMap((row, i) => {
       const approval = approvals[i] as Approval;
       const below =
-        approval.status !== "open" ? approval.status : approval.answers.length > 0 ? otherwise(approval, now) : elsewhere(approval);
+        approval.status !== "open" ? fateOf(approval) : approval.answers.length > 0 ? otherwise(approval, now) : elsewhere(approval);
       return [line(row), `  ${color("yellow", plain(approval.text))}`, `  ${color("dim", below)}`];
     }),
   ];
@@ -43,7 +43,7 @@ export function describeApproval(approval: Approval, now: number): string[] {
     "",
     `directory  ${shortPath(approval.directory)}`,
     `asked      ${formatDuration(ageOf(approval, now))} ago`,
-    `status     ${approval.status === "open" ? `open; ${otherwise(approval, now)}` : outcomeOf(approval)}`,
+    `status     ${approval.status === "open" ? `open; ${otherwise(approval, now)}` : fateOf(approval)}`,
     `id         ${approval.id}`,
     ...(approval.status === "open" ? ["", ...hints(approval)] : []),
   ];
@@ -88,13 +88,22 @@ function questionLines({ question, options }: Question): string[] {
 }
 
 /** One line: what was asked, and what became of it. */
-export function outcomeOf({ id, name, text, status, answeredBy, reason }: Approval): string {
+export function outcomeOf(approval: Approval): string {
+  const { id, name, text } = approval;
+  return `${id}  ${plain(name)}  ${fateOf(approval)}: ${plain(text)}`;
+}
+
+const FATES: Readonly<Record<string, string>> = {
+  open: "waits",
+  elsewhere: "answered on its own screen",
+  withdrawn: "not wanted any more",
+  timed_out: "timed out",
+  run_ended: "ended with its run",
+};
+
+function fateOf({ status, answeredBy, reason }: Approval): string {
   const by = answeredBy === null ? "" : ` by ${plain(answeredBy)}`;
-  const why = reason === null ? "" : ` (${plain(reason)})`;
-  const what = { open: "waits", elsewhere: "answered on its own screen", timed_out: "timed out", run_ended: "ended with its run" }[
-    status as string
-  ];
-  return `${id}  ${plain(name)}  ${what ?? status}${by}${why}: ${plain(text)}`;
+  return `${FATES[status] ?? status}${by}${reason === null ? "" : ` (${plain(reason)})`}`;
 }
 
 function otherwise({ expiresAt, otherwise }: Approval, now: number): string {
