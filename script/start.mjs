@@ -19,6 +19,9 @@ try {
 function nextCommands(name) {
   const rows = [
     [`attach ${name}`, "see it and type to it; Ctrl+\\ detaches, and it goes on"],
+    [`send ${name} 'tool shell ls'`, "say something to it: this makes it ask for leave"],
+    ["ls", "what each does, and what it waits for"],
+    [`approvals allow ${name}`, "give it leave; holdfast approvals lists what waits"],
     [`logs -f ${name}`, "follow what it says; Ctrl+C leaves"],
     [`stop ${name}`, "end it"],
   ];
