@@ -177,3 +177,12 @@ test("statusline is one line, and nothing where no daemon runs", async () => {
   expect(line).toMatch(/^1 waiting \(b \d+s\) · 1 idle\n$/);
   expect(await home.ok(["statusline", "--tmux"])).toMatch(/^#\[fg=yellow\]1 waiting/);
 });
+
+test("of a shell nobody waits to be idle: that it is not known is said at once", async () => {
+  await using home = new TestHome();
+  await home.run("sleep 60", "--name", "sh");
+  for (const what of ["idle", "waiting", "turn"]) {
+    const { code, stderr } = await home.cli(["wait", "sh", "--for", what, "--timeout", "20s"]);
+    expect([code, stderr]).toEqual([23, expect.stringContaining("output=REGEX")]);
+  }
+});

@@ -29,7 +29,8 @@ export async function untilStatus(
           hint: `read what it said: holdfast logs ${now.name}`,
         });
       }
-      unknownSince = now.status === "unknown" ? (unknownSince ?? performance.now()) : undefined;
+      // Of a shell only its process is known: it is never idle.
+      unknownSince = now.status === "unknown" || now.kind === "shell" ? (unknownSince ?? performance.now()) : undefined;
       return unknownSince === undefined ? undefined : patienceWith(context, now, unknownSince);
     },
   });
