@@ -319,3 +319,14 @@ test("what only a screen can be told is not offered in the inbox: it says where 
   expect(shown).not.toContain("approvals answer");
   expect(await home.cli(["approvals", "answer", "fix", "Blue"])).toMatchObject({ code: 27, stderr: expect.stringContaining("attach fix") });
 });
+
+test("an empty message approves nothing: no Enter is pressed in an agent by it", async () => {
+  await using home = new TestHome();
+  await asking(home);
+  for (const [args, input] of [[["send", "fix", ""]], [["send", "fix", "-"], "\n"]] as const) {
+    const sent = await home.cli(args, { input: input ?? "" });
+    expect([sent.code, sent.stderr]).toEqual([2, expect.stringContaining("nothing to send")]);
+  }
+  expect(await home.session("fix")).toMatchObject({ status: "waiting" });
+  expect(existsSync(made(home))).toBe(false);
+});

@@ -57,8 +57,7 @@ export const command: Command = {
 };
 
 async function say(context: Context, ref: string, text: string): Promise<number> {
-  // Nothing but an Enter is no message.
-  if (text === "") return type(context, ref, text);
+  if (text.trim() === "") return enter(context, ref, text);
   const { flags, client, json } = context;
   const { session, message, typed } = await client.call("sendMessage", { params: { ref }, body: { text, steer: flags.has("steer") } });
   if (!message) {
@@ -73,6 +72,15 @@ async function say(context: Context, ref: string, text: string): Promise<number>
   process.stdout.write(json ? `${JSON.stringify(now)}\n` : `${receipt(now, session)}\n`);
   if (now.state === "failed") throw outcome(now);
   return 0;
+}
+
+/** Nothing but an Enter is no message. An agent may take it for a yes, and who sends it had most likely an empty variable or file. */
+async function enter(context: Context, ref: string, text: string): Promise<number> {
+  const session = await context.client.call("getSession", { params: { ref } });
+  if (session.kind === "shell") return type(context, ref, text);
+  throw new HoldfastError("usage", `there is nothing to send to ${plain(session.name)}`, {
+    hint: `to press Enter there, whatever it means: holdfast keys ${session.name} Enter`,
+  });
 }
 
 async function soon({ client }: Context, { id }: Message): Promise<Message> {
