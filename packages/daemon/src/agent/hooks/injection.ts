@@ -60,7 +60,7 @@ mkfifo "$f" 2>/dev/null || exec sh "\${0%/*}/tell"
 trap 'rm -f "$f" "$f.json"; exit 0' HUP INT TERM
 exec 3<>"$f"
 if cat > "$r/${SIGNALS}/.$n" && mv "$r/${SIGNALS}/.$n" "$r/${SIGNALS}/$n"; then
-  while [ ! -e "$f.json" ]; do read -r x <&3 || break; done
+  while [ ! -f "$f.json" ]; do read -r x <&3 || break; done
   cat "$f.json" 2>/dev/null
 fi
 rm -f "$f" "$f.json"
