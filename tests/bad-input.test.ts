@@ -73,6 +73,11 @@ test("an unknown agent and a program that is not there are refused before anythi
       says: 'there is no agent "claud"\n  did you mean: claude\n  holdfast agents lists them; to run any program: holdfast run -- COMMAND',
     },
     {
+      args: ["spawn", "codex", "--env", "PATH=/nowhere"],
+      code: 7,
+      says: 'Codex CLI is not installed here: there is no program "codex" on the PATH\n  install it, or start it from a shell that finds it; holdfast agents lists what was found',
+    },
+    {
       args: ["run", "--env", "PATH=/nowhere:/neither", "--", "sh"],
       code: 7,
       says: `cannot find the program "sh"\n  it is not on the session's PATH (/nowhere:/neither)`,

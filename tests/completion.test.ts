@@ -67,6 +67,19 @@ test("Tab completes in an interactive bash", async () => {
   await terminal.shows("build stopped");
 });
 
+test("what can be answered or taken back is offered by its id", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "tool shell touch x", "--", "--fast"]);
+  await home.until("fix", ({ status }) => status === "waiting");
+  await home.ok(["send", "fix", "and then", "--no-wait"]);
+  const [message] = await home.json<{ id: string }[]>(["messages"]);
+  const [approval] = await home.json<{ id: string }[]>(["approvals"]);
+  const offered = async (...words: string[]) => (await home.ok(["__complete", ...words])).trim().split("\n");
+  expect(await offered("messages", "")).toEqual(["fix", "cancel"]);
+  expect(await offered("messages", "cancel", "")).toEqual([message?.id]);
+  expect(await offered("approvals", "allow", "")).toEqual([approval?.id]);
+});
+
 test("the scripts for zsh and fish ask the program itself, as the one for bash does", async () => {
   await using home = new TestHome();
   for (const shell of ["zsh", "fish"]) expect(await home.ok(["completion", shell])).toContain(" __complete ");

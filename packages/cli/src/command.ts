@@ -23,6 +23,7 @@ export type Completion =
   | "scopes"
   | "token-verbs"
   | "waits"
+  | "messages"
   | "approvals"
   | "directories"
   | "files"

@@ -40,11 +40,12 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
       ? await values(context, before.complete ?? "nothing")
       : current.startsWith("-")
         ? Object.keys(flags).map((flag) => `--${flag}`)
-        : await values(context, command.arguments ?? "nothing");
+        : await values(context, command.arguments ?? "nothing", args.slice(0, -1));
   return all.filter((word) => word.startsWith(current));
 }
 
-async function values(context: Context, what: Completion): Promise<string[]> {
+/** `before`: the arguments that are there already. */
+async function values(context: Context, what: Completion, before: readonly string[] = []): Promise<string[]> {
   if (what === "statuses") return [...STATUSES];
   if (what === "hosts") return [...HOSTS];
   if (what === "restarts") return [...RESTARTS];
@@ -52,7 +53,7 @@ async function values(context: Context, what: Completion): Promise<string[]> {
   if (what === "scopes") return [...SCOPES];
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
   if (what === "token-verbs") return ["create", "ls", "revoke"];
-  if (what !== "sessions" && what !== "agents" && what !== "approvals") return [];
+  if (what !== "sessions" && what !== "agents" && what !== "approvals" && what !== "messages") return [];
   using client = connectRunning(context.home);
   try {
     if (what === "agents") {
@@ -61,10 +62,16 @@ async function values(context: Context, what: Completion): Promise<string[]> {
     }
     if (what === "approvals") {
       const { approvals } = await client.call("listApprovals", {}, AbortSignal.timeout(PATIENCE_MS));
-      return ["ls", "show", "allow", "deny", "answer", "watch", ...approvals.map(({ id }) => id)];
+      const ids = approvals.map(({ id }) => id);
+      return before.length > 0 ? ids : ["ls", "show", "allow", "deny", "answer", "watch", ...ids];
+    }
+    if (what === "messages" && before[0] === "cancel") {
+      const { messages } = await client.call("listMessages", { query: { state: ["queued"] } }, AbortSignal.timeout(PATIENCE_MS));
+      return messages.map(({ id }) => id);
     }
     const { sessions } = await client.call("listSessions", { query: { all: true } }, AbortSignal.timeout(PATIENCE_MS));
-    return sessions.map((session) => session.name);
+    const names = sessions.map((session) => session.name);
+    return what === "messages" ? [...names, "cancel"] : names;
   } catch {
     return [];
   }

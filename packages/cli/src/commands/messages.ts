@@ -13,7 +13,7 @@ export const command: Command = {
   description:
     "The newest hundred, oldest first. queued waits for its turn; injected: the agent has it; turn started: it works on it; replied; failed\nsays why. cancel takes back one that is queued.",
   flags: {},
-  arguments: "sessions",
+  arguments: "messages",
   examples: [
     ["holdfast messages", "to all sessions"],
     ["holdfast messages demo --json", "to one, with texts and answers"],

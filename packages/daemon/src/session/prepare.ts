@@ -53,7 +53,7 @@ export function prepare(
   const command = [...program, ...request.args, ...(request.prompt === undefined ? [] : promptWords(profile, request.prompt))];
   const asked = { program, args: request.args, prompt: request.prompt ?? null };
   const conversation = conversationFor(profile, asked, null, randomUUID);
-  checkProgram(command, { env, cwd });
+  checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
 
   const id = newSessionId();
   const directory = runDirectory(context.home, id, 1);
@@ -154,10 +154,22 @@ function checkDirectory(cwd: string): string {
   return cwd;
 }
 
-function checkProgram(command: readonly string[], where: { env: Readonly<Record<string, string>>; cwd: string }): void {
+function checkProgram(
+  command: readonly string[],
+  where: { env: Readonly<Record<string, string>>; cwd: string; agent: string | undefined },
+): void {
   const program = command[0] ?? "";
   if (command.some((argument) => argument.includes("\0"))) throw new HoldfastError("usage", "an argument contains a NUL byte");
   if (findProgram(program, where.env.PATH, where.cwd)) return;
+  if (where.agent !== undefined && !program.includes("/")) {
+    throw new HoldfastError(
+      "program_not_found",
+      `${where.agent} is not installed here: there is no program ${JSON.stringify(program)} on the PATH`,
+      {
+        hint: "install it, or start it from a shell that finds it; holdfast agents lists what was found",
+      },
+    );
+  }
   throw new HoldfastError("program_not_found", `cannot find the program ${JSON.stringify(program)}`, {
     hint: program.includes("/")
       ? "check that the file exists and is executable"
