@@ -52,7 +52,8 @@ export function permissionHook(more: Pick<HookChannel, "timeoutS" | "otherwise" 
 
 /** The answer to all questions of a tool that asks some, as claude takes it with the tool's own arguments. */
 export function answeredQuestions({ input }: HookRequest, text: string): unknown {
-  const { questions = [], ...rest } = (input ?? {}) as { questions?: { question: string }[] };
-  const answers = Object.fromEntries(questions.map(({ question }) => [question, text]));
-  return permissionDecision({ behavior: "allow", updatedInput: { ...rest, questions, answers } });
+  const asked = (input ?? {}) as { questions?: unknown };
+  const questions = Array.isArray(asked.questions) ? (asked.questions as ({ question?: unknown } | null)[]) : [];
+  const answers = Object.fromEntries(questions.flatMap((one) => (typeof one?.question === "string" ? [[one.question, text]] : [])));
+  return permissionDecision({ behavior: "allow", updatedInput: { ...asked, answers } });
 }

@@ -50,11 +50,13 @@ exit 0
 /**
  * The FIFO is opened before anything is told, and for writing too: it has a reader for as long as this lives, and what is written into it
  * stays until it is read. Whoever looks at it afterwards and finds no reader knows that nobody waits. The answer is a file of its own,
- * written before the FIFO says so: a daemon may die in between. Where no FIFO can be made it only tells, and the agent asks by itself.
+ * written before the FIFO says so: a daemon may die in between. No two have one name, whatever is done to the clock: what was answered once
+ * would answer another. Where no FIFO can be made it only tells, and the agent asks by itself.
  */
 const ASKING = `#!/bin/sh
 r=\${0%/*}/..
-n=$(date +%s).$$${ASK}
+set -- $(date +%s) $(od -An -N4 -tu4 /dev/urandom 2>/dev/null)
+n=$1.$$.$2${ASK}
 f=$r/${ANSWERS}/$n
 mkfifo "$f" 2>/dev/null || exec sh "\${0%/*}/tell"
 trap 'rm -f "$f" "$f.json"; exit 0' HUP INT TERM
