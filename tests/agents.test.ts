@@ -19,6 +19,7 @@ test("agents are listed with what was found of them on the caller's PATH", async
     version: "9.8.7",
     tested: true,
     takesPrompt: true,
+    structured: path.join(bin, "qwen"),
   });
   expect(agents.find(({ name }) => name === "q")).toMatchObject({ path: null, version: null, tested: false });
   const text = await home.ok(["agents"], { env });

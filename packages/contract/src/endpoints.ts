@@ -98,6 +98,8 @@ export const AgentInfo = z.object({
   own: z.boolean(),
   takesPrompt: z.boolean(),
   resumes: z.boolean(),
+  /** The program that speaks the Agent Client Protocol for it; null: there is none, or it was not found. */
+  structured: z.nullable(z.string()),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 

@@ -35,6 +35,7 @@ async function agentInfo(profile: Profile, context: LaunchContext, versions: boo
     own: profile.own === true,
     takesPrompt: profile.prompt !== undefined,
     resumes: profile.conversation !== undefined,
+    structured: (profile.structured?.[0] && findProgram(profile.structured[0], context.env.PATH, "/")) ?? null,
   };
 }
 

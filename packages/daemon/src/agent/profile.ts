@@ -60,6 +60,8 @@ export interface Profile {
   composer?: Composer;
   /** A way to say something to it without typing, which leaves what a person types alone. Without it, it is typed to. */
   channel?: Channel;
+  /** The command with which it speaks the Agent Client Protocol on its input and output: the agent itself, or an adapter for it. */
+  structured?: readonly string[];
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */

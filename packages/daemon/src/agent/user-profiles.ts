@@ -19,6 +19,7 @@ import type { ScreenRule } from "./status/screen-rules.ts";
 /** Every key below that is read; another one is most likely a slip. */
 export const AGENT_KEYS = {
   command: true,
+  structured: true,
   prompt: true,
   resume: true,
   session_id: true,
@@ -57,7 +58,13 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
     command,
     own: true,
   };
-  const more = { version: words("version"), prompt: words("prompt"), interrupt: words("interrupt"), screen };
+  const more = {
+    version: words("version"),
+    prompt: words("prompt"),
+    interrupt: words("interrupt"),
+    structured: words("structured"),
+    screen,
+  };
   for (const [key, value] of Object.entries(more)) if (value !== undefined) Object.assign(own, { [key]: value });
   if (resume)
     own.conversation = { ...(begin ? { begin } : {}), resume, ...(base?.conversation?.flags ? { flags: base.conversation.flags } : {}) };

@@ -103,6 +103,7 @@ export const claude: Profile = {
     ],
   },
   composer: { mark: /^❯(\s|$)/, above: /^─{10}/, below: /^─{10}/ },
+  structured: ["claude-agent-acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,
   // Enter on a permission prompt: dropped in all of 14 tries up to 140 ms after its first frame, taken in all of 9 from 145 ms on.

@@ -96,6 +96,7 @@ export const codex: Profile = {
       keys: { marked: /^\s*› \d\. /, allows: /^› 1\. Yes, proceed \(y\)$/, allow: ["Enter"], deny: ["Escape"] },
     },
   },
+  structured: ["codex-acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

@@ -102,6 +102,7 @@ export const gemini: Profile = {
       keys: { marked: /^│ ● \d\. /, allows: /● 1\. Allow once +│$/, allow: ["Enter"], deny: ["Escape"] },
     },
   },
+  structured: ["gemini", "--acp"],
   interrupt: ["Escape"],
   enterAfterMs: 600,
 };

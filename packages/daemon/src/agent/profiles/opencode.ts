@@ -90,6 +90,7 @@ export const opencode: Profile = {
     // Which of its choices Enter takes is a matter of colour.
     screen: { from: /△ Permission required/, to: /Allow once +Allow always +Reject/ },
   },
+  structured: ["opencode", "acp"],
   // One alone only asks whether it is meant.
   interrupt: ["Escape", "Escape"],
   enterAfterMs: 400,

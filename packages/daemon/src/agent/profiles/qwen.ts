@@ -108,6 +108,7 @@ export const qwen: Profile = {
     },
   },
   channel: { name: "input file", file: INPUT, line: ({ id, text }) => JSON.stringify({ type: "submit", text, id }) },
+  structured: ["qwen", "--acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };
