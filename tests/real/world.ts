@@ -35,6 +35,13 @@ export class RealWorld implements AsyncDisposable {
     return new RealWorld(home, model);
   }
 
+  /** Another daemon, in the same network. */
+  async restart(): Promise<void> {
+    await this.home.ok(["down"]);
+    const [program = "", ...args] = [...this.model.prefix, HOLDFAST, "up"];
+    await promisify(execFile)(program, args, { cwd: this.home.root, env: this.home.env });
+  }
+
   /** The agent, ready to be started in a project and a home of its own. */
   async agent(agent: AgentName, name: string = agent): Promise<Started & { project: string; home: string }> {
     await installAgent(agent);

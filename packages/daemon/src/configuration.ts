@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { durationMs, isMissing, sizeBytes } from "@holdfast/platform";
 import { parse } from "smol-toml";
+import { MCP_KEYS } from "./agent/mcp.ts";
 import { AGENT_KEYS } from "./agent/user-profiles.ts";
 import { EACH, type KnownKeys, lineOf, type UnknownKey, unknownKeys } from "./unknown-keys.ts";
 
@@ -22,6 +23,8 @@ export interface Configuration {
   prune: PrunePolicy;
   /** The tables `[agents.NAME]`, as they are; and the file, for who finds them wrong. */
   agents: { table: unknown; file: string };
+  /** The tables `[mcp.NAME]`, likewise. */
+  mcp: { table: unknown; file: string };
   /** The table `[approvals]`, as it is, with the file and its text. */
   approvals: { table: unknown; file: string; text: string };
   file: string;
@@ -44,6 +47,7 @@ const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
   hungAfterMs: 10 * 60_000,
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
   agents: { table: undefined, file: "config.toml" },
+  mcp: { table: undefined, file: "config.toml" },
   approvals: { table: undefined, file: "config.toml", text: "" },
   unknown: [],
 };
@@ -76,7 +80,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
     throw new HoldfastError("usage", `${path} cannot be read: ${(error as Error).message}`, { hint, cause: error });
   }
   const values = parseToml(path, text);
-  const known: KnownKeys = { agents: { [EACH]: AGENT_KEYS }, approvals: true };
+  const known: KnownKeys = { agents: { [EACH]: AGENT_KEYS }, approvals: true, mcp: { [EACH]: { ...MCP_KEYS } } };
   const table = new Table({ path, text, values, known });
   const prune = table.table("prune");
   const decided = {
@@ -125,6 +129,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
       }),
     },
     agents: { table: values.agents, file: path },
+    mcp: { table: values.mcp, file: path },
     approvals: { table: values.approvals, file: path, text },
   };
   return { ...decided, file: path, isThere: true, unknown: unknownKeys(values, known, text) };

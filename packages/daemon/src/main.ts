@@ -34,6 +34,7 @@ import { DAEMON } from "./access/principal.ts";
 import { Refusals } from "./access/refusals.ts";
 import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
+import { readServers } from "./agent/mcp.ts";
 import { Profiles } from "./agent/profiles/index.ts";
 import { userProfiles } from "./agent/user-profiles.ts";
 import { bind } from "./api/bind.ts";
@@ -137,7 +138,7 @@ async function serve(home: Home): Promise<void> {
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit: configuration.recordingLimit });
   const { agents } = configuration;
-  const profiles = new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
+  const profiles = new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }), readServers(configuration.mcp));
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
   lifecycle.observeWith(status);
   const hung = new HungWatch({ status, lifecycle, hosts, afterMs: configuration.hungAfterMs });
@@ -348,9 +349,10 @@ async function read(home: Home, [place = "", body = ""]: string[]): Promise<void
 /** As a daemon that started now would read it. */
 function lookAtConfiguration(): ConfigurationLook {
   try {
-    const { file, isThere, unknown, agents, approvals } = readConfiguration();
+    const { file, isThere, unknown, agents, approvals, mcp } = readConfiguration();
     new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
     readRules(approvals);
+    readServers(mcp);
     return { file, isThere, error: undefined, unknown: unknown.map((key) => describeUnknown(file, key)) };
   } catch (error) {
     return { file: configurationFile(), isThere: true, error: HoldfastError.from(error), unknown: [] };

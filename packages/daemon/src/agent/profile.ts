@@ -9,6 +9,7 @@ import type { ApprovalChannels } from "./approvals.ts";
 import type { Composer } from "./composer.ts";
 import type { HookReading } from "./hooks/hook-rules.ts";
 import type { Injected, InjectionPlace } from "./hooks/injection.ts";
+import type { McpGiven, McpPlace, McpServer } from "./mcp.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 import type { StateFile } from "./status/state-file.ts";
 
@@ -60,6 +61,10 @@ export interface Profile {
   composer?: Composer;
   /** A way to say something to it without typing, which leaves what a person types alone. Without it, it is typed to. */
   channel?: Channel;
+  /** How it is given MCP servers for one run, beside its own. */
+  mcp?(place: McpPlace): McpGiven;
+  /** Those that config.toml has for it. */
+  servers?: readonly McpServer[];
   /** The command with which it speaks the Agent Client Protocol on its input and output: the agent itself, or an adapter for it. */
   structured?: readonly string[];
   /** How a turn is interrupted; pressed one after the other. */

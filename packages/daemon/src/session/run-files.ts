@@ -9,6 +9,7 @@ import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, w
 import { hashFile, newRunToken } from "../access/run-token.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
 import { type Asked, type Conversation, launchWords } from "../agent/launch.ts";
+import { giveServers, MCP_FILE } from "../agent/mcp.ts";
 import type { Profile } from "../agent/profile.ts";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
 import { launchFile } from "./launch-file.ts";
@@ -62,7 +63,9 @@ export function writeLaunch(
   const inherited = Object.keys(minimalEnvironment(home));
   const path = join(directory, "launch");
   const { memoryLimitBytes, asked = { program: what.spec.command, args: [], prompt: null } } = what.spec;
-  const injected = injectHooks(what.profile, { directory, env: what.env, args: asked.args, cwd: what.spec.cwd });
+  const hooks = injectHooks(what.profile, { directory, env: what.env, args: asked.args, cwd: what.spec.cwd });
+  const mcp = giveServers(what.profile, { directory, env: { ...what.env, ...hooks.env } });
+  const injected = { args: [...hooks.args, ...mcp.args], env: { ...hooks.env, ...mcp.env } };
   const command = launchWords(what.profile, asked, { injected: injected.args, conversation: what.conversation ?? null });
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
   writeFileAtomic(path, launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...injected.env, ...ours }, scope }));
@@ -73,6 +76,7 @@ export function writeLaunch(
 export function removeLaunch(home: Home, run: RunId): void {
   try {
     rmSync(join(runDirectory(home, run.session, run.run), "launch"), { force: true });
+    rmSync(join(runDirectory(home, run.session, run.run), MCP_FILE), { force: true });
     rmSync(hashFile(home, run), { force: true });
     for (const input of globSync("input.*", { cwd: runDirectory(home, run.session, run.run) })) {
       rmSync(join(runDirectory(home, run.session, run.run), input), { force: true });

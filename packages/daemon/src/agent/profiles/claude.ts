@@ -1,4 +1,5 @@
 import { answeredQuestions, permissionHook } from "../approvals.ts";
+import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 
 /** Its own prompt shows all the while, so nothing is gained by giving up sooner. */
@@ -103,6 +104,7 @@ export const claude: Profile = {
     ],
   },
   composer: { mark: /^❯(\s|$)/, above: /^─{10}/, below: /^─{10}/ },
+  mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
   structured: ["claude-agent-acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,

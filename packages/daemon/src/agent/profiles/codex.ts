@@ -96,6 +96,14 @@ export const codex: Profile = {
       keys: { marked: /^\s*› \d\. /, allows: /^› 1\. Yes, proceed \(y\)$/, allow: ["Enter"], deny: ["Escape"] },
     },
   },
+  mcp: ({ servers }) => ({
+    args: servers.flatMap(({ name, command: [command, ...args], env }) => [
+      "-c",
+      `mcp_servers.${name}={command=${JSON.stringify(command)},args=${JSON.stringify(args)},env={${Object.entries(env)
+        .map(([key, value]) => `${JSON.stringify(key)}=${JSON.stringify(value)}`)
+        .join(",")}}}`,
+    ]),
+  }),
   structured: ["codex-acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,

@@ -1,4 +1,5 @@
 import { HoldfastError } from "@holdfast/contract";
+import type { McpServer } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 import { aider } from "./aider.ts";
 import { claude } from "./claude.ts";
@@ -16,13 +17,14 @@ const BUILT_IN: readonly Profile[] = [claude, codex, gemini, qwen, opencode, q, 
 export class Profiles {
   readonly all: readonly Profile[];
 
-  constructor(own: (builtIn: (name: string) => Profile | undefined) => readonly Profile[] = () => []) {
+  constructor(own: (builtIn: (name: string) => Profile | undefined) => readonly Profile[] = () => [], servers: readonly McpServer[] = []) {
     const builtIn = (name: string) => BUILT_IN.find((profile) => profile.name === name);
     const added = own(builtIn);
-    this.all = [
+    const all = [
       ...BUILT_IN.map((profile) => added.find(({ name }) => name === profile.name) ?? profile),
       ...added.filter(({ name }) => !builtIn(name)),
     ];
+    this.all = servers.length === 0 ? all : all.map((profile) => ({ ...profile, servers }));
   }
 
   find(agent: string): Profile | undefined {

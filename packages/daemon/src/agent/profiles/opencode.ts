@@ -90,6 +90,12 @@ export const opencode: Profile = {
     // Which of its choices Enter takes is a matter of colour.
     screen: { from: /△ Permission required/, to: /Allow once +Allow always +Reject/ },
   },
+  mcp: ({ servers, env }) => {
+    const theirs = configurationOf(env.OPENCODE_CONFIG_CONTENT)?.configuration as { mcp?: object } | undefined;
+    if (!theirs) return {};
+    const ours = servers.map(({ name, command, env: environment }) => [name, { type: "local", command, environment, enabled: true }]);
+    return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...theirs, mcp: { ...Object.fromEntries(ours), ...theirs.mcp } }) } };
+  },
   structured: ["opencode", "acp"],
   // One alone only asks whether it is meant.
   interrupt: ["Escape", "Escape"],

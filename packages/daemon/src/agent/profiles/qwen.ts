@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { permissionHook } from "../approvals.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
+import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";
@@ -108,6 +109,7 @@ export const qwen: Profile = {
     },
   },
   channel: { name: "input file", file: INPUT, line: ({ id, text }) => JSON.stringify({ type: "submit", text, id }) },
+  mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
   structured: ["qwen", "--acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,

@@ -1,0 +1,59 @@
+import { mkdtempDisposableSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "smol-toml";
+import { expect, test } from "vitest";
+import { giveServers, MCP_FILE, type McpServer, readServers } from "./mcp.ts";
+import { Profiles } from "./profiles/index.ts";
+
+const SERVERS: McpServer[] = [
+  { name: "tickets", command: ["tickets-mcp", "--say", 'a "b"'], env: { URL: "x=1" }, agents: null },
+  { name: "maps", command: ["maps-mcp"], env: {}, agents: ["codex"] },
+];
+
+function given(agent: string, env: Record<string, string> = {}) {
+  using place = mkdtempDisposableSync(join(tmpdir(), "hf-mcp-"));
+  const run = { directory: place.path, env };
+  const { args, env: more } = giveServers(new Profiles(undefined, SERVERS).find(agent), run);
+  const file = args.find((word) => word.includes(MCP_FILE));
+  return { args, env: more, file: file === undefined ? undefined : JSON.parse(readFileSync(join(place.path, MCP_FILE), "utf8")) };
+}
+
+test.each(["claude", "qwen"])("%s gets those that are meant for it in a file of the run's own", (agent) => {
+  const { args, file } = given(agent);
+  expect(args).toHaveLength(1);
+  expect(args[0]).toMatch(/^--mcp-config=\/.*mcp\.json$/);
+  expect(file).toEqual({ mcpServers: { tickets: { command: "tickets-mcp", args: ["--say", 'a "b"'], env: { URL: "x=1" } } } });
+});
+
+test("Codex gets them as configuration that is read as TOML", () => {
+  const { args } = given("codex");
+  expect(args.filter((_, i) => i % 2 === 0)).toEqual(["-c", "-c"]);
+  expect(parse(args.filter((_, i) => i % 2 === 1).join("\n"))).toEqual({
+    mcp_servers: {
+      tickets: { command: "tickets-mcp", args: ["--say", 'a "b"'], env: { URL: "x=1" } },
+      maps: { command: "maps-mcp", args: [], env: {} },
+    },
+  });
+});
+
+test("opencode gets them beside what the user gave it, which comes first", () => {
+  const { env } = given("opencode", { OPENCODE_CONFIG_CONTENT: '{"theme":"x","mcp":{"own":{"type":"remote"}}}' });
+  const ours = { type: "local", command: SERVERS[0]?.command, environment: { URL: "x=1" }, enabled: true };
+  expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? "")).toEqual({ theme: "x", mcp: { own: { type: "remote" }, tickets: ours } });
+  expect(given("opencode", { OPENCODE_CONFIG_CONTENT: "not JSON" }).env).toEqual({});
+});
+
+test("an agent that cannot be given any gets none", () => {
+  expect(given("gemini")).toEqual({ args: [], env: {}, file: undefined });
+});
+
+test.each([
+  ["mcp = 3", "mcp is not a table"],
+  ["[mcp.a]", "mcp.a.command is not a list of words"],
+  ['[mcp.a]\ncommand = "x"', "mcp.a.command is not a list of words"],
+  ['[mcp.a]\ncommand = ["x"]\nenv = { A = 1 }', "mcp.a.env is not a table of texts"],
+  ['[mcp.a]\ncommand = ["x"]\nagents = "claude"', "mcp.a.agents is not a list of agents"],
+])("%j is refused: %s", (text, why) => {
+  expect(() => readServers({ table: (parse(text) as { mcp?: unknown }).mcp, file: "config.toml" })).toThrow(`config.toml: ${why}`);
+});

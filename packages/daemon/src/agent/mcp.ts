@@ -1,0 +1,84 @@
+/**
+ * MCP servers that a person wants every agent to have, from config.toml:
+ *
+ *   [mcp.tickets]
+ *   command = ["tickets-mcp", "--stdio"]
+ *   env = { TICKETS_URL = "https://…" }
+ *   agents = ["claude", "codex"]        # without it, all that can be given some
+ *
+ * Each agent gets them for the one run, beside its own, in its own way (`mcp` in its profile).
+ */
+import { join } from "node:path";
+import { checkName, HoldfastError } from "@holdfast/contract";
+import { writeFileAtomic } from "@holdfast/platform";
+import type { Profile } from "./profile.ts";
+
+export interface McpServer {
+  name: string;
+  command: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** Null: every agent that can be given some. */
+  agents: readonly string[] | null;
+}
+
+/** How an agent is given servers. `file` is where a file of the run's own may be, if one is needed. */
+export interface McpPlace {
+  servers: readonly McpServer[];
+  file: string;
+  env: Readonly<Record<string, string>>;
+}
+
+export interface McpGiven {
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** What is to be in the file. */
+  content?: string;
+}
+
+export const MCP_FILE = "mcp.json";
+
+export const MCP_KEYS = { command: true, env: true, agents: true } as const;
+
+/** Answers what the run is to be started with besides; nothing for an agent that cannot be given any. */
+export function giveServers(
+  profile: Profile | undefined,
+  run: { directory: string; env: Readonly<Record<string, string>> },
+): { args: readonly string[]; env: Readonly<Record<string, string>> } {
+  const servers = (profile?.servers ?? []).filter(({ agents }) => agents?.includes(profile?.name ?? "") ?? true);
+  if (!profile?.mcp || servers.length === 0) return { args: [], env: {} };
+  const file = join(run.directory, MCP_FILE);
+  const { args = [], env = {}, content } = profile.mcp({ servers, file, env: run.env });
+  if (content !== undefined) writeFileAtomic(file, content);
+  return { args, env };
+}
+
+/** As most agents have it. */
+export function mcpServersJson(servers: readonly McpServer[]): string {
+  const entry = ({ command: [command = "", ...args], env }: McpServer) => ({ command, args, env });
+  return JSON.stringify({ mcpServers: Object.fromEntries(servers.map((server) => [server.name, entry(server)])) });
+}
+
+export function readServers({ table, file }: { table: unknown; file: string }): McpServer[] {
+  if (table === undefined) return [];
+  const wrong = (key: string, what: string, hint = 'for example: [mcp.tickets] command = ["tickets-mcp", "--stdio"]') =>
+    new HoldfastError("usage", `${file}: ${key} ${what}`, { hint });
+  if (!isTable(table)) throw wrong("mcp", "is not a table");
+  return Object.entries(table).map(([name, value]) => {
+    checkName(name);
+    const key = `mcp.${name}`;
+    if (!isTable(value)) throw wrong(key, "is not a table");
+    const { command, env = {}, agents = null } = value;
+    if (!isWords(command) || command.length === 0) throw wrong(`${key}.command`, "is not a list of words");
+    if (!isTable(env) || !isWords(Object.values(env))) throw wrong(`${key}.env`, "is not a table of texts");
+    if (agents !== null && !isWords(agents)) throw wrong(`${key}.agents`, "is not a list of agents", 'for example: agents = ["claude"]');
+    return { name, command, env: env as Record<string, string>, agents };
+  });
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isWords(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === "string");
+}

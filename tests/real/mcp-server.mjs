@@ -1,0 +1,23 @@
+/** A server with one tool, for tests: writes down who calls what, to the file that it is given. */
+import { appendFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const log = process.argv[2] ?? "";
+const TOOL = { name: "tide", description: "When the tide is high.", inputSchema: { type: "object", properties: {} } };
+
+createInterface(process.stdin).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  appendFileSync(log, `${method}\n`);
+  if (id === undefined) return;
+  const results = {
+    initialize: {
+      protocolVersion: params?.protocolVersion ?? "2025-06-18",
+      capabilities: { tools: {} },
+      serverInfo: { name: "tides", version: process.env.TIDES ?? "1" },
+    },
+    "tools/list": { tools: [TOOL] },
+  };
+  const known = Object.hasOwn(results, method);
+  const answer = known ? { result: results[method] } : { error: { code: -32601, message: `there is no ${method}` } };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...answer })}\n`);
+});

@@ -1,0 +1,19 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { eventually } from "../home.ts";
+import { RealWorld } from "./world.ts";
+
+test.each(["claude", "codex", "qwen", "opencode"] as const)("%s asks a server from config.toml for its tools", async (agent) => {
+  await using world = await RealWorld.open();
+  const log = path.join(world.home.root, "called");
+  const directory = path.join(world.home.env.HOME ?? "", ".config", "holdfast");
+  mkdirSync(directory, { recursive: true });
+  const command = JSON.stringify([process.execPath, path.join(import.meta.dirname, "mcp-server.mjs"), log]);
+  writeFileSync(path.join(directory, "config.toml"), `[mcp.tides]\ncommand = ${command}\n`);
+  // It reads its configuration when it starts.
+  await world.restart();
+  await world.spawn(agent);
+  await eventually(() => existsSync(log) && readFileSync(log, "utf8").includes("tools/list"), 60_000);
+  expect(readFileSync(log, "utf8")).toMatch(/^initialize$/m);
+});
