@@ -5,6 +5,7 @@ import { allProcesses, argumentsOf } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
+import { configure } from "./scripted-agent.ts";
 
 async function typesOf(home: TestHome, name: string): Promise<string[]> {
   const lines = (await home.ok(["events", "--session", name])).trim().split("\n");
@@ -124,7 +125,8 @@ test("the pause doubles, and after five quick ends there is no further run (SYM-
 
 test("who waits for what an agent does hears that its next run was called off", async () => {
   await using home = new TestHome();
-  await start(home, "always", "exit 1");
+  configure(home, '[agents.quick]\ncommand = ["false"]\n[[agents.quick.screen]]\nline = "^ready"\nturn = "idle"\n');
+  await home.ok(["spawn", "quick", "--name", "it", "--restart", "always"]);
   await home.until("it", ({ runs, restartAt }) => runs === 3 && restartAt !== null);
   const waiting = home.cli(["wait", "it", "--for", "idle", "--timeout", "1h"]);
   // It follows by then.
