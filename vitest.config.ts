@@ -32,8 +32,8 @@ export default defineConfig({
           name: "product",
           include: ["tests/**/*.test.ts"],
           pool: "forks",
-          // Real daemons, tmux servers and floods: more at once and they measure each other.
-          maxWorkers: 2,
+          // Real daemons, tmux servers and floods: they wait more than they compute, but with more at once they measure each other.
+          maxWorkers: 3,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
