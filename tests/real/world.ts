@@ -89,10 +89,19 @@ export class RealWorld implements AsyncDisposable {
    * comes before it may approve something.
    */
   async prompt(name: string, text: string): Promise<void> {
-    await this.home.ok(["send", name, "--no-enter", text]);
+    const isThere = async () => (await this.screen(name)).lines.join("\n").includes(text.slice(0, 30));
+    // One that has just drawn its composer may not read yet.
+    for (let pastes = 0; pastes === 0 || (pastes < 3 && !(await isThere())); pastes++) {
+      await this.home.ok(["send", name, "--no-enter", text]);
+      await eventually(isThere, 8000, EVERY_MS).catch(() => {});
+    }
     await this.shows(name, text.slice(0, 30));
     await sleep(AFTER_PASTE_MS);
     await this.home.ok(["keys", name, "Enter"]);
+    if (!name.startsWith("gemini")) return;
+    // It may take the Enter for a part of the paste all the same.
+    const asked = async () => (await this.model.asked()).some(({ prompt }) => prompt.includes(text.slice(0, 30)));
+    await eventually(asked, 3000, EVERY_MS).catch(() => this.home.ok(["keys", name, "Enter"]));
   }
 
   /**
