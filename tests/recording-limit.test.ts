@@ -181,8 +181,10 @@ test("the limit is configured for all, 64 MB without a word, and off for one tha
   const configuration = path.join(home.env.HOME ?? "", ".config/holdfast");
   execFileSync("mkdir", ["-p", configuration]);
   writeFileSync(path.join(configuration, "config.toml"), 'recording_limit = "2M"\n');
-  await home.run(`${flood(home, 6)}; exec sleep 1000`, "--name", "as-configured");
-  await home.run(`${flood(home, 6)}; exec sleep 1000`, "--name", "all", "--recording-limit", "off");
+  // Written once: a second time would truncate it while the first run reads it.
+  const script = `${flood(home, 6)}; exec sleep 1000`;
+  await home.run(script, "--name", "as-configured");
+  await home.run(script, "--name", "all", "--recording-limit", "off");
   expect(await home.session("usual")).toMatchObject({ recordingLimitBytes: 2 * MB });
   expect(await home.until("as-configured", ({ recordingCutBytes }) => recordingCutBytes >= 4 * MB)).toMatchObject({
     recordingLimitBytes: 2 * MB,

@@ -7,13 +7,13 @@ const TOOL = { name: "tide", description: "When the tide is high.", inputSchema:
 
 createInterface(process.stdin).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
-  appendFileSync(log, `${method}\n`);
+  appendFileSync(log, `${method} ${process.env.TIDES}\n`);
   if (id === undefined) return;
   const results = {
     initialize: {
       protocolVersion: params?.protocolVersion ?? "2025-06-18",
       capabilities: { tools: {} },
-      serverInfo: { name: "tides", version: process.env.TIDES ?? "1" },
+      serverInfo: { name: "tides", version: "1" },
     },
     "tools/list": { tools: [TOOL] },
   };

@@ -10,10 +10,10 @@ test.each(["claude", "codex", "qwen", "opencode"] as const)("%s asks a server fr
   const directory = path.join(world.home.env.HOME ?? "", ".config", "holdfast");
   mkdirSync(directory, { recursive: true });
   const command = JSON.stringify([process.execPath, path.join(import.meta.dirname, "mcp-server.mjs"), log]);
-  writeFileSync(path.join(directory, "config.toml"), `[mcp.tides]\ncommand = ${command}\n`);
+  writeFileSync(path.join(directory, "config.toml"), `[mcp.tides]\ncommand = ${command}\nenv = { TIDES = "it's high" }\n`);
   // It reads its configuration when it starts.
   await world.restart();
   await world.spawn(agent);
   await eventually(() => existsSync(log) && readFileSync(log, "utf8").includes("tools/list"), 60_000);
-  expect(readFileSync(log, "utf8")).toMatch(/^initialize$/m);
+  expect(readFileSync(log, "utf8")).toMatch(/^initialize it's high$/m);
 });

@@ -11,5 +11,6 @@ export * from "./process.ts";
 export * from "./program.ts";
 export * from "./scope.ts";
 export * from "./segments.ts";
+export * from "./shell.ts";
 export * from "./units.ts";
 export * from "./user.ts";

@@ -101,7 +101,7 @@ async function watch(context: Context): Promise<number> {
     try {
       for await (const event of context.client.events({ query: { after, type, session } }, stop.signal)) {
         const id = String((event.data as { id?: unknown }).id);
-        const approval = await context.client.call("getApproval", { params: { id } }).catch(() => undefined);
+        const approval = await context.client.call("getApproval", { params: { id } }).catch(unlessGone);
         // Of a request that is over by now there is another event.
         if (approval && (approval.status !== "open" || event.type === "approval.requested")) await tell(context, approval);
         after = `${event.epoch}:${event.seq}`;
@@ -114,6 +114,11 @@ async function watch(context: Context): Promise<number> {
     }
   }
   return 0;
+}
+
+/** Its session was removed meanwhile; anything else is asked for again, from the same place. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof HoldfastError) || error.code !== "approval_not_found") throw error;
 }
 
 function tell(context: Context, approval: Approval): Promise<void> {

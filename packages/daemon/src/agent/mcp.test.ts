@@ -1,4 +1,5 @@
-import { mkdtempDisposableSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempDisposableSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "smol-toml";
@@ -22,19 +23,22 @@ function given(agent: string, env: Record<string, string> = {}) {
 test.each(["claude", "qwen"])("%s gets those that are meant for it in a file of the run's own", (agent) => {
   const { args, file } = given(agent);
   expect(args).toHaveLength(1);
-  expect(args[0]).toMatch(/^--mcp-config=\/.*mcp\.json$/);
+  expect(args[0]).toMatch(/^--mcp-config=\/.*\/mcp$/);
   expect(file).toEqual({ mcpServers: { tickets: { command: "tickets-mcp", args: ["--say", 'a "b"'], env: { URL: "x=1" } } } });
 });
 
-test("Codex gets them as configuration that is read as TOML", () => {
-  const { args } = given("codex");
-  expect(args.filter((_, i) => i % 2 === 0)).toEqual(["-c", "-c"]);
+test("Codex starts them by a file of the run's own: nothing of a server is on a command line", () => {
+  using place = mkdtempDisposableSync(join(tmpdir(), "hf mcp's "));
+  const [tickets, maps] = SERVERS;
+  const shown = { ...tickets, command: ["sh", "-c", 'printf "%s|" "$URL" "$@"', "sh", 'a "b"', "it's"] } as McpServer;
+  const { args, env } = giveServers(new Profiles(undefined, [shown, maps as McpServer]).find("codex"), { directory: place.path, env: {} });
+  expect([args.filter((_, i) => i % 2 === 0), env]).toEqual([["-c", "-c"], {}]);
+  const file = join(place.path, MCP_FILE);
   expect(parse(args.filter((_, i) => i % 2 === 1).join("\n"))).toEqual({
-    mcp_servers: {
-      tickets: { command: "tickets-mcp", args: ["--say", 'a "b"'], env: { URL: "x=1" } },
-      maps: { command: "maps-mcp", args: [], env: {} },
-    },
+    mcp_servers: { tickets: { command: "sh", args: [file, "tickets"] }, maps: { command: "sh", args: [file, "maps"] } },
   });
+  expect(execFileSync("sh", [file, "tickets"], { encoding: "utf8" })).toBe('x=1|a "b"|it\'s|');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test("opencode gets them beside what the user gave it, which comes first", () => {
@@ -53,6 +57,7 @@ test.each([
   ["[mcp.a]", "mcp.a.command is not a list of words"],
   ['[mcp.a]\ncommand = "x"', "mcp.a.command is not a list of words"],
   ['[mcp.a]\ncommand = ["x"]\nenv = { A = 1 }', "mcp.a.env is not a table of texts"],
+  ['[mcp.a]\ncommand = ["x"]\nenv = { "A B" = "1" }', 'mcp.a.env has "A B", which is no name of a variable'],
   ['[mcp.a]\ncommand = ["x"]\nagents = "claude"', "mcp.a.agents is not a list of agents"],
 ])("%j is refused: %s", (text, why) => {
   expect(() => readServers({ table: (parse(text) as { mcp?: unknown }).mcp, file: "config.toml" })).toThrow(`config.toml: ${why}`);

@@ -35,7 +35,7 @@ export interface McpGiven {
   content?: string;
 }
 
-export const MCP_FILE = "mcp.json";
+export const MCP_FILE = "mcp";
 
 export const MCP_KEYS = { command: true, env: true, agents: true } as const;
 
@@ -70,6 +70,8 @@ export function readServers({ table, file }: { table: unknown; file: string }): 
     const { command, env = {}, agents = null } = value;
     if (!isWords(command) || command.length === 0) throw wrong(`${key}.command`, "is not a list of words");
     if (!isTable(env) || !isWords(Object.values(env))) throw wrong(`${key}.env`, "is not a table of texts");
+    const strange = Object.keys(env).find((variable) => !/^[A-Za-z_]\w*$/.test(variable));
+    if (strange !== undefined) throw wrong(`${key}.env`, `has ${JSON.stringify(strange)}, which is no name of a variable`);
     if (agents !== null && !isWords(agents)) throw wrong(`${key}.agents`, "is not a list of agents", 'for example: agents = ["claude"]');
     return { name, command, env: env as Record<string, string>, agents };
   });

@@ -71,11 +71,6 @@ export interface Profile {
   interrupt?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */
   enterAfterMs?: number;
-  /**
-   * A dialog drops keys that come sooner than this after it appeared, and says nothing. Whoever answers one by keys presses, sees that the
-   * dialog went, and presses again only while the very same one stands.
-   */
-  dialogDeafMs?: number;
   /** Never tried by us with the real program: said so, and no status beyond the process. */
   untested?: true;
   /** From config.toml. */

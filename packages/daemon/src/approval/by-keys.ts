@@ -7,7 +7,7 @@ import { type Dialog, dialogOn, type ScreenChannel } from "../agent/dialog.ts";
 import type { Host, RunId } from "../host/host.ts";
 import { parseKey } from "../host/keys.ts";
 
-/** How long a dialog may take to go. Some agents hear no key just after it came. */
+/** How long a dialog may take to go. Claude Code hears no key in the first 145 ms of one: dropped in 14 of 14 tries, later taken in 9 of 9. */
 const GOES_MS = 1000;
 const LOOK_MS = 100;
 const TRIES = 3;

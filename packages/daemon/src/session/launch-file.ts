@@ -3,7 +3,7 @@
  * through tmux or an argument vector: any size fits, other users cannot read it in a process list, and nothing of it stays in
  * the server for later sessions.
  */
-import { inScope, type Scope, STANDARD_PATH } from "@holdfast/platform";
+import { inScope, type Scope, STANDARD_PATH, shellQuote } from "@holdfast/platform";
 
 /** Of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. The Node that `holdfast` needs stays. */
 const NOT_PASSED =
@@ -58,8 +58,4 @@ function enterScope({ path, scope }: { path: string; scope: Scope }): string[] {
     "fi",
     "unset HOLDFAST_IN_SCOPE XDG_RUNTIME_DIR",
   ];
-}
-
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,7 +7,7 @@
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { writeFileAtomic } from "@holdfast/platform";
+import { shellQuote, writeFileAtomic } from "@holdfast/platform";
 import type { Profile } from "../profile.ts";
 
 export interface InjectionPlace {
@@ -76,7 +76,7 @@ export function injectHooks(
 ): { args: readonly string[]; env: Readonly<Record<string, string>> } {
   if (!profile?.hooks) return { args: [], env: {} };
   const directory = join(run.directory, HOOKS);
-  const command = (name: string) => `sh '${join(directory, name).replaceAll("'", `'\\''`)}'`;
+  const command = (name: string) => `sh ${shellQuote(join(directory, name))}`;
   const injected = profile.hooks.inject({ ...run, directory, tell: command("tell"), ask: command("ask") });
   const { args = [], env = {}, files = {} } = injected;
   if (Object.keys(injected).length === 0) return { args, env };

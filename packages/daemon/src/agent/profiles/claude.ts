@@ -108,6 +108,4 @@ export const claude: Profile = {
   structured: ["claude-agent-acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,
-  // Enter on a permission prompt: dropped in all of 14 tries up to 140 ms after its first frame, taken in all of 9 from 145 ms on.
-  dialogDeafMs: 150,
 };

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { shellQuote } from "@holdfast/platform";
 import { permissionHook } from "../approvals.ts";
+import type { McpServer } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 
 /** Nothing shows on its screen meanwhile but a word where to answer; then its own prompt. */
@@ -96,18 +98,20 @@ export const codex: Profile = {
       keys: { marked: /^\s*› \d\. /, allows: /^› 1\. Yes, proceed \(y\)$/, allow: ["Enter"], deny: ["Escape"] },
     },
   },
-  mcp: ({ servers }) => ({
-    args: servers.flatMap(({ name, command: [command, ...args], env }) => [
-      "-c",
-      `mcp_servers.${name}={command=${JSON.stringify(command)},args=${JSON.stringify(args)},env={${Object.entries(env)
-        .map(([key, value]) => `${JSON.stringify(key)}=${JSON.stringify(value)}`)
-        .join(",")}}}`,
-    ]),
+  // By a file of the run's own: what is on a command line, everybody on the machine can read.
+  mcp: ({ servers, file }) => ({
+    args: servers.flatMap(({ name }) => ["-c", `mcp_servers.${name}={command="sh",args=${JSON.stringify([file, name])}}`]),
+    content: `case $1 in\n${servers.map(startServer).join("")}esac\n`,
   }),
   structured: ["codex-acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };
+
+function startServer({ name, command, env }: McpServer): string {
+  const exports = Object.entries(env).map(([key, value]) => `export ${key}=${shellQuote(value)}; `);
+  return `${shellQuote(name)}) ${exports.join("")}exec ${command.map(shellQuote).join(" ")} ;;\n`;
+}
 
 /**
  * By what Codex knows a hook that a person has trusted. Given with the hook, it trusts ours and no other; `--dangerously-bypass-hook-trust`

@@ -1,3 +1,4 @@
+import { shellQuote } from "@holdfast/platform";
 import { keyForPeople } from "../keys.ts";
 
 /** The files our tmux server reads. Written anew at every start of the daemon and sourced by a running server. */
@@ -73,11 +74,12 @@ export const PANE_RESIZED = `# Run by the tmux server when a window has another 
 ${RUN_OF_NAME}printf '%s %s\\n' "$2" "$3" > "$d/size.$$" && mv "$d/size.$$" "$d/size"
 `;
 
-/** Asks the daemon, starting one if need be, to move the client; what it says when it cannot is shown on the client's bottom line. */
-export function nextSession(cli: readonly string[]): string {
-  const words = cli.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+/** Asks the daemon, starting one if need be, to move the client; the first line of why it cannot is shown at the bottom of the client. */
+export function nextSession(options: { cli: readonly string[]; tmux: string }): string {
   return `# Run by the tmux server when somebody presses the key for the next session that waits: client, session.
-said=$(HOLDFAST_RUN=$2 ${words} next 2>&1) && exit 0
-exec tmux display-message -c "$1" "$said"
+said=$(HOLDFAST_RUN=$2 ${options.cli.map(shellQuote).join(" ")} next 2>&1) && exit 0
+line='
+'
+exec ${shellQuote(options.tmux)} display-message -c "$1" "\${said%%"$line"*}"
 `;
 }

@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Screen } from "@holdfast/contract";
-import { type Home, inspect, runDirectory, segmentPrefix, writeFileAtomic } from "@holdfast/platform";
+import { type Home, inspect, runDirectory, segmentPrefix, shellQuote, writeFileAtomic } from "@holdfast/platform";
 import {
   type AttachWays,
   type Host,
@@ -157,7 +157,7 @@ export class TmuxHost implements Host {
     const client = await this.#opened();
     const latest = await this.#latestClient(client, from);
     if (!latest) return false;
-    const words = [`HOLDFAST_HOME=${this.#home.path}`, ...command].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+    const words = [`HOLDFAST_HOME=${this.#home.path}`, ...command].map(shellQuote);
     await client.run(`detach-client -t ${quote(latest.name)} -E ${quote(`exec env ${words.join(" ")}`)}`);
     return true;
   }

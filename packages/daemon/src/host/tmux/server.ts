@@ -93,7 +93,7 @@ export class TmuxServer {
     writeFileAtomic(this.#file("pane-died"), PANE_DIED);
     writeFileAtomic(this.#file("pane-resized"), PANE_RESIZED);
     writeFileAtomic(this.#file("pane-reaper"), PANE_REAPER);
-    writeFileAtomic(this.#file("next-session"), nextSession(options.cli));
+    writeFileAtomic(this.#file("next-session"), nextSession({ cli: options.cli, tmux: options.program.path }));
   }
 
   get pid(): number | undefined {
