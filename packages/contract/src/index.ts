@@ -17,3 +17,4 @@ export * from "./scopes.ts";
 export * from "./session.ts";
 export * from "./status.ts";
 export * from "./version.ts";
+export * from "./workspace.ts";

@@ -57,3 +57,13 @@ const ENDED: ReadonlySet<SessionStatus> = new Set<SessionStatus>(["done", "faile
 export function hasEnded(status: SessionStatus): boolean {
   return ENDED.has(status);
 }
+
+export const WORKSPACE_KINDS = ["worktree", "plain"] as const;
+export type WorkspaceKind = (typeof WORKSPACE_KINDS)[number];
+
+/** `interrupted`: nobody was there to see how it ended. */
+export const SETUP_STATES = ["running", "done", "failed", "interrupted"] as const;
+
+/** How a workspace's commits get onto its base: as they are, as one, or each anew on top of it. */
+export const MERGE_WAYS = ["ff", "squash", "rebase"] as const;
+export type MergeWay = (typeof MERGE_WAYS)[number];

@@ -1,0 +1,103 @@
+/** Where sessions work: a git worktree each, or a plain directory; what became of it, and its states in between. */
+import * as z from "zod/mini";
+import { Principal, SessionId } from "./ids.ts";
+import { Time } from "./session.ts";
+import { MERGE_WAYS, SETUP_STATES, WORKSPACE_KINDS } from "./status.ts";
+
+/** Made as a session's is, and as safe. */
+export const WorkspaceId = z
+  .string()
+  .check(z.regex(/^[a-z][a-z2-7]{9}$/))
+  .brand<"WorkspaceId">();
+export type WorkspaceId = z.infer<typeof WorkspaceId>;
+
+/** As it was made; in the journal, and in `workspace.json` beside it. */
+export const WorkspaceSpec = z.object({
+  id: WorkspaceId,
+  name: z.string(),
+  kind: z.enum(WORKSPACE_KINDS),
+  path: z.string(),
+  /** The main working tree, or the bare repository; null for a plain directory. The rest is null with it. */
+  repo: z.nullable(z.string()),
+  branch: z.nullable(z.string()),
+  /** Whether the branch was made for it, and so goes with it. */
+  ownBranch: z.boolean(),
+  /** What it began from and is merged into: a branch, or a commit where nothing was checked out. */
+  base: z.nullable(z.string()),
+  baseCommit: z.nullable(z.string()),
+  /** The first of `ports` TCP ports that no other workspace is given: `HOLDFAST_PORT_BASE`. */
+  portBase: z.int(),
+  ports: z.int(),
+  /** What its users should know: a plain directory isolates nothing, large files are pointers. */
+  notes: z.array(z.string()),
+});
+export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;
+
+/** The set-up command of `.holdfast/config.toml`. `log`: all that it said. */
+export const Setup = z.object({
+  command: z.string(),
+  state: z.enum(SETUP_STATES),
+  exitCode: z.nullable(z.int()),
+  log: z.string(),
+});
+export type Setup = z.infer<typeof Setup>;
+
+/** Would not merge: with another live workspace, by name. */
+export const Conflict = z.object({ workspace: z.string(), files: z.array(z.string()) });
+export type Conflict = z.infer<typeof Conflict>;
+
+export const Workspace = z.extend(WorkspaceSpec, {
+  owner: Principal,
+  createdAt: Time,
+  setup: z.nullable(Setup),
+  /** Names of the sessions that work in it and have not ended. */
+  sessions: z.array(z.string()),
+  /** Uncommitted changes, new files among them; null: it cannot be asked (its directory is gone). */
+  dirty: z.nullable(z.boolean()),
+  /** How many files that are. */
+  changes: z.nullable(z.int()),
+  /** Commits that its base does not have, and the other way round. */
+  ahead: z.nullable(z.int()),
+  behind: z.nullable(z.int()),
+  /** With the other live workspaces of the repository, as of the last commits. */
+  conflicts: z.array(Conflict),
+  /** Files that would not merge into the base as it is now. */
+  baseConflicts: z.array(z.string()),
+  mergedAt: z.nullable(Time),
+  removedAt: z.nullable(Time),
+  /** What brings back all that was in it when it was removed. */
+  recoveryRef: z.nullable(z.string()),
+});
+export type Workspace = z.infer<typeof Workspace>;
+
+/** What removing a workspace would lose. */
+export const Losses = z.object({
+  /** Uncommitted files, as `git status` marks them: `?? notes.txt`. */
+  files: z.array(z.string()),
+  /** Commits that are neither in the base nor on a remote, as `HASH SUBJECT`, newest first. */
+  commits: z.array(z.string()),
+  /** Names of sessions that work there. */
+  sessions: z.array(z.string()),
+});
+export type Losses = z.infer<typeof Losses>;
+
+export const MergeWaySchema = z.enum(MERGE_WAYS);
+
+export const Checkpoint = z.object({
+  /** Counted within its workspace, from 1. */
+  number: z.int(),
+  commit: z.string(),
+  tree: z.string(),
+  /** What was checked out: the commit, and the branch if one was. */
+  head: z.string(),
+  branch: z.nullable(z.string()),
+  at: Time,
+  why: z.enum(["turn", "asked", "rewind"]),
+  session: z.nullable(SessionId),
+  /** The number of the session's turn that ended. */
+  turn: z.nullable(z.int()),
+  note: z.nullable(z.string()),
+  /** New files that are too large to keep, and so are not in it. */
+  leftOut: z.array(z.string()),
+});
+export type Checkpoint = z.infer<typeof Checkpoint>;

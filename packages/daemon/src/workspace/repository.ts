@@ -1,0 +1,73 @@
+/** A git repository as it is found from any directory in it: its main tree, a linked one, a bare one. */
+import { realpathSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { HoldfastError } from "@holdfast/contract";
+import { type Environment, firstLine, git, parts, tryGit } from "./git.ts";
+
+export interface Repository {
+  /** The main working tree, or the bare repository itself: what people call the repository. */
+  path: string;
+  /** Shared by all its working trees: objects, refs, configuration. */
+  common: string;
+  bare: boolean;
+  /** The working tree that the question came from; null in a bare repository. */
+  tree: string | null;
+}
+
+/** Undefined: not in a repository. Throws `git_failed` where there is one that git refuses to read. */
+export async function findRepository(directory: string, env?: Environment): Promise<Repository | undefined> {
+  const where = await tryGit(directory, ["rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--git-common-dir"], { env });
+  if (where.code !== 0) {
+    if (/not a git repository/i.test(where.stderr)) return undefined;
+    throw new HoldfastError("git_failed", `git cannot read the repository of ${directory}: ${firstLine(where.stderr)}`, {
+      hint: "see what it says there: git status",
+    });
+  }
+  const [bare, inside, commonDir = ""] = where.stdout.split("\n");
+  const common = realpathSync(resolve(directory, commonDir));
+  const tree = inside === "true" ? realpathSync(await git(directory, ["rev-parse", "--show-toplevel"], { env })) : null;
+  // In `.git` itself one is in no tree, and yet its repository has one.
+  const [main] = await listTrees(directory, env);
+  const isBare = bare === "true" || main?.bare === true;
+  return { path: isBare ? common : mainTree({ common, tree, listed: main?.path }), common, bare: isBare, tree };
+}
+
+/** A submodule's own list names its git directory in place of its tree. */
+function mainTree({ common, tree, listed }: { common: string; tree: string | null; listed: string | undefined }): string {
+  if (listed !== undefined && listed !== common) return listed;
+  return tree ?? (basename(common) === ".git" ? dirname(common) : common);
+}
+
+export interface Tree {
+  path: string;
+  head: string | null;
+  /** Without `refs/heads/`; null where its head is detached. */
+  branch: string | null;
+  bare: boolean;
+  /** Its directory is gone. */
+  prunable: boolean;
+}
+
+/** The main one first. */
+export async function listTrees(directory: string, env?: Environment): Promise<Tree[]> {
+  const text = await git(directory, ["worktree", "list", "--porcelain", "-z"], { env });
+  const trees: Tree[] = [];
+  for (const line of parts(text)) {
+    const space = line.indexOf(" ");
+    const [key, value] = space < 0 ? [line, ""] : [line.slice(0, space), line.slice(space + 1)];
+    if (key === "worktree") trees.push({ path: value, head: null, branch: null, bare: false, prunable: false });
+    const tree = trees.at(-1);
+    if (!tree) continue;
+    if (key === "HEAD") tree.head = value;
+    else if (key === "branch") tree.branch = value.replace(/^refs\/heads\//, "");
+    else if (key === "bare") tree.bare = true;
+    else if (key === "prunable") tree.prunable = true;
+  }
+  return trees;
+}
+
+/** The commit that a name means, or undefined. */
+export async function commitOf(directory: string, name: string, env?: Environment): Promise<string | undefined> {
+  const { code, stdout } = await tryGit(directory, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], { env });
+  return code === 0 ? stdout.trim() : undefined;
+}
