@@ -3,10 +3,11 @@ import { ScopeSchema } from "./access.ts";
 import { Asked, DecisionSchema } from "./approval.ts";
 import { RestoreReport } from "./backup.ts";
 import { Evidence } from "./evidence.ts";
-import { Principal, RunNumber, SessionId } from "./ids.ts";
+import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
 import { Attention, CauseSchema, Exit, GivenUpSchema, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
 import { RESOLVED, TURNS } from "./status.ts";
+import { WORKSPACE_EVENTS } from "./workspace.ts";
 
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 
@@ -41,6 +42,8 @@ export const EVENTS = {
     parent: z.optional(z.nullable(SessionId)),
     /** The id that the agent was given for its conversation. */
     conversation: z.optional(z.nullable(z.string())),
+    /** Where it works, if that is one of ours. */
+    workspace: z.optional(z.nullable(WorkspaceId)),
   }),
   /** Its record was lost with a damaged journal; this is what its files say. `exit` and `endedAt` are null for a run that may live. */
   "session.rebuilt": z.object({
@@ -57,6 +60,7 @@ export const EVENTS = {
     recordingLimitBytes: z.optional(z.int()),
     parent: z.optional(z.nullable(SessionId)),
     conversation: z.optional(z.nullable(z.string())),
+    workspace: z.optional(z.nullable(WorkspaceId)),
     owner: Principal,
     createdAt: Time,
     runs: z.array(
@@ -125,6 +129,7 @@ export const EVENTS = {
   /** Over without an answer from the inbox. */
   "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),
   ...MESSAGE_EVENTS,
+  ...WORKSPACE_EVENTS,
   /** Somebody types: how much, never what. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
   "session.attach_requested": z.object({ run: RunNumber, readOnly: z.boolean() }),

@@ -10,6 +10,13 @@ export const SessionId = z
   .brand<"SessionId">();
 export type SessionId = z.infer<typeof SessionId>;
 
+/** Made as a session's is, and as safe. */
+export const WorkspaceId = z
+  .string()
+  .check(z.regex(/^[a-z][a-z2-7]{9}$/))
+  .brand<"WorkspaceId">();
+export type WorkspaceId = z.infer<typeof WorkspaceId>;
+
 /** A run is counted from 1 within its session. */
 export const RunNumber = z.int().check(z.positive());
 
@@ -23,8 +30,16 @@ export type Principal = z.infer<typeof Principal>;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
 export function newSessionId(): SessionId {
+  return newId() as SessionId;
+}
+
+export function newWorkspaceId(): WorkspaceId {
+  return newId() as WorkspaceId;
+}
+
+function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(10));
   let id = "";
   for (const [i, byte] of bytes.entries()) id += ALPHABET[i === 0 ? byte % 26 : byte & 31];
-  return id as SessionId;
+  return id;
 }

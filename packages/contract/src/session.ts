@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { SessionId } from "./ids.ts";
+import { SessionId, WorkspaceId } from "./ids.ts";
 import { CAUSES, GIVEN_UP, HOSTS, KINDS, RESTARTS, STATUSES, TURNS, WAITS } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
@@ -55,6 +55,8 @@ export const Session = z.object({
   conversation: z.nullable(z.string()),
   host: HostSchema,
   cwd: z.string(),
+  /** Where it works, if that is one of ours; `branch` is null for a plain directory. */
+  workspace: z.nullable(z.object({ id: WorkspaceId, name: z.string(), branch: z.nullable(z.string()) })),
   command: z.array(z.string()),
   owner: z.string(),
   /** The session that started it, where one did. */

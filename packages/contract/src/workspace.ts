@@ -1,15 +1,8 @@
 /** Where sessions work: a git worktree each, or a plain directory; what became of it, and its states in between. */
 import * as z from "zod/mini";
-import { Principal, SessionId } from "./ids.ts";
+import { Principal, SessionId, WorkspaceId } from "./ids.ts";
 import { Time } from "./session.ts";
 import { MERGE_WAYS, SETUP_STATES, WORKSPACE_KINDS } from "./status.ts";
-
-/** Made as a session's is, and as safe. */
-export const WorkspaceId = z
-  .string()
-  .check(z.regex(/^[a-z][a-z2-7]{9}$/))
-  .brand<"WorkspaceId">();
-export type WorkspaceId = z.infer<typeof WorkspaceId>;
 
 /** As it was made; in the journal, and in `workspace.json` beside it. */
 export const WorkspaceSpec = z.object({
@@ -101,3 +94,29 @@ export const Checkpoint = z.object({
   leftOut: z.array(z.string()),
 });
 export type Checkpoint = z.infer<typeof Checkpoint>;
+
+/** Of no session; `id` is the workspace's. */
+export const WORKSPACE_EVENTS = {
+  "workspace.created": WorkspaceSpec,
+  /** Its record was lost with a damaged journal; this is what its files say. */
+  "workspace.rebuilt": z.extend(WorkspaceSpec, { owner: Principal, createdAt: Time }),
+  "workspace.setup_started": z.object({ id: WorkspaceId, command: z.string() }),
+  "workspace.setup_ended": z.object({ id: WorkspaceId, state: z.enum(SETUP_STATES), exitCode: z.nullable(z.int()) }),
+  /** `tip`: the branch as it was merged; `commit`: the base as it is now. */
+  "workspace.merged": z.object({ id: WorkspaceId, into: z.string(), way: MergeWaySchema, tip: z.string(), commit: z.string() }),
+  "workspace.pushed": z.object({ id: WorkspaceId, remote: z.string(), branch: z.string(), commit: z.string() }),
+  /** What was in it is kept under `ref`; null where it could not be, or nothing was there to keep. */
+  "workspace.removed": z.object({
+    id: WorkspaceId,
+    name: z.string(),
+    ref: z.nullable(z.string()),
+    why: z.enum(["asked", "merged", "gone"]),
+  }),
+  "workspace.recovered": z.object({ id: WorkspaceId, name: z.string(), branch: z.nullable(z.string()), path: z.string() }),
+  /** What it would not merge with is something else than before; `workspace` is an id. */
+  "workspace.conflicts_changed": z.object({
+    id: WorkspaceId,
+    conflicts: z.array(z.object({ workspace: WorkspaceId, files: z.array(z.string()) })),
+    base: z.array(z.string()),
+  }),
+};

@@ -69,6 +69,7 @@ import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
+import { workspacesProjection } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
@@ -117,7 +118,14 @@ async function serve(home: Home): Promise<void> {
   const configuration = readConfiguration();
   const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
   for (const warning of warnings) log(warning);
-  const projections = [sessionsProjection, messagesProjection, tokensProjection, restoresProjection, approvalsProjection];
+  const projections = [
+    sessionsProjection,
+    messagesProjection,
+    tokensProjection,
+    restoresProjection,
+    approvalsProjection,
+    workspacesProjection,
+  ];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
   let foundDamage = (what: string): void => {

@@ -35,6 +35,7 @@ import { restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
+import { workspacesProjection } from "./projection/workspaces.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
@@ -71,7 +72,14 @@ export async function serveReader(options: {
   const { home, trouble, configuration } = options;
   const journaled = openCopy(home, options.place);
   const { db } = journaled;
-  const projections = [sessionsProjection, messagesProjection, tokensProjection, restoresProjection, approvalsProjection];
+  const projections = [
+    sessionsProjection,
+    messagesProjection,
+    tokensProjection,
+    restoresProjection,
+    approvalsProjection,
+    workspacesProjection,
+  ];
   const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tokenQueries = new TokenQueries(db);

@@ -142,4 +142,34 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX messages_by_session ON messages (session, seq);
   CREATE INDEX messages_open ON messages (session, seq) WHERE open = 1;
   `,
+  `
+  CREATE TABLE workspaces (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    path TEXT NOT NULL,
+    repo TEXT,
+    branch TEXT,
+    own_branch INTEGER NOT NULL,
+    base TEXT,
+    base_commit TEXT,
+    port_base INTEGER NOT NULL,
+    ports INTEGER NOT NULL,
+    notes TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    created_seq INTEGER NOT NULL,
+    setup_command TEXT,
+    setup_state TEXT,
+    setup_exit INTEGER,
+    merged_at TEXT,
+    merged_tip TEXT,
+    removed_at TEXT,
+    recovery_ref TEXT,
+    conflicts TEXT NOT NULL DEFAULT '[]',
+    base_conflicts TEXT NOT NULL DEFAULT '[]'
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX workspaces_by_name ON workspaces (name) WHERE removed_at IS NULL;
+  ALTER TABLE sessions ADD COLUMN workspace TEXT;
+  `,
 ];

@@ -18,7 +18,8 @@ const EVENTS_AT_ONCE = 2000;
 const MOST_OLD_EVENTS = 1000;
 
 /** Of no session, and yet what a table is made of: a token's creation is as good as the token, however old. */
-const KEPT = "'token.created', 'token.revoked'";
+const KEPT =
+  "'token.created', 'token.revoked', 'workspace.created', 'workspace.rebuilt', 'workspace.setup_started', 'workspace.setup_ended', 'workspace.merged', 'workspace.removed', 'workspace.recovered', 'workspace.conflicts_changed'";
 
 export interface PruneOptions {
   /** Events of before this time are old. */

@@ -9,9 +9,11 @@ import {
   type HostName,
   hasEnded,
   type RestartPolicy,
+  type Session,
   type SessionId,
   type SessionKind,
   type SessionStatus,
+  type WorkspaceId,
 } from "@holdfast/contract";
 import { editDistance } from "@holdfast/platform";
 import { watched } from "../journal/database.ts";
@@ -26,6 +28,7 @@ export interface SessionRecord {
   status: SessionStatus;
   host: HostName;
   cwd: string;
+  workspace: Session["workspace"];
   command: string[];
   owner: string;
   parent: SessionId | null;
@@ -76,8 +79,8 @@ export interface SessionFilter {
 
 const SELECT = `
   SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at, r.cut_offset,
-    r.duration_ms, r.ended_seq, r.status_at, r.standing
-  FROM sessions s JOIN runs r ON r.session = s.id AND r.run = s.run`;
+    r.duration_ms, r.ended_seq, r.status_at, r.standing, w.name AS workspace_name, w.branch AS workspace_branch
+  FROM sessions s JOIN runs r ON r.session = s.id AND r.run = s.run LEFT JOIN workspaces w ON w.id = s.workspace`;
 
 const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
 
@@ -221,6 +224,10 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     status: row.status as SessionStatus,
     host: row.host as HostName,
     cwd: row.cwd as string,
+    workspace:
+      row.workspace_name == null
+        ? null
+        : { id: row.workspace as WorkspaceId, name: row.workspace_name as string, branch: row.workspace_branch as string | null },
     command: JSON.parse(row.command as string) as string[],
     owner: row.owner as string,
     parent: row.parent as SessionId | null,

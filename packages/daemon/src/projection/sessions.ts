@@ -35,6 +35,7 @@ const APPLY: Apply = {
       data.recordingLimitBytes ?? null,
       data.parent ?? null,
       data.conversation ?? null,
+      data.workspace ?? null,
     );
     s.newRun.run(session, 1);
   },
@@ -57,6 +58,7 @@ const APPLY: Apply = {
       data.recordingLimitBytes ?? null,
       data.parent ?? null,
       data.conversation ?? null,
+      data.workspace ?? null,
     );
     for (const run of data.runs) {
       s.newRun.run(session, run.run);
@@ -163,7 +165,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
 /** The table's own columns: a snapshot of another version may have fewer, or more. */
 export function insertRow(
   db: DatabaseSync,
-  table: "sessions" | "runs" | "approvals" | "messages",
+  table: "sessions" | "runs" | "approvals" | "messages" | "workspaces",
   row: EventData<"session.snapshot">["session"],
 ): void {
   const columns = db
@@ -185,8 +187,8 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?)`,
+  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun:

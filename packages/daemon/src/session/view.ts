@@ -29,6 +29,7 @@ export function viewOf(
     ...standingOf(record, options.now),
     host: record.host,
     cwd: record.cwd,
+    workspace: record.workspace,
     command: record.command,
     owner: record.owner,
     parent: record.parent,
