@@ -70,8 +70,9 @@ function commandLines({ name, usage, summary, description, flags }) {
   ];
 }
 
-function flagLines([name, { short, value, summary }]) {
-  return item([`${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`, `${capital(summary)}.`]);
+function flagLines([name, { short, value, optional, summary }]) {
+  const written = value ? (optional ? ` [${value}]` : ` ${value}`) : "";
+  return item([`${short ? `-${short}, ` : ""}--${name}${written}`, `${capital(summary)}.`]);
 }
 
 function exitCodes(errors) {

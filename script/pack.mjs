@@ -70,7 +70,9 @@ async function manual(version) {
   const { COMMANDS } = await import("../packages/cli/src/registry.ts");
   const { COMMON_FLAGS } = await import("../packages/cli/src/command-line.ts");
   const { ERRORS } = await import("../packages/contract/src/errors.ts");
-  const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
+  const loaded = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
+  const inner = (command) => Promise.all(Object.values(command.verbs ?? {}).map(async (load) => (await load()).command));
+  const commands = (await Promise.all(loaded.map(async (command) => (command.verbs ? inner(command) : [command])))).flat();
   return manPage({ commands, commonFlags: COMMON_FLAGS, errors: ERRORS, version });
 }
 

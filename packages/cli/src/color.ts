@@ -3,6 +3,10 @@ export type Color = keyof typeof CODES;
 
 /** Colour only for a terminal that wants it: https://no-color.org. */
 export function color(name: Color, text: string, stream: { isTTY?: boolean } = process.stdout): string {
-  if (!stream.isTTY || process.env.NO_COLOR || process.env.TERM === "dumb") return text;
+  if (!hasColor(stream)) return text;
   return `\x1b[${CODES[name]}m${text}\x1b[0m`;
+}
+
+export function hasColor(stream: { isTTY?: boolean } = process.stdout): boolean {
+  return stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
 }

@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Command } from "./command.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { COMMANDS, findCommand } from "./registry.ts";
@@ -97,13 +97,39 @@ test("what follows -- is passed on by a command that says so, and refused by any
   expect(refusal(argv)).toMatchObject({ code: "usage", message: 'verb passes nothing on, and got "--json" after --' });
 });
 
+describe("a value that may be left out", () => {
+  const tree = { flags: { ...command.flags, tree: { value: "BRANCH", optional: true, summary: "" } } };
+  const of = (argv: string[], more: Partial<Command> = {}) => {
+    const { args, rest, flags } = parseCommandLine({ ...command, ...tree, ...more }, argv);
+    return { args, rest, tree: flags.text("tree") };
+  };
+  test.each<[string[], { args: string[]; tree: string | undefined }]>([
+    [["a"], { args: ["a"], tree: undefined }],
+    [["a", "--tree"], { args: ["a"], tree: "" }],
+    [["a", "--tree", "fix"], { args: ["a"], tree: "fix" }],
+    [["--tree", "fix", "a"], { args: ["a"], tree: "fix" }],
+    [["--tree", "a"], { args: ["a"], tree: "" }],
+    [["--tree=fix", "a"], { args: ["a"], tree: "fix" }],
+    [["a", "--tree", "--name", "n"], { args: ["a"], tree: "" }],
+    [["--name", "n", "--tree", "a"], { args: ["a"], tree: "" }],
+  ])("%j", (argv, expected) => expect(of(argv)).toEqual({ rest: [], ...expected }));
+  test.each<[string[], { rest: string[]; tree: string | undefined }]>([
+    [["--tree", "--", "make"], { rest: ["make"], tree: "" }],
+    [["--tree", "fix", "--", "make", "x"], { rest: ["make", "x"], tree: "fix" }],
+    [["--tree=fix", "make", "x"], { rest: ["make", "x"], tree: "fix" }],
+    [["--tree", "make", "x"], { rest: ["make", "x"], tree: "" }],
+  ])("of a command that passes on, %j", (argv, expected) => expect(of(argv, { passesOn: true })).toEqual({ args: [], ...expected }));
+});
+
 test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "run2"])("%j is no command", (name) => {
   expect(findCommand(name)).toBeUndefined();
 });
 
 test("every command declares what help and completion need, under its own name", async () => {
-  for (const [name, load] of Object.entries(COMMANDS)) {
-    const { command: each } = await load();
+  const outer = await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).command] as const));
+  const inner = outer.flatMap(([name, { verbs = {} }]) => Object.entries(verbs).map(([verb, load]) => [`${name} ${verb}`, load] as const));
+  const all = [...outer, ...(await Promise.all(inner.map(async ([name, load]) => [name, (await load()).command] as const)))];
+  for (const [name, each] of all) {
     expect(each.name).toBe(name);
     expect(each.summary, name).toMatch(/^[a-z]/);
     expect(each.examples.length, name).toBeGreaterThan(0);

@@ -16,7 +16,8 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
   if (argv.length === 0) return { args: [], rest: [], flags: flagsOf({}) };
   const flags = { ...COMMON_FLAGS, ...command.flags };
   const cut = command.passesOn ? firstArgument(argv, flags) : argv.indexOf("--");
-  const own = cut < 0 ? argv : argv.slice(0, cut);
+  const given = cut < 0 ? argv : argv.slice(0, cut);
+  const own = withOptionalValues(given, flags, command.arguments !== undefined && !command.passesOn);
   const rest = cut < 0 ? [] : argv.slice(argv[cut] === "--" ? cut + 1 : cut);
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, flag]) => [
@@ -54,9 +55,35 @@ function firstArgument(argv: readonly string[], flags: Readonly<Record<string, F
     const word = argv[i] ?? "";
     if (word === "--" || !word.startsWith("-")) return i;
     const flag = word.startsWith("--") ? flags[word.slice(2)] : Object.values(flags).find(({ short }) => word === `-${short}`);
-    if (flag?.value) i++;
+    if (flag?.optional ? hasWord(argv, i) && argv.includes("--", i + 2) : flag?.value) i++;
   }
   return -1;
+}
+
+/**
+ * Node's parser knows no value that may be left out: one that is there is joined to its flag, one that is not becomes an empty one. Of
+ * `spawn --worktree claude` the word is the argument, for there must be one.
+ */
+function withOptionalValues(argv: readonly string[], flags: Readonly<Record<string, Flag>>, needsArgument: boolean): readonly string[] {
+  const at = argv.findIndex((word) => word.startsWith("--") && flags[word.slice(2)]?.optional);
+  if (at < 0) return argv;
+  const takes = hasWord(argv, at) && (!needsArgument || countArguments(argv, flags) > 1);
+  const joined = `${argv[at]}=${takes ? argv[at + 1] : ""}`;
+  return [...argv.slice(0, at), joined, ...withOptionalValues(argv.slice(at + (takes ? 2 : 1)), flags, needsArgument && !takes)];
+}
+
+function hasWord(argv: readonly string[], flagAt: number): boolean {
+  const word = argv[flagAt + 1];
+  return word !== undefined && !word.startsWith("-");
+}
+
+/** Words that are neither flags nor the value of one that needs it. */
+function countArguments(argv: readonly string[], flags: Readonly<Record<string, Flag>>): number {
+  return argv.filter((word, index) => {
+    const before = argv[index - 1] ?? "";
+    const of = before.startsWith("--") ? flags[before.slice(2)] : Object.values(flags).find(({ short }) => short && before === `-${short}`);
+    return !word.startsWith("-") && !(of?.value && !of.optional);
+  }).length;
 }
 
 function tooMany(command: Command, argument: string): HoldfastError {

@@ -6,6 +6,8 @@ import type { HoldfastClient } from "@holdfast/sdk/client";
 export interface Flag {
   /** With a value (`--name NAME`): what to call it in help. Without: a switch. */
   value?: string;
+  /** The value may be left out: `--worktree`, `--worktree BRANCH`, `--worktree=BRANCH`. `text()` is then "". */
+  optional?: boolean;
   short?: string;
   multiple?: boolean;
   summary: string;
@@ -25,6 +27,7 @@ export type Completion =
   | "waits"
   | "messages"
   | "approvals"
+  | "workspaces"
   | "directories"
   | "files"
   | "nothing";
@@ -47,6 +50,8 @@ export interface Command {
   onlyReads?: boolean;
   /** Not in the list of commands. */
   hidden?: boolean;
+  /** Its verbs are commands of their own (`workspace merge`); without one, or with only flags, it is the first. */
+  verbs?: Readonly<Record<string, () => Promise<{ command: Command }>>>;
   run(context: Context): Promise<number | undefined>;
 }
 

@@ -1,13 +1,17 @@
 import { VERSION } from "@holdfast/contract/version";
 import { color } from "./color.ts";
-import type { Command } from "./command.ts";
+import type { Command, Flag } from "./command.ts";
 import { COMMON_FLAGS } from "./command-line.ts";
 import { COMMANDS, findCommand } from "./registry.ts";
 import { unknownCommand } from "./unknown-command.ts";
 
-export async function printHelp(name?: string): Promise<number> {
+export async function printHelp(name?: string, verb?: string): Promise<number> {
   const load = name === undefined ? undefined : findCommand(name);
-  if (load) return printCommandHelp((await load()).command);
+  if (load) {
+    const { command } = await load();
+    const inner = verb === undefined ? undefined : command.verbs?.[verb];
+    return printCommandHelp(inner ? (await inner()).command : command);
+  }
   if (name !== undefined && !name.startsWith("-")) throw unknownCommand(name);
   const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
   const visible = commands.filter(({ hidden }) => !hidden);
@@ -31,10 +35,10 @@ export async function printHelp(name?: string): Promise<number> {
   return 0;
 }
 
-export function printCommandHelp(command: Command): number {
+export async function printCommandHelp(command: Command): Promise<number> {
   const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS }).map(([name, flag]) => {
     const short = flag.short ? `-${flag.short}, ` : "    ";
-    return [`${short}--${name}${flag.value ? ` ${flag.value}` : ""}`, flag.summary] as const;
+    return [`${short}--${name}${valueWord(flag)}`, flag.summary] as const;
   });
   const width = Math.max(...flags.map(([left]) => left.length));
   const exampleWidth = Math.max(...command.examples.map(([left]) => left.length));
@@ -44,6 +48,7 @@ export function printCommandHelp(command: Command): number {
     "",
     color("bold", "Usage"),
     `  holdfast ${command.name} ${command.usage}`.trimEnd(),
+    ...(await verbLines(command)),
     "",
     color("bold", "Flags"),
     ...flags.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`),
@@ -52,6 +57,24 @@ export function printCommandHelp(command: Command): number {
     ...command.examples.map(([left, right]) => `  ${left.padEnd(exampleWidth)}  ${color("dim", `# ${right}`)}`),
   ]);
   return 0;
+}
+
+async function verbLines({ name, verbs = {} }: Command): Promise<string[]> {
+  if (Object.keys(verbs).length === 0) return [];
+  const commands = await Promise.all(Object.values(verbs).map(async (load) => (await load()).command));
+  const lines = commands.map((each) => [`${each.name.slice(name.length + 1)} ${each.usage}`.trimEnd(), each.summary] as const);
+  return [
+    "",
+    color("bold", "Verbs"),
+    ...lines.flatMap(([left, right]) => [`  ${left}`, `      ${color("dim", right)}`]),
+    "",
+    `holdfast ${name} VERB --help tells more of one.`,
+  ];
+}
+
+function valueWord({ value, optional }: Flag): string {
+  if (value === undefined) return "";
+  return optional ? ` [${value}]` : ` ${value}`;
 }
 
 function print(lines: string[]): void {

@@ -32,12 +32,15 @@ async function main(argv: string[]): Promise<number> {
   const [name, ...args] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     const { printHelp } = await import("./help.ts");
-    return printHelp(args[0]);
+    return printHelp(args[0], args[1]);
   }
   const load = findCommand(name === "--version" || name === "-V" ? "version" : name);
   if (!load) throw (await import("./unknown-command.ts")).unknownCommand(name);
-  const { command } = await load();
-  const line = parseCommandLine(command, args);
+  const loaded = await load();
+  const { command, argv: own } = loaded.command.verbs
+    ? await (await import("./verbs.ts")).chooseVerb(loaded.command, args)
+    : { command: loaded.command, argv: args };
+  const line = parseCommandLine(command, own);
   if (line.flags.has("help")) {
     const { printCommandHelp } = await import("./help.ts");
     return printCommandHelp(command);

@@ -13,6 +13,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   attach: () => import("./commands/attach.ts"),
   detach: () => import("./commands/detach.ts"),
   logs: () => import("./commands/logs.ts"),
+  workspace: () => import("./commands/workspace.ts"),
   replay: () => import("./commands/replay.ts"),
   export: () => import("./commands/export.ts"),
   approvals: () => import("./commands/approvals.ts"),

@@ -4,12 +4,22 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import { HOSTS, RESTARTS } from "@holdfast/contract/status";
 import { sizeBytes } from "@holdfast/platform/units";
-import type { Context, Flag } from "./command.ts";
+import type { Context, Flag, Flags } from "./command.ts";
 import { plain } from "./plain.ts";
+import { withProgress } from "./workspace-progress.ts";
 
 export const START_FLAGS = {
   name: { value: "NAME", summary: "what to call it (default: two readable words)", complete: "nothing" },
   cwd: { value: "DIR", summary: "where it works (default: here)", complete: "directories" },
+  worktree: {
+    value: "BRANCH",
+    optional: true,
+    summary: "in a git worktree of its own, on this branch (default: holdfast/NAME); see holdfast workspace",
+    complete: "nothing",
+  },
+  base: { value: "REF", summary: "with --worktree: what it begins from (default: what is checked out)", complete: "nothing" },
+  "no-setup": { summary: "with --worktree: without the project's set-up command" },
+  workspace: { value: "NAME", summary: "in this workspace, in place of --cwd", complete: "workspaces" },
   env: { value: "K=V", summary: "set a variable of its environment, on top of yours", multiple: true, complete: "nothing" },
   host: { value: "HOST", summary: "what keeps it: tmux (default where it is) or native", complete: "hosts" },
   restart: { value: "POLICY", summary: "after it ended by itself: never (default), on-failure, always", complete: "restarts" },
@@ -28,28 +38,42 @@ export async function startSession(
   what: { agent: string; command?: string[]; args?: string[]; prompt?: string | undefined },
 ): Promise<Session> {
   const { flags, client } = context;
-  return client.call("spawn", {
-    body: {
-      ...what,
-      name: flags.text("name"),
-      cwd: resolve(flags.text("cwd") ?? "."),
-      env: { ...callerEnvironment(), ...Object.fromEntries(flags.list("env").map(assignment)) },
-      umask: process.umask(),
-      host: oneOf(flags.text("host"), { flag: "--host", words: HOSTS }),
-      restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
-      memoryLimitBytes: bytesOf(flags.text("memory")),
-      recordingLimitBytes: recordingLimit(flags.text("recording-limit")),
-      role: flags.text("role"),
-      objective: flags.text("objective"),
-    },
-  });
+  const worktree = worktreeOf(flags);
+  const start = () => client.call("spawn", { body });
+  const body = {
+    ...what,
+    name: flags.text("name"),
+    cwd: resolve(flags.text("cwd") ?? "."),
+    env: { ...callerEnvironment(), ...Object.fromEntries(flags.list("env").map(assignment)) },
+    umask: process.umask(),
+    host: oneOf(flags.text("host"), { flag: "--host", words: HOSTS }),
+    restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
+    memoryLimitBytes: bytesOf(flags.text("memory")),
+    recordingLimitBytes: recordingLimit(flags.text("recording-limit")),
+    role: flags.text("role"),
+    objective: flags.text("objective"),
+    worktree,
+    workspace: flags.text("workspace"),
+  };
+  return worktree ? withProgress(context, start) : start();
+}
+
+function worktreeOf(flags: Flags): { branch?: string | undefined; base?: string | undefined; setup: boolean } | undefined {
+  const branch = flags.text("worktree");
+  const [base, setup] = [flags.text("base"), !flags.has("no-setup")];
+  if (branch !== undefined) return { branch: branch === "" ? undefined : branch, base, setup };
+  if (base === undefined && setup) return undefined;
+  throw new HoldfastError("usage", `${base === undefined ? "--no-setup" : "--base"} is about a new worktree`, { hint: "add --worktree" });
 }
 
 /** The id on standard output, for scripts; the rest is for people, on standard error and only for a terminal. */
 export function printStarted(session: Session, json: boolean): void {
   process.stdout.write(json ? `${JSON.stringify(session)}\n` : `${session.id}\n`);
   if (json || !process.stderr.isTTY) return;
-  process.stderr.write(`${plain(session.name)} is running. Look: holdfast attach ${session.name}   Read: holdfast logs ${session.name}\n`);
+  const where = session.workspace?.branch ? ` on the branch ${plain(session.workspace.branch)}` : "";
+  process.stderr.write(
+    `${plain(session.name)} is running${where}. Look: holdfast attach ${session.name}   Read: holdfast logs ${session.name}\n`,
+  );
 }
 
 function oneOf<T extends string>(text: string | undefined, { flag, words }: { flag: string; words: readonly T[] }): T | undefined {
@@ -75,7 +99,7 @@ function recordingLimit(text: string | undefined): number | undefined {
   });
 }
 
-function callerEnvironment(): Record<string, string> {
+export function callerEnvironment(): Record<string, string> {
   return Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 

@@ -11,6 +11,7 @@ import { Principal, SessionId } from "./ids.ts";
 import { Message, MessageId, MessageState } from "./message.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
+import { WORKSPACE_ENDPOINTS, WorktreeRequest } from "./workspace-endpoints.ts";
 
 // Without words of its own, zod/mini says of everything only that it is invalid.
 z.config(en());
@@ -73,6 +74,10 @@ export const SpawnRequest = z.object({
   ),
   role: z.optional(text),
   objective: z.optional(text),
+  /** A worktree of its own, made for it from the repository that `cwd` is in. */
+  worktree: z.optional(WorktreeRequest),
+  /** The workspace to work in, in place of `cwd`. */
+  workspace: z.optional(text),
   host: z.optional(HostSchema),
   restart: z._default(RestartSchema, "never"),
   memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
@@ -290,7 +295,20 @@ export const ENDPOINTS = {
     reach: "own",
     body: SpawnRequest,
     reply: Session,
-    errors: ["invalid_name", "name_taken", "agent_unknown", "program_not_found", "cwd_unusable", "host_missing", "host_failed"],
+    errors: [
+      "invalid_name",
+      "name_taken",
+      "agent_unknown",
+      "program_not_found",
+      "cwd_unusable",
+      "host_missing",
+      "host_failed",
+      "workspace_not_found",
+      "workspace_removed",
+      "repository_unusable",
+      "git_failed",
+      "setup_failed",
+    ],
   },
   getSession: {
     ...ROUTES.getSession,
@@ -533,6 +551,7 @@ export const ENDPOINTS = {
     reply: Approval,
     errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_unanswerable"],
   },
+  ...WORKSPACE_ENDPOINTS,
   prune: {
     ...ROUTES.prune,
     summary:

@@ -18,3 +18,4 @@ export * from "./session.ts";
 export * from "./status.ts";
 export * from "./version.ts";
 export * from "./workspace.ts";
+export * from "./workspace-endpoints.ts";

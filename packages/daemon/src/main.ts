@@ -44,6 +44,7 @@ import { listen } from "./api/listen.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { eventSockets } from "./api/socket.ts";
 import { TcpDoor } from "./api/tcp.ts";
+import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import { readRules } from "./approval/rules.ts";
 import { configurationFile, defaultConfiguration, readConfiguration } from "./configuration.ts";
@@ -69,7 +70,7 @@ import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
-import { workspacesProjection } from "./projection/workspaces.ts";
+import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
@@ -82,6 +83,7 @@ import { writeNotice } from "./session/restore-notice.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { describeUnknown } from "./unknown-keys.ts";
+import { Workspaces } from "./workspace/workspaces.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
@@ -164,8 +166,10 @@ async function serve(home: Home): Promise<void> {
   });
   status.parkWith(approvals);
   status.followWith(approvals.follow);
+  const workspaces = new Workspaces({ home, journal, queries: new WorkspaceQueries(db) });
   const sessions = new Sessions({
     home,
+    workspaces,
     journal,
     queries,
     hosts,
@@ -204,6 +208,7 @@ async function serve(home: Home): Promise<void> {
     data: { pid: process.pid, version: VERSION, node: process.execPath },
   });
   tokens.begin();
+  await workspaces.begin({ restored: pending !== undefined });
   sweepSessions(home, { journal, queries });
   await lifecycle.begin();
   approvals.begin();
@@ -226,6 +231,7 @@ async function serve(home: Home): Promise<void> {
     sessions.limits[Symbol.dispose]();
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
+    workspaces[Symbol.dispose]();
     delivery[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     approvals[Symbol.dispose]();
@@ -320,6 +326,7 @@ async function serve(home: Home): Promise<void> {
     tokens,
     gate,
     control,
+    workspaces: workspaceHandlers({ workspaces, queries, gate }),
   });
   const tcp = new TcpDoor({
     home,

@@ -18,6 +18,7 @@ import { bind, type Handlers } from "./api/bind.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { handlers } from "./api/handlers.ts";
 import { serve } from "./api/serve.ts";
+import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import type { Configuration } from "./configuration.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
@@ -35,11 +36,12 @@ import { restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
-import { workspacesProjection } from "./projection/workspaces.ts";
+import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Sessions } from "./session/sessions.ts";
+import { Workspaces } from "./workspace/workspaces.ts";
 
 const READS = new Set<EndpointName>([
   "listSessions",
@@ -91,8 +93,10 @@ export async function serveReader(options: {
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit });
   const profiles = new Profiles(() => []);
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
+  const workspaces = new Workspaces({ home, journal, queries: new WorkspaceQueries(db) });
   const sessions = new Sessions({
     home,
+    workspaces,
     journal,
     queries,
     hosts,
@@ -136,6 +140,7 @@ export async function serveReader(options: {
     }),
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
+    workspaces: workspaceHandlers({ workspaces, queries, gate }),
   };
   const all = handlers(rooms as Parameters<typeof handlers>[0]);
   const unreadable = (): never => {

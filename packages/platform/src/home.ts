@@ -18,6 +18,7 @@ export interface Home {
   readonly daemonFile: string;
   readonly tmuxFile: string;
   readonly sessions: string;
+  readonly workspaces: string;
   /** Copies of the database. */
   readonly backups: string;
   /** What was found damaged, or replaced by a backup; never deleted by us. */
@@ -52,6 +53,7 @@ export function openHome(env: Environment = process.env): Home {
     daemonFile: join(path, "daemon.json"),
     tmuxFile: join(path, "tmux.json"),
     sessions: join(path, "sessions"),
+    workspaces: join(path, "workspaces"),
     backups: join(path, "backups"),
     setAside: join(path, "damaged"),
     restoreOrder: join(path, "restore.json"),

@@ -31,7 +31,12 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
   if (name === "help") return args.length === 1 ? names.filter((known) => known.startsWith(args[0] ?? "")) : [];
   const load = findCommand(name);
   if (!load || args.slice(0, -1).includes("--")) return [];
-  const { command } = await load();
+  const outer = (await load()).command;
+  if (outer.verbs && args.length === 1) return Object.keys(outer.verbs).filter((verb) => verb.startsWith(args[0] ?? ""));
+  const verb = outer.verbs?.[args[0] ?? ""];
+  if (outer.verbs && !verb) return [];
+  const command = verb ? (await verb()).command : outer;
+  if (verb) args.shift();
   const flags = { ...COMMON_FLAGS, ...command.flags };
   const current = args.at(-1) ?? "";
   const before = flags[args.at(-2)?.replace(/^--/, "") ?? ""];
@@ -53,12 +58,16 @@ async function values(context: Context, what: Completion, before: readonly strin
   if (what === "scopes") return [...SCOPES];
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
   if (what === "token-verbs") return ["create", "ls", "revoke"];
-  if (what !== "sessions" && what !== "agents" && what !== "approvals" && what !== "messages") return [];
+  if (what !== "sessions" && what !== "agents" && what !== "approvals" && what !== "messages" && what !== "workspaces") return [];
   using client = connectRunning(context.home);
   try {
     if (what === "agents") {
       const { agents } = await client.call("listAgents", {}, AbortSignal.timeout(PATIENCE_MS));
       return agents.map(({ name }) => name);
+    }
+    if (what === "workspaces") {
+      const { workspaces } = await client.call("listWorkspaces", {}, AbortSignal.timeout(PATIENCE_MS));
+      return before.length > 0 ? [] : workspaces.map(({ name }) => name);
     }
     if (what === "approvals") {
       const { approvals } = await client.call("listApprovals", {}, AbortSignal.timeout(PATIENCE_MS));

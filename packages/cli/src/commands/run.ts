@@ -5,7 +5,7 @@ import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
 export const command: Command = {
   name: "run",
   summary: "run a command in the background",
-  usage: "[--name NAME] [--cwd DIR] [--env K=V]… -- COMMAND…",
+  usage: "[--name NAME] [--worktree[=BRANCH]] [--cwd DIR] [--env K=V]… -- COMMAND…",
   description:
     "Starts the command in a terminal of its own, prints the session's id and returns. It goes on without you: read it with logs, look at it\nwith attach, end it with stop. What it prints is kept on disk.",
   flags: START_FLAGS,

@@ -6,7 +6,7 @@ import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
 export const command: Command = {
   name: "spawn",
   summary: "start an agent in a session of its own",
-  usage: "AGENT [--prompt TEXT|-] [--name NAME] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [-- ARGS…]",
+  usage: "AGENT [--prompt TEXT|-] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [-- ARGS…]",
   description:
     "holdfast agents lists them: claude, codex, gemini and others; demo, a scripted stand-in to try things out; shell, your login shell.",
   flags: {
@@ -17,6 +17,7 @@ export const command: Command = {
   examples: [
     ["holdfast spawn demo --name demo", "the demo agent, waiting for a prompt"],
     ["holdfast spawn claude --prompt 'fix the login bug'", "an agent that begins at once"],
+    ["holdfast spawn claude --worktree --prompt 'add tests'", "in a git worktree of its own"],
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
     ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
   ],

@@ -70,6 +70,12 @@ export class Gate {
     });
   }
 
+  /** What a session is told about what is not its own. */
+  refuse(reach: SessionId, name: EndpointName, why: string): HoldfastError {
+    this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why });
+    return new HoldfastError("forbidden", why, { hint: "a session reaches itself, its children, and what they work in" });
+  }
+
   /** The id of what a session means by `ref`; throws `forbidden` for another's. */
   resolve(reach: SessionId, name: EndpointName, ref: string): SessionId {
     try {

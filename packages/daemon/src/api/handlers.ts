@@ -14,6 +14,7 @@ import type { Sessions } from "../session/sessions.ts";
 import type { Caller, Handlers } from "./bind.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
+import type { WorkspaceHandlers } from "./workspace-handlers.ts";
 
 /** A client asks again: a connection that says nothing for longer is taken for dead by some. */
 const LONGEST_WAIT_MS = 60_000;
@@ -40,6 +41,7 @@ export function handlers(rooms: {
   tokens: Tokens;
   gate: Gate;
   control: Control;
+  workspaces: WorkspaceHandlers;
 }): Handlers {
   const { sessions, messages, orphans, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } =
     rooms;
@@ -71,6 +73,7 @@ export function handlers(rooms: {
 
   return {
     ...control,
+    ...rooms.workspaces,
     listSessions: ({ query }, { reach }) => {
       if (reach === undefined) return sessions.list(query);
       return sessions.list({ ...query, names: query.names?.map((name) => gate.resolve(reach, "listSessions", name)), within: reach });

@@ -43,6 +43,7 @@ export function prepare(
     owner: Principal;
     parent: SessionId | null;
     isTaken(name: string): boolean;
+    workspace?: Spec["workspace"];
   },
 ): Prepared {
   const profile = context.profiles.get(request.agent);
@@ -88,6 +89,7 @@ export function prepare(
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
       parent: context.parent,
+      ...(context.workspace ? { workspace: context.workspace } : {}),
       asked,
       conversation: prepared.conversation,
     };
@@ -107,6 +109,17 @@ export function prepare(
   return prepared;
 }
 
+/** What would be refused anyway, before anything is made for it. */
+export function checkStart(request: SpawnRequest, { profiles, programs }: { profiles: Profiles; programs: string }): void {
+  if (!request.worktree) return;
+  const profile = profiles.get(request.agent);
+  const cwd = checkDirectory(request.cwd);
+  const env = runEnvironment(request.env);
+  const command = request.command ?? commandOf(profile, { env, node: process.execPath, programs });
+  // A program by a path in the worktree is there only once that is.
+  if (!command[0]?.includes("/")) checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
+}
+
 /** What a session is for, where nobody said: the first line of what it was told. */
 export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective" | "prompt">): string | null {
   return objective ?? prompt?.trim().split("\n")[0]?.slice(0, 200) ?? null;
@@ -121,7 +134,7 @@ export function forget({ id }: Prepared, home: Home): void {
   }
 }
 
-function nameOf(request: SpawnRequest, isTaken: (name: string) => boolean): string {
+export function nameOf(request: SpawnRequest, isTaken: (name: string) => boolean): string {
   if (request.name === undefined) return readableName(isTaken);
   const name = checkName(request.name);
   if (isTaken(name)) throw nameTaken(name);

@@ -4,7 +4,15 @@
  */
 import { globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastError, type HostName, type RestartPolicy, type SessionId, type SessionKind, unwritable } from "@holdfast/contract";
+import {
+  HoldfastError,
+  type HostName,
+  type RestartPolicy,
+  type SessionId,
+  type SessionKind,
+  unwritable,
+  type WorkspaceId,
+} from "@holdfast/contract";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { hashFile, newRunToken } from "../access/run-token.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
@@ -37,6 +45,8 @@ export interface Spec {
   /** `command` in its parts, and the conversation that its agent was given; missing in the specs of the first versions. */
   asked?: Asked;
   conversation?: string | null;
+  /** Where it works, and what its runs get to know of that. */
+  workspace?: { id: WorkspaceId; env: Record<string, string> } | undefined;
 }
 
 export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, string>): void {
@@ -59,6 +69,7 @@ export function writeLaunch(
     HOLDFAST_SESSION: run.session,
     HOLDFAST_RUN: runMarker(run),
     HOLDFAST_TOKEN: newRunToken(home, run),
+    ...what.spec.workspace?.env,
   };
   const inherited = Object.keys(minimalEnvironment(home));
   const path = join(directory, "launch");

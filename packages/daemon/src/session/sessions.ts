@@ -37,12 +37,14 @@ import type { SessionFilter, SessionQueries, SessionRecord } from "../projection
 import { checkKept, firstGap, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
+import type { Workspaces } from "../workspace/workspaces.ts";
 import type { AgentStatus } from "./agent-status.ts";
 import { bytesOfSession } from "./disk-use.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
-import { forget, nameTaken, objectiveOf, prepare } from "./prepare.ts";
+import { type Place, placeFor } from "./place.ts";
+import { checkStart, forget, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { amendSpec, readSessionFiles, removeLaunch, writeLaunch } from "./run-files.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
@@ -66,6 +68,7 @@ const FINISH_GRACE_MS = 5000;
 
 export class Sessions {
   readonly #home: Home;
+  readonly #workspaces: Workspaces;
   readonly #journal: Journal;
   readonly #queries: SessionQueries;
   readonly #hosts: ReadonlyMap<HostName, Host>;
@@ -85,6 +88,7 @@ export class Sessions {
 
   constructor(options: {
     home: Home;
+    workspaces: Workspaces;
     journal: Journal;
     queries: SessionQueries;
     hosts: ReadonlyMap<HostName, Host>;
@@ -100,6 +104,7 @@ export class Sessions {
     missingHost(host: HostName): HoldfastError;
   }) {
     this.#home = options.home;
+    this.#workspaces = options.workspaces;
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#hosts = options.hosts;
@@ -139,6 +144,24 @@ export class Sessions {
   async spawn(request: SpawnRequest, { actor, parent = null }: { actor: Principal; parent?: SessionId | null }): Promise<Session> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#isTaken(name);
+    const name = nameOf(request, isTaken);
+    checkStart(request, { profiles: this.#profiles, programs: this.#programs });
+    const place = await placeFor(request, { workspaces: this.#workspaces, name, actor });
+    try {
+      return await this.#spawnAt(place, { ...request, name, cwd: place.cwd }, { host, actor, parent });
+    } catch (error) {
+      // Of a session that never was, nothing stays; of one that was recorded, all.
+      if (place.isNew && place.workspace && this.#queries.byName(name)?.workspace?.id !== place.workspace.id)
+        await this.#workspaces.discardNew(place.workspace, actor);
+      throw error;
+    }
+  }
+
+  async #spawnAt(
+    { workspace }: Place,
+    request: SpawnRequest,
+    { host, actor, parent }: { host: Host; actor: Principal; parent: SessionId | null },
+  ): Promise<Session> {
     const prepared = prepare(request, {
       home: this.#home,
       profiles: this.#profiles,
@@ -146,7 +169,8 @@ export class Sessions {
       host: host.name,
       owner: actor,
       parent,
-      isTaken,
+      isTaken: (name) => this.#isTaken(name),
+      workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
     });
     const { id, name, profile, command, cwd, conversation } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
@@ -165,6 +189,7 @@ export class Sessions {
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
       parent,
       ...(conversation === null ? {} : { conversation }),
+      ...(workspace ? { workspace: workspace.id } : {}),
     };
     try {
       this.#journal.append({ type: "session.created", actor, session: id, data });

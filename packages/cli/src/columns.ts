@@ -1,0 +1,14 @@
+/** Rows under one another; the first is the head. Cells are printable already. */
+import { color } from "./color.ts";
+import { widthOf } from "./table.ts";
+
+export function columns(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)))
+      .join("  ")
+      .trimEnd();
+  return [color("dim", line(head)), ...rows.map(line)].join("\n");
+}

@@ -1,0 +1,21 @@
+import type { Command } from "../../command.ts";
+import { workspaceRef } from "../../workspace-ref.ts";
+import { workspaceText } from "../../workspace-text.ts";
+
+export const command: Command = {
+  name: "workspace show",
+  summary: "all about one",
+  usage: "[NAME]",
+  arguments: "workspaces",
+  onlyReads: true,
+  flags: {},
+  examples: [
+    ["holdfast workspace show fix-login", "branch, changes, sessions, ports, conflicts, set-up"],
+    ["holdfast workspace show", "the one that this directory is in"],
+  ],
+  async run(context) {
+    const workspace = await context.client.call("getWorkspace", { params: { ref: workspaceRef(context, "show") } });
+    process.stdout.write(context.json ? `${JSON.stringify(workspace)}\n` : `${workspaceText(workspace)}\n`);
+    return 0;
+  },
+};

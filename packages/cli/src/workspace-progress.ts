@@ -1,0 +1,43 @@
+/** What goes on while a workspace is made: a checkout or a set-up may take minutes, and silence looks like a hang. */
+import type { AnyEvent } from "@holdfast/contract/events";
+import type { Context } from "./command.ts";
+import { plain } from "./plain.ts";
+
+const FIRST_WORD_MS = 1000;
+const STILL_MS = 10_000;
+
+/** Says nothing to a pipe or a script. */
+export async function withProgress<T>(context: Context, work: () => Promise<T>): Promise<T> {
+  if (context.json || !process.stderr.isTTY) return work();
+  const began = performance.now();
+  let doing = "making the worktree";
+  const say = () => process.stderr.write(`${doing} … ${Math.round((performance.now() - began) / 1000)} s\n`);
+  const first = setTimeout(say, FIRST_WORD_MS);
+  const still = setInterval(say, STILL_MS);
+  const stop = new AbortController();
+  void follow(context, stop.signal, (event) => {
+    const data = event.data as { command?: string };
+    if (event.type !== "workspace.setup_started") return;
+    doing = `set-up (${plain(data.command ?? "")})`;
+    say();
+  });
+  try {
+    return await work();
+  } finally {
+    stop.abort();
+    clearTimeout(first);
+    clearInterval(still);
+  }
+}
+
+async function follow(context: Context, signal: AbortSignal, tell: (event: AnyEvent) => void): Promise<void> {
+  try {
+    const { connectRunning } = await import("./connect.ts");
+    const { epoch, seq } = await context.client.call("status", {});
+    using client = connectRunning(context.home);
+    const query = { after: `${epoch}:${seq}`, type: ["workspace.setup_started"] };
+    for await (const event of client.events({ query }, signal)) tell(event);
+  } catch {
+    // Only words for whoever waits.
+  }
+}

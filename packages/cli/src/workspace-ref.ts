@@ -1,0 +1,12 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Context } from "./command.ts";
+
+/** The one that is named, else the one that this directory is in. */
+export function workspaceRef(context: Context, verb: string): string {
+  const [ref, ...more] = context.args;
+  if (more.length > 0)
+    throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
+      hint: `see: holdfast workspace ${verb} --help`,
+    });
+  return ref ?? process.cwd();
+}

@@ -1,0 +1,66 @@
+/** The endpoints of workspaces; apart from the others, with which they share nothing. */
+import * as z from "zod/mini";
+import type { Endpoint } from "./endpoint.ts";
+import { ROUTES } from "./routes.ts";
+import { Workspace } from "./workspace.ts";
+
+const flag = z._default(z.stringbool(), false);
+const words = z.string().check(z.minLength(1), z.maxLength(1000, "a name, a branch or a base has at most 1,000 characters"));
+const place = z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters"));
+/** The caller's whole environment: whose keys, name and configuration git uses. */
+const environment = z.record(z.string(), z.string());
+
+const WORKSPACE_ERRORS = ["workspace_not_found", "workspace_ambiguous"] as const;
+
+/** Where a new worktree begins. */
+export const WorktreeRequest = z.object({
+  /** Left out: `holdfast/NAME`. One that is there already is checked out. */
+  branch: z.optional(words),
+  /** Left out: as the project says, else what is checked out. */
+  base: z.optional(words),
+  /** False: without the project's set-up command. */
+  setup: z._default(z.boolean(), true),
+});
+export type WorktreeRequest = z.infer<typeof WorktreeRequest>;
+
+export const DiffStat = z.object({ files: z.int(), insertions: z.int(), deletions: z.int() });
+export type DiffStat = z.infer<typeof DiffStat>;
+
+export const WORKSPACE_ENDPOINTS = {
+  listWorkspaces: {
+    ...ROUTES.listWorkspaces,
+    summary:
+      "Workspaces with what git says of them now; with `all` also removed ones, with `repo` those of the repository of that directory.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ all: flag, repo: z.optional(place) }),
+    reply: z.object({ workspaces: z.array(Workspace) }),
+    errors: ["git_failed"],
+  },
+  createWorkspace: {
+    ...ROUTES.createWorkspace,
+    summary: "Makes a worktree of the repository that `cwd` is in, or of a plain directory a workspace; answers when its set-up is done.",
+    scope: "driver",
+    reach: "own",
+    body: z.extend(WorktreeRequest, { cwd: place, env: environment, name: z.optional(words) }),
+    reply: Workspace,
+    errors: ["invalid_name", "name_taken", "cwd_unusable", "repository_unusable", "git_failed", "setup_failed", "usage"],
+  },
+  getWorkspace: {
+    ...ROUTES.getWorkspace,
+    summary: "One workspace by name, id or unique id prefix, also a removed one; or the one a path is in.",
+    scope: "observer",
+    reach: "own",
+    reply: Workspace,
+    errors: WORKSPACE_ERRORS,
+  },
+  diffWorkspace: {
+    ...ROUTES.diffWorkspace,
+    summary: "What its sessions did since it began: commits, uncommitted changes and new files, against where it left its base.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ stat: flag, names: flag, color: flag }),
+    reply: z.extend(DiffStat, { diff: z.string(), from: z.string() }),
+    errors: [...WORKSPACE_ERRORS, "workspace_removed", "git_failed", "repository_unusable"],
+  },
+} as const satisfies Record<string, Endpoint>;

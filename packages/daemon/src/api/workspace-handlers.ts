@@ -1,0 +1,43 @@
+import type { EndpointName, SessionId } from "@holdfast/contract";
+import { sessionPrincipal } from "../access/principal.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import { readableName } from "../session/readable-name.ts";
+import { diffOf } from "../workspace/diff.ts";
+import type { Workspaces } from "../workspace/workspaces.ts";
+import type { Handlers } from "./bind.ts";
+import type { Gate } from "./gate.ts";
+
+export type WorkspaceHandlers = Pick<Handlers, "listWorkspaces" | "createWorkspace" | "getWorkspace" | "diffWorkspace">;
+
+export function workspaceHandlers(rooms: { workspaces: Workspaces; queries: SessionQueries; gate: Gate }): WorkspaceHandlers {
+  const { workspaces, queries, gate } = rooms;
+
+  /** A session reaches the workspaces that it or a descendant made or works in. */
+  const reaches = (reach: SessionId, record: WorkspaceRecord): boolean => {
+    const own = queries.descendants(reach);
+    return own.some((id) => record.owner === sessionPrincipal(id) || queries.get(id)?.workspace?.id === record.id);
+  };
+  /** By name or id, by a path in it, or by a session that works in it. */
+  const find = (ref: string, reach: SessionId | undefined, name: EndpointName): WorkspaceRecord => {
+    const inside = ref.startsWith("/") ? workspaces.queries.containing(ref) : undefined;
+    const lived = inside ?? workspaces.queries.byName(ref) ?? queries.byName(ref)?.workspace?.id;
+    const found = typeof lived === "object" ? lived : workspaces.queries.resolve(lived ?? ref, { all: true });
+    if (reach !== undefined && !reaches(reach, found)) throw gate.refuse(reach, name, `the workspace ${found.name} is not this session's`);
+    return found;
+  };
+
+  return {
+    listWorkspaces: async ({ query }, { reach }) => {
+      const all = await workspaces.list(query);
+      const own = (id: (typeof all)[number]["id"]) => reach === undefined || reaches(reach, workspaces.queries.resolve(id, { all: true }));
+      return { workspaces: all.filter(({ id }) => own(id)) };
+    },
+    createWorkspace: async ({ body }, { actor }) => {
+      const name = body.name ?? readableName((taken) => workspaces.queries.byName(taken) !== undefined);
+      return workspaces.view(await workspaces.create({ ...body, name }, actor));
+    },
+    getWorkspace: ({ params }, { reach }) => workspaces.view(find(params.ref, reach, "getWorkspace")),
+    diffWorkspace: ({ params, query }, { reach }) => diffOf(find(params.ref, reach, "diffWorkspace"), query),
+  };
+}

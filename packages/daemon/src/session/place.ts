@@ -1,0 +1,49 @@
+/** Where a new session works: the directory it was asked for in, a workspace that is there, or one made for it. */
+import { existsSync, realpathSync } from "node:fs";
+import { HoldfastError, type Principal, type SpawnRequest } from "@holdfast/contract";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import { findRepository } from "../workspace/repository.ts";
+import type { Workspaces } from "../workspace/workspaces.ts";
+
+export interface Place {
+  cwd: string;
+  workspace: WorkspaceRecord | undefined;
+  /** Made for this session. */
+  isNew: boolean;
+}
+
+export async function placeFor(
+  request: SpawnRequest,
+  { workspaces, name, actor }: { workspaces: Workspaces; name: string; actor: Principal },
+): Promise<Place> {
+  const { cwd, env, worktree, workspace: ref } = request;
+  if (worktree && ref !== undefined)
+    throw new HoldfastError("usage", "a session works in a new worktree or in a workspace that is there, not in both", {
+      hint: "leave out --worktree or --workspace",
+    });
+  if (worktree) {
+    const workspace = await workspaces.create({ ...worktree, cwd, env, name }, actor);
+    const tree = workspace.kind === "plain" ? null : ((await findRepository(cwd, env))?.tree ?? null);
+    return {
+      cwd: workspace.kind === "plain" ? cwd : workspaces.placeIn(workspace, { cwd: realpathSync(cwd), tree }),
+      workspace,
+      isNew: true,
+    };
+  }
+  if (ref === undefined) return { cwd, workspace: workspaces.queries.containing(realPath(cwd)), isNew: false };
+  const workspace = workspaces.queries.resolve(ref);
+  if (!existsSync(workspace.path))
+    throw new HoldfastError("workspace_removed", `the directory of ${workspace.name} is gone: ${workspace.path}`, {
+      hint: `remove what is left of it: holdfast workspace rm ${workspace.name}`,
+    });
+  return { cwd: workspace.path, workspace, isNew: false };
+}
+
+/** What cannot be reached is refused by name later. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,43 @@
+/** `workspace.json`, beside a worktree: what a lost journal would have to find again, and whether its making was cut short. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { WorkspaceId as Id, type Principal, WorkspaceSpec as Spec, type WorkspaceId, type WorkspaceSpec } from "@holdfast/contract";
+import { isMissing, readJsonFile, writeFileAtomic } from "@holdfast/platform";
+
+export const DAEMON = "daemon" as Principal;
+
+export interface WorkspaceFile extends WorkspaceSpec {
+  owner: Principal;
+  createdAt: string;
+  /** Before the journal knew of it. */
+  making: boolean;
+}
+
+const FILE = "workspace.json";
+
+export function writeFiles(directory: string, file: WorkspaceFile): void {
+  writeFileAtomic(join(directory, FILE), `${JSON.stringify(file, null, 2)}\n`);
+}
+
+/** Undefined when it is damaged or missing. */
+export function readFiles(directory: string): WorkspaceFile | undefined {
+  const file = readJsonFile(join(directory, FILE)) as Partial<WorkspaceFile> | undefined;
+  const spec = Spec.safeParse(file);
+  if (!spec.success) return undefined;
+  const { owner = DAEMON, createdAt = new Date(0).toISOString(), making = false } = file ?? {};
+  return { ...spec.data, owner, createdAt, making };
+}
+
+export function markReady(directory: string, spec: WorkspaceSpec): void {
+  const file = readFiles(directory);
+  if (file) writeFiles(directory, { ...file, ...spec, making: false });
+}
+
+export function workspacesOnDisk(directory: string): WorkspaceId[] {
+  try {
+    return readdirSync(directory).filter((name): name is WorkspaceId => Id.safeParse(name).success);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}

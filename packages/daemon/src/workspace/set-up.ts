@@ -1,0 +1,99 @@
+/**
+ * The project's own command in a new workspace, before anybody works there. A process of its own: it goes on when the daemon dies, all that
+ * it says is in `setup.log`, and how it ended in `setup.exit`, where the next daemon finds it.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, openSync, readFileSync, rmSync, watch } from "node:fs";
+import { join } from "node:path";
+import { inspect, readJsonFile, writeFileAtomic } from "@holdfast/platform";
+
+export interface SetupEnd {
+  state: "done" | "failed" | "interrupted";
+  exitCode: number | null;
+}
+
+/** How often one whose end would be told by its file alone is asked for: it may have been killed together with its shell. */
+const LOOK_MS = 5000;
+
+const LOG = "setup.log";
+const EXIT = "setup.exit";
+const PROCESS = "setup.pid";
+
+export function setupLog(directory: string): string {
+  return join(directory, LOG);
+}
+
+/** Starts it; returns once it runs. `directory` holds its files, `tree` is where it works. */
+export function startSetup(
+  directory: string,
+  { tree, command, env }: { tree: string; command: string; env: Readonly<Record<string, string>> },
+): void {
+  for (const name of [EXIT, PROCESS]) rmSync(join(directory, name), { force: true });
+  const log = openSync(setupLog(directory), "w", 0o600);
+  try {
+    // The outer shell outlives whatever the command does, `exec` and `exit` among it.
+    const script = `sh -c "$1"; code=$?; echo $code > "$2.new" && mv "$2.new" "$2"; exit $code`;
+    const child = spawn("/bin/sh", ["-c", script, "sh", command, join(directory, EXIT)], {
+      cwd: tree,
+      env,
+      detached: true,
+      stdio: ["ignore", log, log],
+    });
+    child.on("error", () => {});
+    child.unref();
+    if (child.pid === undefined) return;
+    writeFileAtomic(join(directory, PROCESS), `${JSON.stringify({ pid: child.pid, start: inspect(child.pid)?.start })}\n`);
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Resolves when it has ended, whoever started it. */
+export function setupEnd(directory: string, signal?: AbortSignal): Promise<SetupEnd> {
+  return new Promise((resolve, reject) => {
+    const stop = new AbortController();
+    const look = () => {
+      const end = endOf(directory) ?? (isAlive(directory) ? undefined : (endOf(directory) ?? INTERRUPTED));
+      if (!end) return;
+      stop.abort();
+      clearInterval(timer);
+      resolve(end);
+    };
+    const timer = setInterval(look, LOOK_MS);
+    timer.unref();
+    signal?.addEventListener("abort", () => {
+      stop.abort();
+      clearInterval(timer);
+      reject(signal.reason as Error);
+    });
+    try {
+      watch(directory, { signal: stop.signal, persistent: false }, look).on("error", () => {});
+    } catch {
+      // Without a watch the timer sees it.
+    }
+    look();
+  });
+}
+
+/** The last lines of what it said. */
+export function setupTail(directory: string, lines: number): string {
+  try {
+    return readFileSync(setupLog(directory), "utf8").trimEnd().split("\n").slice(-lines).join("\n");
+  } catch {
+    return "";
+  }
+}
+
+const INTERRUPTED: SetupEnd = { state: "interrupted", exitCode: null };
+
+function endOf(directory: string): SetupEnd | undefined {
+  if (!existsSync(join(directory, EXIT))) return undefined;
+  const exitCode = Number.parseInt(readFileSync(join(directory, EXIT), "utf8"), 10);
+  if (Number.isNaN(exitCode)) return INTERRUPTED;
+  return { state: exitCode === 0 ? "done" : "failed", exitCode };
+}
+
+function isAlive(directory: string): boolean {
+  const { pid, start } = (readJsonFile(join(directory, PROCESS)) ?? {}) as { pid?: number; start?: string };
+  return pid !== undefined && inspect(pid)?.start === start;
+}

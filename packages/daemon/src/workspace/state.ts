@@ -1,0 +1,40 @@
+/** What git says of a workspace now. */
+import { existsSync } from "node:fs";
+import type { Workspace, WorkspaceSpec } from "@holdfast/contract";
+import { parts, tryGit } from "./git.ts";
+
+export type State = Pick<Workspace, "dirty" | "changes" | "ahead" | "behind">;
+
+const UNKNOWN: State = { dirty: null, changes: null, ahead: null, behind: null };
+
+/** Null where it cannot be asked: its directory, its repository or its base is gone, or it is a plain directory. */
+export async function stateOf(spec: WorkspaceSpec): Promise<State> {
+  if (spec.kind === "plain" || !existsSync(spec.path)) return UNKNOWN;
+  const [files, apart] = await Promise.all([changedFiles(spec.path), apartFrom(spec)]);
+  return { dirty: files === undefined ? null : files.length > 0, changes: files?.length ?? null, ...apart };
+}
+
+/** As `git status` marks them: ` M src/a.ts`, `?? notes.txt`; undefined where it cannot be asked. */
+export async function changedFiles(tree: string): Promise<string[] | undefined> {
+  const { code, stdout } = await tryGit(tree, ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"]);
+  if (code !== 0) return undefined;
+  const files: string[] = [];
+  const entries = parts(stdout);
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] ?? "";
+    files.push(entry);
+    // What a renamed or copied file was called before is an entry of its own.
+    if (/^(?:[RC].|.[RC]) /.test(entry)) index++;
+  }
+  return files;
+}
+
+async function apartFrom({ path, base, baseCommit }: WorkspaceSpec): Promise<Pick<State, "ahead" | "behind">> {
+  for (const from of [base === null ? null : `refs/heads/${base}`, base === null ? null : `refs/remotes/${base}`, baseCommit]) {
+    if (from === null) continue;
+    const { code, stdout } = await tryGit(path, ["rev-list", "--left-right", "--count", `${from}...HEAD`, "--"]);
+    const [behind, ahead] = stdout.trim().split(/\s+/).map(Number);
+    if (code === 0 && ahead !== undefined && behind !== undefined) return { ahead, behind };
+  }
+  return { ahead: null, behind: null };
+}

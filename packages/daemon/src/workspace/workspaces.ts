@@ -1,0 +1,305 @@
+/**
+ * The verbs on workspaces. A worktree is made before the journal hears of it and marked on disk while it is; one that a death cut short is
+ * taken away again at the next start if nobody has used it, and recorded if somebody has.
+ */
+import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import {
+  checkName,
+  HoldfastError,
+  newWorkspaceId,
+  type Principal,
+  type Workspace,
+  type WorkspaceId,
+  type WorkspaceSpec,
+} from "@holdfast/contract";
+import { counted, describe, type Home, log } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { copyUntracked } from "./copying.ts";
+import { DAEMON, markReady, readFiles, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
+import { type Environment, tryGit } from "./git.ts";
+import { freeRange, type PortRange } from "./ports.ts";
+import { type Project, readProject } from "./project.ts";
+import { findRepository, type Repository } from "./repository.ts";
+import { setupEnd, setupLog, setupTail, startSetup } from "./set-up.ts";
+import { changedFiles, stateOf } from "./state.ts";
+import { initSubmodules } from "./submodules.ts";
+import { addWorktree, planBeginning, undoAdd } from "./worktree.ts";
+
+export interface CreateRequest {
+  /** Where the question comes from: in the repository, or a plain directory. */
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  name: string;
+  branch?: string | undefined;
+  base?: string | undefined;
+  /** False: the project's set-up command is left out. */
+  setup: boolean;
+}
+
+/** How much of a set-up that failed is told at once. */
+const TOLD_LINES = 15;
+
+/** Worktrees asked at once: each is a process that reads many files. */
+const AT_ONCE = 4;
+
+const NOT_A_REPOSITORY = "not a git repository: sessions work in the directory itself, with no branch and nothing to merge";
+
+export class Workspaces {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly queries: WorkspaceQueries;
+  /** Names and ports of those being made. */
+  readonly #making = new Map<string, PortRange>();
+  readonly #ending = new AbortController();
+
+  constructor(options: { home: Home; journal: Journal; queries: WorkspaceQueries }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.queries = options.queries;
+  }
+
+  /** Returns when it can be worked in, its set-up done. Throws `setup_failed` when that failed; the workspace is there nevertheless. */
+  async create(request: CreateRequest, actor: Principal): Promise<WorkspaceRecord> {
+    const name = checkName(request.name);
+    if (this.#making.has(name) || this.queries.byName(name)) throw nameTaken(name);
+    this.#making.set(name, { portBase: 0, ports: 0 });
+    try {
+      const repository = await findRepository(request.cwd, request.env);
+      const project = readProject(repository ? repository.tree : request.cwd);
+      const range = await freeRange(project.ports, [...this.queries.list(), ...this.#making.values()]);
+      this.#making.set(name, range);
+      const record = await (repository
+        ? this.#createTree(request, { name, range, repository, project, actor })
+        : this.#createPlain(request, { name, range, actor }));
+      if (project.setup !== null && request.setup) await this.#setUp(record, project.setup, { env: request.env, actor });
+      return this.queries.resolve(record.id);
+    } finally {
+      this.#making.delete(name);
+    }
+  }
+
+  async #createTree(
+    request: CreateRequest,
+    of: { name: string; range: PortRange; repository: Repository; project: Project; actor: Principal },
+  ): Promise<WorkspaceRecord> {
+    const { name, repository, project, actor } = of;
+    const { env } = request;
+    const beginning = await planBeginning(repository, {
+      branch: request.branch,
+      base: request.base ?? project.base ?? undefined,
+      name,
+      env,
+    });
+    const id = newWorkspaceId();
+    const path = join(this.directoryOf(id), `${repositoryName(repository)}-${name}`);
+    const spec: WorkspaceSpec = {
+      id,
+      name,
+      kind: "worktree",
+      path,
+      repo: repository.path,
+      branch: beginning.branch,
+      ownBranch: beginning.isNew,
+      base: beginning.base,
+      baseCommit: beginning.baseCommit,
+      ...of.range,
+      notes: [],
+    };
+    mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
+    writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
+    try {
+      const lfs = await addWorktree(repository, { path, name, beginning, env });
+      const missing = await initSubmodules(path, { common: repository.common, env });
+      if (repository.tree !== null) await copyUntracked(repository.tree, path, project.copy);
+      const notes = [...lfs, ...missing, ...(await leftBehind(repository, beginning.base))];
+      return this.#record({ ...spec, notes }, actor);
+    } catch (error) {
+      await undoAdd(repository.tree ?? repository.path, { path, beginning, env });
+      rmSync(this.directoryOf(id), { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async #createPlain(
+    request: CreateRequest,
+    { name, range, actor }: { name: string; range: PortRange; actor: Principal },
+  ): Promise<WorkspaceRecord> {
+    const path = realpathSync(request.cwd);
+    const known = this.queries.list().find((workspace) => workspace.path === path);
+    if (known)
+      throw new HoldfastError("name_taken", `${path} is the workspace ${known.name} already`, {
+        hint: `use that one: --workspace ${known.name}`,
+      });
+    if (request.branch !== undefined || request.base !== undefined)
+      throw new HoldfastError("repository_unusable", `${path} is not in a git repository, so there is no branch`, {
+        hint: "make it one (git init), or leave branch and base out",
+      });
+    const id = newWorkspaceId();
+    const none = { repo: null, branch: null, ownBranch: false, base: null, baseCommit: null };
+    const spec: WorkspaceSpec = { id, name, kind: "plain", path, ...none, ...range, notes: [NOT_A_REPOSITORY] };
+    mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
+    writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
+    return this.#record(spec, actor);
+  }
+
+  #record(spec: WorkspaceSpec, actor: Principal): WorkspaceRecord {
+    this.#journal.append({ type: "workspace.created", actor, session: null, data: spec });
+    markReady(this.directoryOf(spec.id), spec);
+    return this.queries.resolve(spec.id);
+  }
+
+  async #setUp(record: WorkspaceRecord, command: string, { env, actor }: { env: Environment; actor: Principal }): Promise<void> {
+    const directory = this.directoryOf(record.id);
+    this.#journal.append({ type: "workspace.setup_started", actor, session: null, data: { id: record.id, command } });
+    startSetup(directory, { tree: record.path, command, env: { ...ownEnvironment(env), ...this.environmentOf(record) } });
+    const { state, exitCode } = await this.#recordSetup(record);
+    if (state === "done") return;
+    const said = setupTail(directory, TOLD_LINES);
+    const how = exitCode === null ? "was interrupted" : `failed with exit code ${exitCode}`;
+    throw new HoldfastError("setup_failed", `the set-up of ${record.name} (${command}) ${how}${said === "" ? "" : `:\n${said}`}`, {
+      hint: `all that it said: ${setupLog(directory)}; the workspace is there: --workspace ${record.name} uses it as it is, holdfast workspace rm ${record.name} removes it`,
+    });
+  }
+
+  async #recordSetup({ id }: WorkspaceRecord) {
+    const end = await setupEnd(this.directoryOf(id), this.#ending.signal);
+    this.#journal.append({ type: "workspace.setup_ended", actor: DAEMON, session: null, data: { id, ...end } });
+    return end;
+  }
+
+  /** With what git says of each now. */
+  async list(filter: { all?: boolean; repo?: string | undefined } = {}): Promise<Workspace[]> {
+    const wanted = filter.repo === undefined ? undefined : ((await findRepository(filter.repo))?.path ?? filter.repo);
+    const records = this.queries
+      .list({ all: filter.all ?? false })
+      .filter(({ repo, path }) => wanted === undefined || wanted === (repo ?? path));
+    const views: Workspace[] = [];
+    for (let from = 0; from < records.length; from += AT_ONCE) {
+      views.push(...(await Promise.all(records.slice(from, from + AT_ONCE).map((record) => this.view(record)))));
+    }
+    return views;
+  }
+
+  async get(ref: string): Promise<Workspace> {
+    return this.view(this.queries.resolve(ref, { all: true }));
+  }
+
+  async view(record: WorkspaceRecord): Promise<Workspace> {
+    const { mergedTip, conflicts, setup, ...rest } = record;
+    const state = await stateOf(record);
+    return {
+      ...rest,
+      setup: setup && { ...setup, log: setupLog(this.directoryOf(record.id)) },
+      sessions: this.queries.sessionsOf(record.id),
+      ...state,
+      conflicts: conflicts.flatMap(({ workspace, files }) => {
+        const other = this.queries.get(workspace);
+        return other && other.removedAt === null ? [{ workspace: other.name, files }] : [];
+      }),
+    };
+  }
+
+  /** What its sessions and its set-up get to know of it. */
+  environmentOf({ id, portBase, repo }: WorkspaceSpec): Record<string, string> {
+    return { HOLDFAST_WORKSPACE: id, HOLDFAST_PORT_BASE: String(portBase), ...(repo === null ? {} : { HOLDFAST_REPO: repo }) };
+  }
+
+  /** Where a session begins that was asked for in `cwd`: the same place in the workspace, if it is there. */
+  placeIn(record: WorkspaceRecord, from: { cwd: string; tree: string | null }): string {
+    if (record.kind === "plain" || from.tree === null) return record.path;
+    const below = relative(from.tree, from.cwd);
+    const place = join(record.path, below);
+    return below !== "" && !below.startsWith("..") && existsSync(place) ? place : record.path;
+  }
+
+  directoryOf(id: WorkspaceId): string {
+    return join(this.#home.workspaces, id);
+  }
+
+  /** Nothing was done in it: it goes without a trace, as the session it was made for never began. */
+  async discardNew(record: WorkspaceRecord, actor: Principal): Promise<void> {
+    this.#journal.append({
+      type: "workspace.removed",
+      actor,
+      session: null,
+      data: { id: record.id, name: record.name, ref: null, why: "gone" },
+    });
+    await this.#takeAway(record);
+  }
+
+  /** At the start of a daemon: what the last one left half done. `restored`: the journal may have lost what it knew. */
+  async begin({ restored }: { restored: boolean }): Promise<void> {
+    mkdirSync(this.#home.workspaces, { recursive: true, mode: 0o700 });
+    for (const id of workspacesOnDisk(this.#home.workspaces)) {
+      try {
+        if (!this.queries.get(id)) await this.#settle(id, restored);
+      } catch (error) {
+        log(`workspace ${id}: ${describe(error)}`);
+      }
+    }
+    for (const record of this.queries.list()) {
+      if (record.setup?.state === "running") void this.#recordSetup(record).catch(() => {});
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort();
+  }
+
+  async #settle(id: WorkspaceId, restored: boolean): Promise<void> {
+    const file = readFiles(this.directoryOf(id));
+    if (!file) return;
+    const { owner, createdAt, making, ...spec } = file;
+    if (making && !restored && !(await isUsed(file))) return this.#takeAway(spec);
+    const name = this.queries.byName(spec.name) ? `${spec.name}-${id}` : spec.name;
+    this.#journal.append({ type: "workspace.rebuilt", actor: DAEMON, session: null, data: { ...spec, name, owner, createdAt } });
+    markReady(this.directoryOf(id), { ...spec, name });
+  }
+
+  async #takeAway(spec: WorkspaceSpec): Promise<void> {
+    if (spec.kind === "worktree" && spec.repo !== null && spec.branch !== null && existsSync(spec.repo))
+      await undoAdd(spec.repo, { path: spec.path, beginning: { branch: spec.branch, isNew: spec.ownBranch } });
+    rmSync(this.directoryOf(spec.id), { recursive: true, force: true });
+  }
+}
+
+function nameTaken(name: string): HoldfastError {
+  return new HoldfastError("name_taken", `there is a workspace named ${JSON.stringify(name)} already`, {
+    hint: `choose another name, work in that one (--workspace ${name}), or remove it: holdfast workspace rm ${name}`,
+  });
+}
+
+function repositoryName({ path, bare }: Repository): string {
+  const name = basename(path).replace(/\.git$/, "") || (bare ? "repository" : "root");
+  return name.replace(/[^\p{L}\p{N}._-]/gu, "-");
+}
+
+/** Uncommitted changes stay where they are: whoever expects them in the new worktree should know. */
+async function leftBehind({ tree }: Repository, base: string): Promise<string[]> {
+  if (tree === null) return [];
+  const { code, stdout } = await tryGit(tree, ["status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=dirty"]);
+  const count = code === 0 ? stdout.split("\0").filter(Boolean).length : 0;
+  return count === 0
+    ? []
+    : [`${counted(count, "uncommitted change")} of ${tree} ${count === 1 ? "is" : "are"} not in it: it begins from ${base}`];
+}
+
+/** Somebody has committed or left a file in one that was never finished. */
+async function isUsed(spec: WorkspaceFile): Promise<boolean> {
+  if (spec.kind === "plain" || !existsSync(spec.path)) return false;
+  const head = await tryGit(spec.path, ["rev-parse", "--verify", "--quiet", "HEAD"]);
+  const files = await changedFiles(spec.path);
+  // A checkout that was cut short lacks files: that is nobody's work.
+  const isWork = files === undefined || files.some((file) => !/^(?: D|D |\?\? )/.test(file));
+  return isWork || (head.code === 0 && spec.ownBranch && head.stdout.trim() !== spec.baseCommit);
+}
+
+/** A person's, without what belongs to their own session or terminal. */
+function ownEnvironment(env: Environment): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !/^(HOLDFAST_|TMUX)/.test(entry[0]),
+  );
+  return Object.fromEntries(kept);
+}

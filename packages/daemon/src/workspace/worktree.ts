@@ -1,0 +1,157 @@
+/** Makes a git worktree on a branch of its own. Everything that can be refused is refused before anything is written. */
+import { HoldfastError } from "@holdfast/contract";
+import { type Environment, firstLine, type GitResult, git, parts, tryGit } from "./git.ts";
+import { commitOf, listTrees, type Repository } from "./repository.ts";
+
+export interface Beginning {
+  branch: string;
+  /** Whether there is no such branch yet. */
+  isNew: boolean;
+  /** A branch by name, or a commit. */
+  base: string;
+  baseCommit: string;
+}
+
+/** What a worktree would begin from. Throws `repository_unusable`. */
+export async function planBeginning(
+  repository: Repository,
+  wanted: { branch?: string | undefined; base?: string | undefined; name: string; env?: Environment | undefined },
+): Promise<Beginning> {
+  const { env } = wanted;
+  const directory = repository.tree ?? repository.path;
+  const base = wanted.base ?? (await checkedOut(directory, env));
+  const named = (await branchNamed(directory, base, env)) ?? base;
+  const baseCommit = await commitOf(directory, named, env);
+  if (baseCommit === undefined) throw await noSuchBase(directory, wanted.base, env);
+  const branch = wanted.branch ?? (await freeBranch(directory, wanted.name, env));
+  if ((await tryGit(directory, ["check-ref-format", "--branch", branch], { env })).code !== 0)
+    throw unusable(`${JSON.stringify(branch)} cannot be the name of a branch`, "choose another; for example: --worktree fix/login");
+  const isNew = (await commitOf(directory, `refs/heads/${branch}`, env)) === undefined;
+  if (isNew) await checkRoom(directory, branch, env);
+  else await checkUnused(directory, branch, env);
+  // A branch that is there already, or on a remote, begins where it is.
+  return { branch, isNew, base: (await isBranch(directory, named, env)) ? shortName(named) : baseCommit, baseCommit };
+}
+
+export async function addWorktree(
+  repository: Repository,
+  where: { path: string; name: string; beginning: Beginning; env?: Environment | undefined },
+): Promise<string[]> {
+  const { branch, isNew, baseCommit } = where.beginning;
+  const directory = repository.tree ?? repository.path;
+  const remote = isNew ? await remoteBranch(directory, branch, where.env) : undefined;
+  const from = isNew ? ["-b", branch, where.path, remote ?? baseCommit] : [where.path, branch];
+  // Locked: neither `git worktree prune` nor a slip removes it.
+  const lock = ["--lock", "--reason", `a workspace of Holdfast; to remove it: holdfast workspace rm ${where.name}`];
+  const args = ["worktree", "add", "--quiet", ...(remote === undefined ? ["--no-track"] : ["--track"]), ...lock, ...from];
+  const added = await tryGit(directory, args, { env: where.env });
+  if (added.code === 0) return lfsNotes(where.path, where.env);
+  if (!/filter|smudge|git-lfs/i.test(added.stderr)) throw addFailed(added, where.path);
+  await undoAdd(directory, where);
+  const without = ["-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false"];
+  const again = await tryGit(directory, [...without, ...args], { env: where.env });
+  if (again.code !== 0) throw addFailed(again, where.path);
+  return lfsNotes(where.path, where.env, "git-lfs is configured, but cannot be run");
+}
+
+/** What a failed start leaves behind; also of one that a death cut short. */
+export async function undoAdd(
+  directory: string,
+  { path, beginning, env }: { path: string; beginning: Pick<Beginning, "branch" | "isNew">; env?: Environment | undefined },
+): Promise<void> {
+  await tryGit(directory, ["worktree", "remove", "--force", "--force", path], { env });
+  if (beginning.isNew) await tryGit(directory, ["branch", "-D", "--quiet", beginning.branch], { env });
+}
+
+async function checkedOut(directory: string, env: Environment | undefined): Promise<string> {
+  const { code, stdout } = await tryGit(directory, ["symbolic-ref", "--quiet", "HEAD"], { env });
+  return code === 0 ? stdout.trim() : "HEAD";
+}
+
+/** `main` is a branch before it is a tag; `origin/main` one of a remote. */
+async function branchNamed(directory: string, name: string, env: Environment | undefined): Promise<string | undefined> {
+  for (const full of [name, `refs/heads/${name}`, `refs/remotes/${name}`]) {
+    if ((await isBranch(directory, full, env)) && (await commitOf(directory, full, env)) !== undefined) return full;
+  }
+  return undefined;
+}
+
+async function isBranch(directory: string, name: string, env: Environment | undefined): Promise<boolean> {
+  if (!/^refs\/(heads|remotes)\//.test(name)) return false;
+  return (await tryGit(directory, ["show-ref", "--verify", "--quiet", name], { env })).code === 0;
+}
+
+function shortName(full: string): string {
+  return full.replace(/^refs\/(heads|remotes)\//, "");
+}
+
+/** `holdfast/NAME`; where a branch is in the way of the directory, or has that name, another. */
+async function freeBranch(directory: string, name: string, env: Environment | undefined): Promise<string> {
+  const plain = name
+    .replace(/\.lock$/, "-lock")
+    .replace(/\.{2,}/g, "-")
+    .replace(/\.$/, "-");
+  const isBlocked = (await commitOf(directory, "refs/heads/holdfast", env)) !== undefined;
+  const wanted = `holdfast${isBlocked ? "-" : "/"}${plain}`;
+  for (let count = 1; ; count++) {
+    const branch = count === 1 ? wanted : `${wanted}-${count}`;
+    if ((await commitOf(directory, `refs/heads/${branch}`, env)) === undefined) return branch;
+  }
+}
+
+async function checkRoom(directory: string, branch: string, env: Environment | undefined): Promise<void> {
+  const above = branch.split("/").slice(0, -1);
+  for (const [index] of above.entries()) {
+    const parent = above.slice(0, index + 1).join("/");
+    if ((await commitOf(directory, `refs/heads/${parent}`, env)) !== undefined)
+      throw unusable(`there can be no branch ${branch}: there is a branch ${parent}`, "choose another name for it");
+  }
+  const below = await git(directory, ["for-each-ref", "--count=1", "--format=%(refname:short)", `refs/heads/${branch}/`], { env });
+  if (below !== "") throw unusable(`there can be no branch ${branch}: there is a branch ${below}`, "choose another name for it");
+}
+
+async function checkUnused(directory: string, branch: string, env: Environment | undefined): Promise<void> {
+  const tree = (await listTrees(directory, env)).find((each) => each.branch === branch && !each.prunable);
+  if (tree)
+    throw unusable(
+      `the branch ${branch} is checked out in ${tree.path}`,
+      "a branch can be in one worktree only: choose another, or switch that one",
+    );
+}
+
+/** The branch of a remote that has the same name: then that is meant. */
+async function remoteBranch(directory: string, branch: string, env: Environment | undefined): Promise<string | undefined> {
+  const text = await git(directory, ["for-each-ref", "--format=%(refname)", `refs/remotes/*/${branch}`], { env });
+  const found = text.split("\n").filter(Boolean);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+async function noSuchBase(directory: string, base: string | undefined, env: Environment | undefined): Promise<HoldfastError> {
+  const anything = await tryGit(directory, ["rev-list", "--max-count=1", "--all"], { env });
+  if (anything.stdout.trim() === "")
+    return unusable("the repository has no commit yet, and a worktree begins from one", "make one: git commit --allow-empty -m 'Begin'");
+  if (base === undefined) return unusable("the branch that is checked out has no commit yet", "name another to begin from: --base main");
+  return unusable(`there is no branch or commit ${JSON.stringify(base)}`, "list them: git branch --all");
+}
+
+/** Large files as pointers are a surprise to whoever opens one. */
+async function lfsNotes(tree: string, env: Environment | undefined, why?: string): Promise<string[]> {
+  const attributes = await tryGit(tree, ["grep", "-q", "filter=lfs", "HEAD", "--", ":(glob)**/.gitattributes"], { env });
+  if (attributes.code !== 0) return [];
+  const files = parts(await git(tree, ["ls-files", "-z", "--", ":(attr:filter=lfs)"], { env }));
+  const isSetUp = why === undefined && (await tryGit(tree, ["config", "filter.lfs.process"], { env })).code === 0;
+  if (isSetUp || files.length === 0) return [];
+  return [
+    `${files.length === 1 ? "1 file is an LFS pointer" : `${files.length} files are LFS pointers`}: ${why ?? "git-lfs is not set up here"}`,
+  ];
+}
+
+function addFailed(result: GitResult, path: string): HoldfastError {
+  return new HoldfastError("git_failed", `the worktree ${path} could not be made: ${firstLine(result.stderr)}`, {
+    hint: "nothing was kept of it; see what git says in the repository: git status",
+  });
+}
+
+function unusable(message: string, hint: string): HoldfastError {
+  return new HoldfastError("repository_unusable", message, { hint });
+}
