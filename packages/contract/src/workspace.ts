@@ -76,13 +76,17 @@ export type Losses = z.infer<typeof Losses>;
 
 export const MergeWaySchema = z.enum(MERGE_WAYS);
 
+/** What is not in a checkpoint: a new file beyond the limit, one that cannot be read, what is in a repository within (a submodule's own changes). */
+export const LeftOut = z.object({ path: z.string(), why: z.enum(["large", "unreadable", "repository"]) });
+export type LeftOut = z.infer<typeof LeftOut>;
+
 export const Checkpoint = z.object({
   /** Counted within its workspace, from 1. */
   number: z.int(),
   commit: z.string(),
   tree: z.string(),
-  /** What was checked out: the commit, and the branch if one was. */
-  head: z.string(),
+  /** What was checked out: the commit (null before the first), and the branch if one was. */
+  head: z.nullable(z.string()),
   branch: z.nullable(z.string()),
   at: Time,
   why: z.enum(["turn", "asked", "rewind"]),
@@ -90,8 +94,9 @@ export const Checkpoint = z.object({
   /** The number of the session's turn that ended. */
   turn: z.nullable(z.int()),
   note: z.nullable(z.string()),
-  /** New files that are too large to keep, and so are not in it. */
-  leftOut: z.array(z.string()),
+  /** How many files differ from the checkpoint before it; of the first one, from the commit that was checked out. */
+  files: z.int(),
+  leftOut: z.array(LeftOut),
 });
 export type Checkpoint = z.infer<typeof Checkpoint>;
 

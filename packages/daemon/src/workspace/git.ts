@@ -13,7 +13,9 @@ export interface GitOptions {
   env?: Environment | undefined;
   /** On top, for this one command: `GIT_INDEX_FILE` and the like. */
   with?: Readonly<Record<string, string>>;
-  input?: string;
+  input?: string | Uint8Array;
+  /** Of what it prints. `latin1` keeps every byte: file names need not be UTF-8. */
+  encoding?: BufferEncoding;
   signal?: AbortSignal;
 }
 
@@ -37,7 +39,7 @@ export class GitError extends Error {
   readonly stderr: string;
 
   constructor(args: readonly string[], { code, stderr }: GitResult) {
-    super(`git ${args[0] === "-c" ? args[2] : args[0]}: ${firstLine(stderr) || `exit code ${code}`}`);
+    super(`git ${args.find((arg, index) => arg !== "-c" && args[index - 1] !== "-c")}: ${firstLine(stderr) || `exit code ${code}`}`);
     this.code = code;
     this.stderr = stderr;
   }
@@ -71,7 +73,7 @@ export function tryGit(directory: string, args: readonly string[], options: GitO
   child.on("error", (error) => reject(isMissing(error) ? missing(directory, error) : error));
   child.on("close", (code) => {
     if (bytes > MOST_OUTPUT) return reject(new Error(`git ${args[0]} printed more than ${MOST_OUTPUT >> 20} MB`));
-    resolve({ code: code ?? -1, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+    resolve({ code: code ?? -1, stdout: Buffer.concat(out).toString(options.encoding), stderr: Buffer.concat(err).toString() });
   });
   // One that ends without reading all of it says why itself.
   child.stdin.on("error", () => {});

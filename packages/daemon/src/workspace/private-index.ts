@@ -1,0 +1,86 @@
+/**
+ * A copy of a working tree's index, for git commands that must leave the real one alone: an agent may be staging or committing there at this
+ * moment. What git knew of the files' times comes along, so that of 50,000 files only the changed ones are read.
+ */
+import { copyFile, mkdtemp, readdir, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing } from "@holdfast/platform";
+import { type Environment, type GitOptions, type GitResult, git, tryGit } from "./git.ts";
+
+export interface PrivateIndex extends AsyncDisposable {
+  /** As `git` of git.ts, in the working tree, on this index. */
+  git(args: readonly string[], options?: PrivateOptions): Promise<string>;
+  tryGit(args: readonly string[], options?: PrivateOptions): Promise<GitResult>;
+}
+
+type PrivateOptions = Pick<GitOptions, "input" | "encoding" | "with">;
+
+/** No hook runs, no other index is written, nothing is refused over line ends, and what a ref will name is on the disk before it does. */
+export const QUIET_SETTINGS: readonly string[] = [
+  "core.hooksPath=/dev/null",
+  "core.splitIndex=false",
+  "core.fsmonitor=false",
+  "core.safecrlf=false",
+  "submodule.recurse=false",
+  "core.fsync=objects,reference",
+  "core.fsyncMethod=batch",
+].flatMap((setting) => ["-c", setting]);
+
+const PREFIX = "holdfast-index-";
+
+/** Longer than any snapshot takes: what is older was left by a daemon that died. */
+const LEFT_BEHIND_MS = 3_600_000;
+
+/** `tree`: the top of a working tree. */
+export async function privateIndex(tree: string, env?: Environment): Promise<PrivateIndex> {
+  const gitDirectory = await git(tree, ["rev-parse", "--absolute-git-dir"], { env });
+  await removeLeftBehind(gitDirectory);
+  const directory = await mkdtemp(join(gitDirectory, PREFIX));
+  const path = join(directory, "index");
+  const run = (args: readonly string[], options: PrivateOptions = {}): [string, string[], GitOptions] => [
+    tree,
+    [...QUIET_SETTINGS, ...args],
+    { ...options, env, with: { ...options.with, GIT_INDEX_FILE: path } },
+  ];
+  const index: PrivateIndex = {
+    git: (args, options) => git(...run(args, options)),
+    tryGit: (args, options) => tryGit(...run(args, options)),
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+  try {
+    const there = await copyIndex(join(gitDirectory, "index"), path);
+    if (!there && (await index.tryGit(["rev-parse", "--verify", "--quiet", "HEAD"])).code === 0) await index.git(["read-tree", "HEAD"]);
+    return index;
+  } catch (error) {
+    await index[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Git replaces an index by renaming, so a copy is always a whole one. False: there is none. */
+async function copyIndex(from: string, to: string): Promise<boolean> {
+  try {
+    // Asked first: the copy may then be newer than its time says, never older. A file as young as its index is read again; with a later time
+    // than the real one's it would pass for unchanged.
+    const { mtimeMs } = await stat(from);
+    await copyFile(from, to);
+    const time = (Math.floor(mtimeMs) - 1) / 1000;
+    await utimes(to, time, time);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+async function removeLeftBehind(gitDirectory: string): Promise<void> {
+  for (const name of await readdir(gitDirectory)) {
+    if (!name.startsWith(PREFIX)) continue;
+    const path = join(gitDirectory, name);
+    const age = await stat(path).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    );
+    if (age > LEFT_BEHIND_MS) await rm(path, { recursive: true, force: true });
+  }
+}

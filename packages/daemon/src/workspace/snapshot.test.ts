@@ -1,0 +1,285 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type ScratchRepository, scratchRepository } from "./scratch-repository.ts";
+import { type Snapshot, takeSnapshot } from "./snapshot.ts";
+
+function take(repository: ScratchRepository, largeFile?: number): Promise<Snapshot> {
+  return takeSnapshot(repository.path, { env: repository.env, message: "kept", ...(largeFile === undefined ? {} : { largeFile }) });
+}
+
+/** Path to mode and contents. */
+function files(repository: ScratchRepository, commit: string): Record<string, string> {
+  const list = execFileSync("git", ["ls-tree", "-r", "-z", commit], { cwd: repository.path, encoding: "latin1" })
+    .split("\0")
+    .filter(Boolean);
+  return Object.fromEntries(
+    list.map((line) => {
+      const [, mode, type, object = "", path] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(line) ?? [];
+      return [path, `${mode} ${type === "blob" ? repository.git("cat-file", "blob", object) : type}`];
+    }),
+  );
+}
+
+/** All that a snapshot must leave alone. */
+function untouched(repository: ScratchRepository): unknown {
+  const git = join(repository.path, ".git");
+  return {
+    index: readFileSync(join(git, "index")).toString("base64"),
+    indexTime: statSync(join(git, "index")).mtimeMs,
+    refs: repository.git("for-each-ref"),
+    head: readFileSync(join(git, "HEAD"), "utf8"),
+    reflog: repository.git("reflog", "--all"),
+    stash: repository.git("stash", "list"),
+    status: repository.git("--no-optional-locks", "status", "--porcelain"),
+    files: readdirSync(git).sort(),
+  };
+}
+
+test("changes, deletions and new files are in it, ignored files are not, and branch, index and stash are as they were", async () => {
+  using repository = scratchRepository();
+  repository.write("kept.txt", "same\n");
+  repository.write("changed.txt", "old\n");
+  repository.write("gone.txt", "gone\n");
+  repository.write("staged.txt", "old\n");
+  repository.write(".gitignore", "*.log\n");
+  const head = repository.commit("first");
+  repository.write("stashed.txt", "x");
+  repository.git("stash", "--include-untracked");
+  repository.write("changed.txt", "new\n");
+  repository.remove("gone.txt");
+  repository.write("staged.txt", "staged\n");
+  repository.git("add", "staged.txt");
+  repository.write("staged.txt", "after\n");
+  repository.write("deep/er/new.txt", "new file\n");
+  repository.write("noise.log", "noise\n");
+  const before = untouched(repository);
+
+  const snapshot = await take(repository);
+
+  expect(untouched(repository)).toEqual(before);
+  expect(files(repository, snapshot.commit)).toEqual({
+    "kept.txt": "100644 same",
+    "changed.txt": "100644 new",
+    "staged.txt": "100644 after",
+    ".gitignore": "100644 *.log",
+    "deep/er/new.txt": "100644 new file",
+  });
+  expect(snapshot).toMatchObject({ head, branch: "main", leftOut: [], tree: repository.git("rev-parse", `${snapshot.commit}^{tree}`) });
+  expect(repository.git("log", "-1", "--format=%P|%an|%ce|%s", snapshot.commit)).toBe(`${head}|Holdfast|holdfast@localhost|kept`);
+});
+
+test("a file that changed in the moment in which the index was written is seen", async () => {
+  using repository = scratchRepository();
+  const at = 1_700_000_000;
+  const file = join(repository.path, "a.txt");
+  const index = join(repository.path, ".git/index");
+  repository.git("config", "core.trustctime", "false");
+  repository.write("a.txt", "one\n");
+  utimesSync(file, at, at);
+  repository.commit("first");
+  utimesSync(index, at, at);
+  repository.write("a.txt", "two\n");
+  utimesSync(file, at, at);
+  const snapshot = await take(repository);
+  expect(files(repository, snapshot.commit)).toEqual({ "a.txt": "100644 two" });
+});
+
+test("odd names, symbolic links and the right to execute are kept", async () => {
+  using repository = scratchRepository();
+  repository.commit("first");
+  repository.write('new\nline "quoted" \\ ü', "1");
+  repository.write(":(exclude)magic", "2");
+  repository.write("-dash", "3");
+  writeFileSync(Buffer.concat([Buffer.from(`${repository.path}/`), Buffer.from([0x6e, 0xff, 0xfe])]), "4");
+  repository.write("run.sh", "5");
+  chmodSync(join(repository.path, "run.sh"), 0o755);
+  symlinkSync("nowhere", join(repository.path, "link"));
+  const snapshot = await take(repository);
+  expect(files(repository, snapshot.commit)).toEqual({
+    [Buffer.from('new\nline "quoted" \\ ü').toString("latin1")]: "100644 1",
+    ":(exclude)magic": "100644 2",
+    "-dash": "100644 3",
+    "n\u00ff\u00fe": "100644 4",
+    "run.sh": "100755 5",
+    link: "120000 nowhere",
+  });
+});
+
+test("new files beyond the limit are left out and named, whatever their names, and known ones of any size are kept", async () => {
+  using repository = scratchRepository();
+  repository.write("known.bin", "x");
+  repository.commit("first");
+  repository.write("known.bin", "y".repeat(200));
+  repository.write("small.bin", "z");
+  repository.write("*", "l".repeat(101));
+  repository.write("deep/large\n.bin", "l".repeat(101));
+  writeFileSync(Buffer.concat([Buffer.from(`${repository.path}/`), Buffer.from([0x6e, 0xff])]), "l".repeat(101));
+  const snapshot = await take(repository, 100);
+  expect(Object.keys(files(repository, snapshot.commit)).sort()).toEqual(["known.bin", "small.bin"]);
+  expect(snapshot.leftOut.toSorted((a, b) => a.path.localeCompare(b.path))).toEqual([
+    { path: "*", why: "large" },
+    { path: "deep/large\n.bin", why: "large" },
+    { path: "n\ufffd", why: "large" },
+  ]);
+});
+
+test("an agent's index.lock is no obstacle, and is still there afterwards", async () => {
+  using repository = scratchRepository();
+  repository.write("a.txt", "a");
+  repository.commit("first");
+  repository.write("b.txt", "b");
+  repository.write(".git/index.lock", "");
+  const snapshot = await take(repository);
+  expect(Object.keys(files(repository, snapshot.commit))).toEqual(["a.txt", "b.txt"]);
+  expect(existsSync(join(repository.path, ".git/index.lock"))).toBe(true);
+});
+
+test("before the first commit it has no parent; with a detached head no branch; without an index all is read anew", async () => {
+  using repository = scratchRepository();
+  repository.write("a.txt", "a");
+  const unborn = await take(repository);
+  expect(unborn).toMatchObject({ head: null, branch: "main" });
+  expect(files(repository, unborn.commit)).toEqual({ "a.txt": "100644 a" });
+  expect(repository.git("log", "-1", "--format=%P", unborn.commit)).toBe("");
+
+  repository.write(".gitignore", "a.txt\n");
+  repository.git("add", "--force", "a.txt");
+  const head = repository.commit("first");
+  repository.git("checkout", "--quiet", "--detach");
+  repository.remove(".git/index");
+  const detached = await take(repository);
+  expect(detached).toMatchObject({ head, branch: null });
+  expect(files(repository, detached.commit)).toEqual({ "a.txt": "100644 a", ".gitignore": "100644 a.txt" });
+  expect(existsSync(join(repository.path, ".git/index"))).toBe(false);
+});
+
+test("in the middle of a merge the files are kept with their conflict marks, and the merge goes on", async () => {
+  using repository = scratchRepository();
+  repository.write("a.txt", "base\n");
+  repository.write("b.txt", "base\n");
+  repository.commit("first");
+  repository.git("checkout", "--quiet", "-b", "other");
+  repository.write("a.txt", "other\n");
+  repository.remove("b.txt");
+  repository.commit("other");
+  repository.git("checkout", "--quiet", "main");
+  repository.write("a.txt", "main\n");
+  repository.write("b.txt", "main\n");
+  repository.commit("main");
+  expect(() => repository.git("merge", "other")).toThrow();
+  const before = untouched(repository);
+  const snapshot = await take(repository);
+  expect(untouched(repository)).toEqual(before);
+  expect(files(repository, snapshot.commit)["a.txt"]).toContain("<<<<<<<");
+  expect(files(repository, snapshot.commit)["b.txt"]).toBe("100644 main");
+});
+
+test("repositories within, with and without a commit, are left out and named, and so is what changed in a submodule", async () => {
+  using repository = scratchRepository();
+  using library = scratchRepository();
+  library.write("lib.txt", "1");
+  library.commit("lib");
+  repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library.path, "sub mod");
+  repository.commit("first");
+  for (const name of ["clone", "empty"]) {
+    mkdirSync(join(repository.path, name));
+    execFileSync("git", ["init", "--quiet"], { cwd: join(repository.path, name), env: repository.env });
+  }
+  repository.write("clone/x.txt", "x");
+  execFileSync("git", ["add", "."], { cwd: join(repository.path, "clone"), env: repository.env });
+  execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "x"], {
+    cwd: join(repository.path, "clone"),
+    env: repository.env,
+  });
+  const clean = await take(repository);
+  expect(clean.leftOut).toEqual([
+    { path: "clone/", why: "repository" },
+    { path: "empty/", why: "repository" },
+  ]);
+  repository.write("sub mod/lib.txt", "2");
+  repository.write("beside.txt", "b");
+  const snapshot = await take(repository);
+  expect(snapshot.leftOut.at(-1)).toEqual({ path: "sub mod", why: "repository" });
+  expect(Object.keys(files(repository, snapshot.commit)).sort()).toEqual([".gitmodules", "beside.txt", "sub mod"]);
+});
+
+test("a filter that is configured and missing keeps nothing from being kept: the files are in it as they are", async () => {
+  using repository = scratchRepository();
+  repository.write(".gitattributes", "*.bin filter=lfs\n");
+  repository.commit("first");
+  repository.git("config", "filter.lfs.clean", "no-such-program clean -- %f");
+  repository.git("config", "filter.lfs.process", "no-such-program filter-process");
+  repository.git("config", "filter.lfs.required", "true");
+  repository.write("large.bin", "contents");
+  const snapshot = await take(repository);
+  expect(files(repository, snapshot.commit)).toEqual({ ".gitattributes": "100644 *.bin filter=lfs", "large.bin": "100644 contents" });
+});
+
+test("a filter that works is used as in any commit", async () => {
+  using repository = scratchRepository();
+  repository.write(".gitattributes", "*.txt filter=case\n");
+  repository.commit("first");
+  repository.git("config", "filter.case.clean", "tr a-z A-Z");
+  repository.write("a.txt", "abc");
+  const snapshot = await take(repository);
+  expect(files(repository, snapshot.commit)["a.txt"]).toBe("100644 ABC");
+});
+
+test("mixed line ends are refused by nobody, not even where the repository asks for it", async () => {
+  using repository = scratchRepository();
+  repository.commit("first");
+  repository.git("config", "core.autocrlf", "true");
+  repository.git("config", "core.safecrlf", "true");
+  repository.write("mixed.txt", "one\r\ntwo\n");
+  const snapshot = await take(repository);
+  expect(files(repository, snapshot.commit)["mixed.txt"]).toBe("100644 one\ntwo");
+});
+
+test("no hook of the repository runs, and no name in its configuration is needed", async () => {
+  using repository = scratchRepository();
+  repository.commit("first");
+  repository.git("config", "--unset", "user.name");
+  repository.git("config", "--unset", "user.email");
+  repository.git("config", "user.useConfigOnly", "true");
+  repository.git("config", "commit.gpgSign", "true");
+  const said = join(repository.directory, "hooks-said");
+  for (const hook of ["post-index-change", "reference-transaction", "pre-commit", "commit-msg", "fsmonitor"]) {
+    repository.write(`.git/hooks/${hook}`, `#!/bin/sh\necho ${hook} >> '${said}'\n`);
+    chmodSync(join(repository.path, ".git/hooks", hook), 0o755);
+  }
+  repository.git("config", "core.fsmonitor", ".git/hooks/fsmonitor");
+  repository.write("a.txt", "a");
+  await take(repository);
+  expect(existsSync(said)).toBe(false);
+});
+
+test("a linked worktree's own index and head count, and what a dead daemon left beside them goes", async () => {
+  using repository = scratchRepository();
+  repository.write("a.txt", "a");
+  repository.commit("first");
+  const linked = join(repository.directory, "linked");
+  repository.git("worktree", "add", "--quiet", "-b", "topic", linked);
+  const left = join(repository.path, ".git/worktrees/linked/holdfast-index-left");
+  mkdirSync(left);
+  utimesSync(left, 1, 1);
+  writeFileSync(join(linked, "b.txt"), "b");
+  const snapshot = await takeSnapshot(linked, { env: repository.env, message: "kept" });
+  expect(snapshot.branch).toBe("topic");
+  expect(files(repository, snapshot.commit)).toEqual({ "a.txt": "100644 a", "b.txt": "100644 b" });
+  expect(readdirSync(join(repository.path, ".git/worktrees/linked")).filter((name) => name.startsWith("holdfast"))).toEqual([]);
+});
+
+test("of a sparse checkout the files that are not there are not taken for deleted, and those that are there beyond it are kept", async () => {
+  using repository = scratchRepository();
+  repository.write("in/a.txt", "a");
+  repository.write("out/b.txt", "b");
+  repository.commit("first");
+  repository.git("sparse-checkout", "set", "in");
+  expect(existsSync(join(repository.path, "out"))).toBe(false);
+  repository.write("in/new.txt", "n");
+  repository.write("out/new.txt", "n");
+  const snapshot = await take(repository);
+  expect(Object.keys(files(repository, snapshot.commit))).toEqual(["in/a.txt", "in/new.txt", "out/b.txt", "out/new.txt"]);
+});
