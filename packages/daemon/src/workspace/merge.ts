@@ -1,0 +1,272 @@
+/**
+ * A workspace's commits onto a branch. All that can go wrong is found out in the object database and by looking; only then, in this order: what was
+ * uncommitted becomes the workspace's head, the base moves, the workspace follows. Each of these is one step of git's, which goes on when we die, and
+ * after each the next try finds what is left to do:
+ * committed and not merged is a workspace with one commit more; merged and not followed (a rebase) has nothing left to replay and only follows.
+ * The base moves by fast-forward only. Where it is checked out, that tree must have no changes, and git moves both at once; so also where an agent
+ * works in that tree: it loses nothing, and sees what it would see after a pull.
+ */
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError, type MergeWay } from "@holdfast/contract";
+import { type Combined, combine, replay, type Sides, signsCommits, squash } from "./combine.ts";
+import { commitOfAll, landCommit } from "./commit-all.ts";
+import { type Environment, firstLine, type GitOptions, git, parts, tryGit } from "./git.ts";
+import { commitOf, listTrees, type Tree } from "./repository.ts";
+import { squashMessage } from "./squash-message.ts";
+import { uncommitted, underWay } from "./uncommitted.ts";
+
+export interface MergeOrder {
+  /** The workspace's, for people. */
+  name: string;
+  /** Its working tree. */
+  tree: string;
+  branch: string;
+  /** The local branch that gets its commits. */
+  into: string;
+  /** As they are if that can be, without it. */
+  way?: MergeWay | undefined;
+  /** Of the one commit that a squash makes; made from the commits without it. */
+  message?: string | undefined;
+  /** What is uncommitted is committed first, under this message. */
+  commit?: string | undefined;
+  /** The workspace's commit up to which an earlier squash has brought everything into the base. */
+  squashed?: string | undefined;
+  env?: Environment | undefined;
+}
+
+export interface Merge {
+  way: MergeWay;
+  into: string;
+  /** The base's commit before, and now. */
+  before: string;
+  commit: string;
+  /** The workspace's commit that was merged, and where its head is now. */
+  tip: string;
+  head: string;
+  commits: number;
+  /** Where the base is checked out, and so has other files now. */
+  tree: string | null;
+  notes: string[];
+}
+
+export async function merge(order: MergeOrder): Promise<Merge> {
+  const { tree, into } = order;
+  const options: GitOptions = { env: order.env };
+  const before = await baseCommit(order, options);
+  const head = await headOf(order, options);
+  const baseTree = await treeOf(order, options);
+  if (baseTree) await checkBaseTree(baseTree, into, options);
+
+  const sign = await signsCommits(tree, options);
+  const isCommitted = await checkCommitted(order, options);
+  const tip = isCommitted ? head : await commitOfAll({ tree, head, message: order.commit ?? "", sign }, options);
+  const sides: Sides = { directory: tree, base: before, tip, sign, merged: await earlierSquash(order, { tip, options }) };
+  const commits = await countCommits(sides, options);
+  if (commits === 0) throw nothingToMerge(order);
+  const way = order.way ?? "ff";
+  const commit = await merged(way, { order, sides, options });
+  if (baseTree) await checkNotOverwritten({ baseTree, before, commit }, options);
+
+  if (!isCommitted) await landCommit({ tree, head, commit: tip }, options);
+  if (commit !== before) await moveBase({ order, baseTree, before, commit }, options);
+  const follows = way === "rebase" && commit !== tip ? await follow({ tree, commit }, options) : undefined;
+  return {
+    way,
+    into,
+    before,
+    commit,
+    tip,
+    head: way === "rebase" && follows === undefined ? commit : tip,
+    commits,
+    tree: baseTree?.path ?? null,
+    notes: follows === undefined ? [] : [follows],
+  };
+}
+
+async function baseCommit({ into, branch, tree }: MergeOrder, options: GitOptions): Promise<string> {
+  if (into === branch)
+    throw new HoldfastError("merge_refused", `${into} is the workspace's own branch`, { hint: "say another: --into BRANCH" });
+  const commit = await commitOf(tree, `refs/heads/${into}`, options.env);
+  if (commit !== undefined) return commit;
+  const isSomething = (await commitOf(tree, into, options.env)) !== undefined;
+  throw new HoldfastError(
+    "merge_refused",
+    isSomething ? `its base ${into} is no branch of this repository` : `there is no branch ${into}`,
+    {
+      hint: "say which branch gets its commits: --into BRANCH",
+    },
+  );
+}
+
+/** What is checked out in the workspace counts: agents make branches of their own. */
+async function headOf({ name, tree, branch }: MergeOrder, options: GitOptions): Promise<string> {
+  const busy = await underWay(tree, options);
+  if (busy !== undefined) {
+    throw new HoldfastError("merge_refused", `${busy} is under way in the workspace ${name}`, { hint: `end it there first: ${tree}` });
+  }
+  const head = await git(tree, ["rev-parse", "--verify", "HEAD^{commit}"], options);
+  const own = await commitOf(tree, `refs/heads/${branch}`, options.env);
+  if (own === undefined || (await isAncestor(tree, own, head, options))) return head;
+  throw new HoldfastError(
+    "merge_refused",
+    `the workspace ${name} has something else checked out, and its branch ${branch} has commits of its own`,
+    {
+      hint: `check out there what is to be merged: git -C ${tree} switch ${branch}`,
+    },
+  );
+}
+
+async function treeOf({ tree, into }: MergeOrder, options: GitOptions): Promise<Tree | undefined> {
+  return (await listTrees(tree, options.env)).find(({ branch, bare, prunable }) => branch === into && !bare && !prunable);
+}
+
+async function checkBaseTree({ path }: Tree, into: string, options: GitOptions): Promise<void> {
+  const busy = await underWay(path, options);
+  if (busy !== undefined) throw new HoldfastError("merge_refused", `${busy} is under way in ${path}, where ${into} is checked out`);
+  const changed = await uncommitted(path, options, { untracked: false });
+  if (changed.length === 0) return;
+  throw new HoldfastError("merge_refused", `${into} is checked out in ${path} with uncommitted changes; nothing was changed`, {
+    hint: "commit or stash them there, then try again",
+    candidates: changed,
+  });
+}
+
+async function checkCommitted({ name, tree, commit }: MergeOrder, options: GitOptions): Promise<boolean> {
+  const changed = await uncommitted(tree, options);
+  if (changed.length === 0) return true;
+  if (commit !== undefined) return false;
+  throw new HoldfastError("merge_refused", `the workspace ${name} has uncommitted files; nothing was changed`, {
+    hint: "commit them there, or all of them with it: --commit MESSAGE",
+    candidates: changed,
+  });
+}
+
+/** A history that was rewritten since is looked at as if there had been none. */
+async function earlierSquash(
+  { tree, squashed }: MergeOrder,
+  { tip, options }: { tip: string; options: GitOptions },
+): Promise<string | undefined> {
+  return squashed !== undefined && (await isAncestor(tree, squashed, tip, options)) ? squashed : undefined;
+}
+
+async function countCommits({ directory, base, tip, merged }: Sides, options: GitOptions): Promise<number> {
+  const without = merged === undefined ? [] : [`^${merged}`];
+  return Number(await git(directory, ["rev-list", "--count", tip, `^${base}`, ...without], options));
+}
+
+function nothingToMerge({ name, into }: MergeOrder): HoldfastError {
+  return new HoldfastError("merge_refused", `there is nothing to merge: ${into} has every commit of the workspace ${name}`);
+}
+
+interface Plan {
+  order: MergeOrder;
+  sides: Sides;
+  options: GitOptions;
+}
+
+async function merged(way: MergeWay, { order, sides, options }: Plan): Promise<string> {
+  const { directory, base, tip } = sides;
+  const isAhead = await isAncestor(directory, base, tip, options);
+  if (way === "ff") {
+    if (isAhead) return tip;
+    throw new HoldfastError(
+      "merge_refused",
+      `${order.into} has commits that the workspace ${order.name} does not: they cannot go on top as they are`,
+      {
+        hint: "all as one commit: --squash; each anew on top: --rebase",
+      },
+    );
+  }
+  await checkRelated(order, sides, options);
+  if (way === "squash") return squash({ ...sides, message: order.message ?? (await squashMessage(order.name, sides, options)) }, options);
+  const merges = Number(await git(directory, ["rev-list", "--count", "--min-parents=2", tip, `^${base}`], options));
+  if (isAhead && merges === 0) return tip;
+  const commit = await replay(sides, options);
+  if (merges > 0) await checkSame({ commit, combined: await combine(sides, options) }, { order, sides, options });
+  return commit;
+}
+
+async function checkRelated({ into }: MergeOrder, { directory, base, tip }: Sides, options: GitOptions): Promise<void> {
+  if ((await tryGit(directory, ["merge-base", base, tip], options)).code === 0) return;
+  const isShallow = (await git(directory, ["rev-parse", "--is-shallow-repository"], options)) === "true";
+  throw new HoldfastError("merge_refused", `the workspace and ${into} have no commit in common`, {
+    hint: isShallow
+      ? "the clone is shallow and may lack it; get all of it: git fetch --unshallow"
+      : "merge them in the workspace yourself first",
+  });
+}
+
+/** Replaying leaves merges out, and with them what was resolved in them: then the outcome would not be what was tried in the workspace. */
+async function checkSame({ commit, combined }: { commit: string; combined: Combined }, { sides, options }: Plan): Promise<void> {
+  const tree = await git(sides.directory, ["rev-parse", `${commit}^{tree}`], options);
+  if ("tree" in combined && combined.tree === tree) return;
+  throw new HoldfastError("merge_refused", "its commits one by one do not make what the workspace has: its merges changed something too", {
+    hint: "take all of it as one commit: --squash",
+  });
+}
+
+/** With no changes in it, whatever is there and not in the base's commit is untracked; an ignored file git would overwrite without a word. */
+async function checkNotOverwritten(
+  { baseTree, before, commit }: { baseTree: Tree; before: string; commit: string },
+  options: GitOptions,
+): Promise<void> {
+  const added = parts(
+    await git(baseTree.path, ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", before, commit], options),
+  );
+  const there = added.filter((file) => lstatSync(join(baseTree.path, file), { throwIfNoEntry: false }) !== undefined);
+  if (there.length === 0) return;
+  throw new HoldfastError("merge_refused", `files in ${baseTree.path} that are in no commit would be overwritten; nothing was changed`, {
+    hint: "move them away there, then try again",
+    candidates: there,
+  });
+}
+
+interface Move {
+  order: MergeOrder;
+  baseTree: Tree | undefined;
+  before: string;
+  commit: string;
+}
+
+async function moveBase({ order, baseTree, before, commit }: Move, options: GitOptions): Promise<void> {
+  const { into, tree, name } = order;
+  const note = `holdfast workspace merge ${name}`;
+  if (!baseTree) {
+    const { code } = await tryGit(tree, ["update-ref", "-m", note, `refs/heads/${into}`, commit, before], options);
+    if (code !== 0) throw movedOn(into);
+    return;
+  }
+  const on = (await tryGit(baseTree.path, ["symbolic-ref", "--quiet", "HEAD"], options)).stdout.trim();
+  if (on !== `refs/heads/${into}`) throw movedOn(into);
+  // Quiet: what it prints to a daemon that died meanwhile would end it halfway.
+  const args = ["merge", "--quiet", "--ff-only", "--no-squash", "--no-autostash", commit];
+  const result = await tryGit(baseTree.path, args, { ...options, with: { ...options.with, GIT_REFLOG_ACTION: note } });
+  if (result.code === 0) return;
+  if ((await commitOf(tree, `refs/heads/${into}`, options.env)) !== before) throw movedOn(into);
+  throw new HoldfastError("merge_refused", `git does not move ${into} in ${baseTree.path}: ${firstLine(result.stderr)}`, {
+    hint: "mend there what it says, then try again",
+    candidates: filesIn(result.stderr),
+  });
+}
+
+/** Git lists those that stand in its way one on a line, after a tab. */
+function filesIn(stderr: string): string[] {
+  return stderr.split("\n").flatMap((line) => (line.startsWith("\t") ? [line.slice(1)] : []));
+}
+
+function movedOn(into: string): HoldfastError {
+  return new HoldfastError("merge_refused", `${into} has moved on at the same moment; nothing was merged`, {
+    hint: "a second try takes it as it is now",
+  });
+}
+
+/** Why it did not, in words: it has not to, the base has everything. */
+async function follow({ tree, commit }: { tree: string; commit: string }, options: GitOptions): Promise<string | undefined> {
+  const { code, stderr } = await tryGit(tree, ["reset", "--quiet", "--keep", commit], options);
+  return code === 0 ? undefined : `the workspace stays on its commits as they were: ${firstLine(stderr)}`;
+}
+
+export async function isAncestor(directory: string, older: string, newer: string, options: GitOptions): Promise<boolean> {
+  return (await tryGit(directory, ["merge-base", "--is-ancestor", older, newer], options)).code === 0;
+}

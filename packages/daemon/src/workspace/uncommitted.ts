@@ -1,0 +1,30 @@
+/** What of a working tree is in no commit, and what git is in the middle of there. Takes no lock: an agent may work in it. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type GitOptions, git, parts } from "./git.ts";
+
+/** As `git status` marks them: `?? notes.txt`. */
+export async function uncommitted(
+  tree: string,
+  options: GitOptions,
+  what: { untracked: boolean } = { untracked: true },
+): Promise<string[]> {
+  const untracked = `--untracked-files=${what.untracked ? "all" : "no"}`;
+  return parts(await git(tree, ["status", "--porcelain=v1", "-z", "--no-renames", untracked], options));
+}
+
+const UNDER_WAY: Readonly<Record<string, string>> = {
+  "rebase-merge": "a rebase",
+  "rebase-apply": "a rebase",
+  MERGE_HEAD: "a merge",
+  CHERRY_PICK_HEAD: "a cherry-pick",
+  REVERT_HEAD: "a revert",
+  BISECT_LOG: "a bisect",
+};
+
+/** What somebody began there and has not ended, in words. */
+export async function underWay(tree: string, options: GitOptions): Promise<string | undefined> {
+  const directory = await git(tree, ["rev-parse", "--absolute-git-dir"], options);
+  const file = Object.keys(UNDER_WAY).find((name) => existsSync(join(directory, name)));
+  return file === undefined ? undefined : UNDER_WAY[file];
+}
