@@ -1,0 +1,132 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { type Kept, lossesOf } from "./losses.ts";
+import { merge } from "./merge.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
+
+let repository: ScratchRepository;
+let tree: string;
+
+beforeEach(() => {
+  repository = new ScratchRepository();
+  onTestFinished(() => repository[Symbol.dispose]());
+  tree = repository.worktree("fix");
+});
+
+function losses(more: Partial<Kept> = {}) {
+  const workspace = {
+    repo: repository.path,
+    path: tree,
+    branch: "holdfast/fix",
+    ownBranch: true,
+    base: "main",
+    baseCommit: null,
+    mergedTip: null,
+  };
+  return lossesOf({ ...workspace, ...more }, { env: repository.env });
+}
+
+const subject = (line: string) => line.replace(/^((?:\S+: )?)[0-9a-f]+ /, "$1");
+
+test("nothing where nothing was done", async () => {
+  expect(await losses()).toEqual({ files: [], commits: [] });
+});
+
+test("uncommitted files, new ones too, and commits that nothing else reaches, newest first", async () => {
+  repository.commit({ "b.txt": "b\n" }, "second", tree);
+  repository.commit({ "c.txt": "c\n" }, "third", tree);
+  repository.write({ "a.txt": "changed\n", "dir/new.txt": "n\n" }, tree);
+  const { files, commits } = await losses();
+  expect(files).toEqual([" M a.txt", "?? dir/new.txt"]);
+  expect(commits.map(subject)).toEqual(["third", "second"]);
+});
+
+test("no commit that is merged, by whichever way", async () => {
+  repository.commit({ "b.txt": "b\n" }, "second", tree);
+  repository.commit({ "b.txt": "c\n" }, "third", tree);
+  const order = { name: "fix", tree, branch: "holdfast/fix", into: "main", env: repository.env };
+  await merge({ ...order, way: "squash" });
+  expect((await losses()).commits).toEqual([]);
+  // Even where the base has gone on in the same lines: the tip that was merged is on record.
+  const mergedTip = repository.gitIn(tree, "rev-parse", "HEAD");
+  repository.commit({ "b.txt": "something else\n" }, "later");
+  expect((await losses()).commits.map(subject)).toEqual(["third", "second"]);
+  expect((await losses({ mergedTip })).commits).toEqual([]);
+});
+
+test("what came after a squash", async () => {
+  repository.commit({ "b.txt": "a\n" }, "first of two", tree);
+  const mergedTip = repository.commit({ "b.txt": "b\n" }, "second", tree);
+  await merge({ name: "fix", tree, branch: "holdfast/fix", into: "main", way: "squash", env: repository.env });
+  repository.commit({ "b.txt": "more\n" }, "third", tree);
+  expect((await losses({ mergedTip })).commits.map(subject)).toEqual(["third"]);
+});
+
+test("commits that undo each other are somebody's work all the same", async () => {
+  repository.commit({ "a.txt": "changed\n" }, "there", tree);
+  repository.commit({ "a.txt": "one\n" }, "and back", tree);
+  expect((await losses()).commits.map(subject)).toEqual(["and back", "there"]);
+});
+
+test("no commit that was pushed, nor one that the remote's side squashed", async () => {
+  const remote = join(repository.root, "remote.git");
+  repository.git("init", "--quiet", "--bare", remote);
+  repository.git("remote", "add", "origin", remote);
+  repository.git("push", "--quiet", "-u", "origin", "main");
+  repository.commit({ "b.txt": "b\n" }, "second", tree);
+  expect((await losses()).commits).toHaveLength(1);
+  const pushed = repository.gitIn(tree, "rev-parse", "HEAD");
+  repository.gitIn(tree, "push", "--quiet", "origin", "HEAD:refs/heads/fix");
+  expect((await losses()).commits).toEqual([]);
+  repository.git("update-ref", "-d", "refs/remotes/origin/fix");
+  const squashed = repository.git("commit-tree", "-p", "main", "-m", "squashed there", `${pushed}^{tree}`);
+  repository.git("push", "--quiet", "origin", `${squashed}:refs/heads/main`);
+  expect((await losses()).commits).toEqual([]);
+});
+
+test("no commit of a branch that stays: a person's own, or another that has it", async () => {
+  repository.commit({ "b.txt": "b\n" }, "second", tree);
+  expect((await losses({ ownBranch: false })).commits).toEqual([]);
+  repository.git("branch", "other", "holdfast/fix");
+  expect((await losses()).commits).toEqual([]);
+});
+
+test("commits of a detached head, of the branch beside it, and a rebase under way", async () => {
+  repository.commit({ "a.txt": "b\n" }, "on the branch", tree);
+  repository.gitIn(tree, "switch", "--quiet", "--detach", "main");
+  repository.commit({ "c.txt": "c\n" }, "detached", tree);
+  expect((await losses()).commits.map(subject)).toEqual(["detached", "on the branch"]);
+  repository.gitIn(tree, "switch", "--quiet", "holdfast/fix");
+  repository.commit({ "a.txt": "ours\n" }, "ours");
+  expect(() => repository.gitIn(tree, "rebase", "main")).toThrow();
+  expect((await losses()).files).toContain("(a rebase under way)");
+});
+
+test("the branch's commits where the directory is gone", async () => {
+  repository.commit({ "b.txt": "b\n" }, "second", tree);
+  rmSync(tree, { recursive: true });
+  const { files, commits } = await losses();
+  expect([files, commits.map(subject)]).toEqual([[], ["second"]]);
+});
+
+test("what is done in submodules and in repositories that were made inside", async () => {
+  const library = join(repository.root, "library");
+  repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
+  repository.commit({ "l.txt": "l\n" }, "library", library);
+  const local = ["-c", "protocol.file.allow=always"];
+  repository.git(...local, "submodule", "--quiet", "add", library, "lib");
+  repository.git("commit", "--quiet", "-m", "with a library");
+  const other = repository.worktree("other");
+  repository.gitIn(other, ...local, "submodule", "--quiet", "update", "--init");
+  const of = { path: other, branch: "holdfast/other" };
+  expect(await losses(of)).toEqual({ files: [], commits: [] });
+  repository.commit({ "m.txt": "m\n" }, "in the library", join(other, "lib"));
+  repository.write({ "l.txt": "changed\n" }, join(other, "lib"));
+  const inner = join(other, "inner");
+  repository.gitIn(other, "init", "--quiet", inner);
+  repository.commit({ "i.txt": "i\n" }, "inner", inner);
+  const { files, commits } = await losses(of);
+  expect(files).toEqual([" M lib", "?? inner/", " M lib/l.txt"]);
+  expect(commits.map(subject)).toEqual(["lib: in the library", "inner: inner"]);
+});

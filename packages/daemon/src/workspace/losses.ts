@@ -1,0 +1,114 @@
+/**
+ * What would be gone with a workspace's directory and its own branch. A commit is safe where something that stays reaches it: another branch, a
+ * tag, a remote, its base; or where the base has its content, by a squash here or on the remote's side. Takes no lock, changes nothing.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Losses } from "@holdfast/contract";
+import { combine } from "./combine.ts";
+import { type GitOptions, git, parts, tryGit } from "./git.ts";
+import { commitOf } from "./repository.ts";
+import { uncommitted, underWay } from "./uncommitted.ts";
+
+export interface Kept {
+  repo: string;
+  /** Its working tree, which may be gone. */
+  path: string;
+  branch: string | null;
+  /** The branch goes with it. */
+  ownBranch: boolean;
+  base: string | null;
+  baseCommit: string | null;
+  /** Its commit up to which the base has everything. */
+  mergedTip: string | null;
+}
+
+/** More are not listed, only counted. */
+const MOST_COMMITS = 100;
+
+export async function lossesOf(workspace: Kept, options: GitOptions): Promise<Omit<Losses, "sessions">> {
+  const tree = existsSync(join(workspace.path, ".git")) ? workspace.path : undefined;
+  const commits = await lostCommits(workspace, tree, options);
+  if (tree === undefined) return { files: [], commits };
+  const files = await uncommitted(tree, options);
+  const busy = await underWay(tree, options);
+  const inside = await insideRepositories(tree, files, options);
+  return {
+    files: [...files, ...(busy === undefined ? [] : [`(${busy} under way)`]), ...inside.files],
+    commits: [...commits, ...inside.commits],
+  };
+}
+
+async function lostCommits(workspace: Kept, tree: string | undefined, options: GitOptions): Promise<string[]> {
+  const { repo, branch, ownBranch } = workspace;
+  const head = tree === undefined ? undefined : await commitOf(tree, "HEAD", options.env);
+  const own = ownBranch && branch !== null ? await commitOf(repo, `refs/heads/${branch}`, options.env) : undefined;
+  const tips = [...new Set([head, own].filter((tip) => tip !== undefined))];
+  const lost: string[] = [];
+  for (const tip of tips) {
+    const commits = await unreachable(workspace, tip, options);
+    if (commits.length > 0 && !(await isContained(workspace, tip, options))) lost.push(...commits);
+  }
+  return [...new Set(lost)];
+}
+
+async function unreachable(
+  { repo, branch, ownBranch, base, baseCommit, mergedTip }: Kept,
+  tip: string,
+  options: GitOptions,
+): Promise<string[]> {
+  const except = ownBranch && branch !== null ? [`--exclude=${branch}`] : [];
+  const stays = (await Promise.all([base, baseCommit, mergedTip].map((name) => name && commitOf(repo, name, options.env)))).filter(Boolean);
+  return commitLines(repo, [tip, "--not", ...except, "--branches", "--remotes", "--tags", ...(stays as string[])], options);
+}
+
+async function commitLines(directory: string, range: readonly string[], options: GitOptions): Promise<string[]> {
+  const text = await git(directory, ["log", `--max-count=${MOST_COMMITS + 1}`, "--format=%h %s", ...range], options);
+  const lines = text.split("\n").filter((line) => line !== "");
+  if (lines.length <= MOST_COMMITS) return lines;
+  const all = await git(directory, ["rev-list", "--count", ...range], options);
+  return [...lines.slice(0, MOST_COMMITS), `and ${Number(all) - MOST_COMMITS} more`];
+}
+
+/** Merging it would change nothing: its base, here or as it was last fetched, has all of its content. */
+export async function isContained({ repo, base, mergedTip }: Kept, tip: string, options: GitOptions): Promise<boolean> {
+  if (base === null) return false;
+  const merged = mergedTip !== null && (await tryGit(repo, ["merge-base", "--is-ancestor", mergedTip, tip], options)).code === 0;
+  for (const name of [base, `${base}@{upstream}`]) {
+    const commit = await commitOf(repo, name, options.env);
+    if (commit === undefined) continue;
+    // Commits that together change nothing are in every base, and still somebody's work.
+    const common = await tryGit(repo, ["merge-base", commit, tip], options);
+    if (common.code !== 0 || (await treeId(repo, common.stdout.trim(), options)) === (await treeId(repo, tip, options))) continue;
+    const sides = { directory: repo, base: commit, tip, merged: merged ? mergedTip : undefined };
+    // Also no: a git that cannot merge so.
+    const combined = await combine(sides, options).catch(() => undefined);
+    if (combined && "tree" in combined && combined.tree === (await treeId(repo, commit, options))) return true;
+  }
+  return false;
+}
+
+function treeId(directory: string, commit: string, options: GitOptions): Promise<string> {
+  return git(directory, ["rev-parse", `${commit}^{tree}`], options);
+}
+
+/** Submodules, and other repositories in the tree that git knows no more of than that they are there: their objects go with the tree. */
+async function insideRepositories(tree: string, files: readonly string[], options: GitOptions): Promise<Omit<Losses, "sessions">> {
+  const losses = { files: [] as string[], commits: [] as string[] };
+  for (const path of await repositoriesIn(tree, files, options)) {
+    const directory = join(tree, path);
+    const changed = await uncommitted(directory, options);
+    const inside = await insideRepositories(directory, changed, options);
+    const commits = await commitLines(directory, ["--all", "--not", "--remotes"], options).catch(() => []);
+    losses.files.push(...[...changed, ...inside.files].map((line) => `${line.slice(0, 3)}${path}/${line.slice(3)}`));
+    losses.commits.push(...[...commits, ...inside.commits].map((line) => `${path}: ${line}`));
+  }
+  return losses;
+}
+
+export async function repositoriesIn(tree: string, files: readonly string[], options: GitOptions): Promise<string[]> {
+  const links = parts(await git(tree, ["ls-files", "--stage", "-z"], options)).filter((line) => line.startsWith("160000 "));
+  const known = links.map((line) => line.slice(line.indexOf("\t") + 1));
+  const unknown = files.filter((line) => line.startsWith("?? ") && line.endsWith("/")).map((line) => line.slice(3, -1));
+  return [...known, ...unknown].filter((path) => existsSync(join(tree, path, ".git")));
+}

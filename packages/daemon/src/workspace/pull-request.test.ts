@@ -1,0 +1,123 @@
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { findProgram } from "@holdfast/platform";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { openPullRequest, type PullRequestOrder } from "./pull-request.ts";
+import { push } from "./push.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
+
+let repository: ScratchRepository;
+let tree: string;
+let remote: string;
+
+beforeEach(() => {
+  repository = new ScratchRepository();
+  onTestFinished(() => repository[Symbol.dispose]());
+  remote = join(repository.root, "remote.git");
+  repository.git("init", "--quiet", "--bare", remote);
+  repository.git("remote", "add", "origin", remote);
+  tree = repository.worktree("fix");
+  repository.commit({ "b.txt": "b\n" }, "Mend the login", tree);
+  repository.commit({ "c.txt": "c\n" }, "And its test", tree);
+});
+
+const order = (more: Partial<PullRequestOrder> = {}) => ({ tree, branch: "holdfast/fix", base: "main", draft: false, ...more });
+const options = (more: Record<string, string> = {}) => ({ env: { ...repository.env, ...more } });
+
+/** A gh that writes down what it was asked for, then does what the script says. */
+function scripted(script: string): { env: Record<string, string> } {
+  const directory = join(repository.root, "programs");
+  repository.write(
+    { "programs/gh": `#!/bin/sh\nprintf '%s\\n' "$@" > ${repository.root}/asked\ncat > ${repository.root}/body\n${script}\n` },
+    repository.root,
+  );
+  chmodSync(join(directory, "gh"), 0o755);
+  return options({ PATH: `${directory}:${repository.env.PATH}` });
+}
+
+test("the branch goes to the remote and is followed from there", async () => {
+  const { remote: name, commit } = await push(order(), options());
+  expect(name).toBe("origin");
+  expect(repository.gitIn(remote, "rev-parse", "holdfast/fix")).toBe(commit);
+  expect(repository.gitIn(tree, "rev-parse", "--abbrev-ref", "HEAD@{upstream}")).toBe("origin/holdfast/fix");
+});
+
+test("the remote of the base is taken before origin, and the only one before none", async () => {
+  const upstream = join(repository.root, "upstream.git");
+  repository.git("init", "--quiet", "--bare", upstream);
+  repository.git("remote", "add", "upstream", upstream);
+  repository.git("push", "--quiet", "-u", "upstream", "main");
+  expect((await push(order(), options())).remote).toBe("upstream");
+  repository.git("remote", "remove", "upstream");
+  repository.git("remote", "rename", "origin", "only");
+  expect((await push(order(), options())).remote).toBe("only");
+  repository.git("remote", "remove", "only");
+  await expect(push(order(), options())).rejects.toMatchObject({ code: "repository_unusable", hint: "add one: git remote add origin URL" });
+});
+
+test("what git says of a push that fails is told as it is", async () => {
+  repository.write({ "hooks/pre-receive": "#!/bin/sh\necho the gate is closed >&2\nexit 1\n" }, remote);
+  chmodSync(join(remote, "hooks/pre-receive"), 0o755);
+  await expect(push(order(), options())).rejects.toMatchObject({
+    code: "git_failed",
+    message: expect.stringMatching(/remote: the gate is closed/),
+  });
+});
+
+test("gh is asked with base, head, the first commit's title and the commits", async () => {
+  const gh = scripted("echo Creating... >&2; echo https://example.com/pull/7");
+  const opened = await openPullRequest(order({ draft: true }), gh);
+  expect(opened).toMatchObject({ url: "https://example.com/pull/7", existed: false, title: "Mend the login" });
+  expect(repository.read("asked", repository.root).split("\n").slice(0, -1)).toEqual([
+    "pr",
+    "create",
+    "--base",
+    "main",
+    "--head",
+    "holdfast/fix",
+    "--title",
+    "Mend the login",
+    "--draft",
+    "--body-file",
+    "-",
+  ]);
+  expect(repository.read("body", repository.root)).toBe("- Mend the login\n- And its test");
+  expect(repository.gitIn(remote, "rev-parse", "holdfast/fix")).toBe(opened.pushed.commit);
+});
+
+test("what the agent wrote of its results is the body, but not the template", async () => {
+  const file = ".holdfast/context/results-summary.md";
+  const gh = scripted("echo https://example.com/pull/7");
+  repository.write({ [file]: "# Results\n\n<!-- what came\nof it -->\n" }, tree);
+  await openPullRequest(order(), gh);
+  expect(repository.read("body", repository.root)).toMatch(/^- Mend/);
+  repository.write({ [file]: "# Results\n\n<!-- what came of it -->\nIt works.\n" }, tree);
+  await openPullRequest(order({ title: "T" }), gh);
+  expect(repository.read("body", repository.root)).toBe("# Results\n\nIt works.");
+});
+
+test("one that is there already is said so, with its address", async () => {
+  const gh = scripted(
+    `echo 'a pull request for branch "holdfast/fix" into branch "main" already exists:' >&2; echo https://example.com/pull/7 >&2; exit 1`,
+  );
+  expect(await openPullRequest(order(), gh)).toMatchObject({ url: "https://example.com/pull/7", existed: true });
+});
+
+test("gh's own words are told where it fails", async () => {
+  const gh = scripted("echo To get started with GitHub CLI, please run: gh auth login >&2; exit 4");
+  await expect(openPullRequest(order(), gh)).rejects.toMatchObject({ message: expect.stringMatching(/is pushed, but gh .*gh auth login/) });
+});
+
+test("without gh the branch is pushed, and it is said how to get gh and what the remote offers", async () => {
+  repository.write({ "hooks/post-receive": "#!/bin/sh\necho 'Create a pull request: https://example.com/compare/fix' >&2\n" }, remote);
+  chmodSync(join(remote, "hooks/post-receive"), 0o755);
+  // Alone on the PATH, whatever else is on this machine.
+  const alone = join(repository.root, "alone");
+  mkdirSync(alone);
+  symlinkSync(findProgram("git", repository.env.PATH, "/") ?? "", join(alone, "git"));
+  await expect(openPullRequest(order(), options({ PATH: alone }))).rejects.toMatchObject({
+    code: "program_not_found",
+    hint: expect.stringMatching(/cli\.github\.com[\s\S]*https:\/\/example\.com\/compare\/fix/),
+  });
+  expect(repository.gitIn(remote, "log", "-1", "--format=%s", "holdfast/fix")).toBe("And its test");
+});

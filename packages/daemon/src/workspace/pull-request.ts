@@ -1,0 +1,103 @@
+/** A pull request by `gh`, which knows the services and has the user's login; the branch is pushed before. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { HoldfastError } from "@holdfast/contract";
+import { findProgram } from "@holdfast/platform";
+import { type GitOptions, git, gitEnvironment } from "./git.ts";
+import { type Pushed, type PushOrder, push } from "./push.ts";
+import { commitOf } from "./repository.ts";
+
+export interface PullRequestOrder extends PushOrder {
+  title?: string | undefined;
+  draft: boolean;
+}
+
+export interface PullRequest {
+  url: string;
+  /** It was there already, and now has the new commits. */
+  existed: boolean;
+  title: string;
+  pushed: Pushed;
+}
+
+export async function openPullRequest(order: PullRequestOrder, options: GitOptions): Promise<PullRequest> {
+  const { tree, branch, draft } = order;
+  const title = order.title ?? (await firstSubject(order, options));
+  const pushed = await push(order, options);
+  const env = gitEnvironment(options);
+  const gh = findProgram("gh", env.PATH, tree);
+  if (gh === undefined) throw withoutGh(pushed);
+  const base = order.base === null ? [] : ["--base", baseName(order.base, pushed.remote)];
+  const args = ["pr", "create", ...base, "--head", branch, "--title", title, ...(draft ? ["--draft"] : []), "--body-file", "-"];
+  try {
+    const said = await run(gh, args, {
+      cwd: tree,
+      env: { ...env, GH_PROMPT_DISABLED: "1", NO_COLOR: "1" },
+      input: await bodyOf(order, options),
+    });
+    return { url: lastUrl(said.stdout) ?? said.stdout.trim(), existed: false, title, pushed };
+  } catch (error) {
+    const { stderr = "", message } = error as { stderr?: string; message: string };
+    const url = /already exists/.test(stderr) ? lastUrl(stderr) : undefined;
+    if (url !== undefined) return { url, existed: true, title, pushed };
+    throw new HoldfastError("git_failed", `the branch ${branch} is pushed, but gh opened no pull request: ${stderr.trim() || message}`, {
+      hint: "see what it says by hand: gh pr create",
+      cause: error,
+    });
+  }
+}
+
+async function firstSubject({ tree, branch, base }: PullRequestOrder, options: GitOptions): Promise<string> {
+  const without = base !== null && (await commitOf(tree, base, options.env)) !== undefined ? [`^${base}`] : [];
+  const subjects = (await git(tree, ["log", "--reverse", "--no-merges", "--format=%s", `refs/heads/${branch}`, ...without], options)).split(
+    "\n",
+  );
+  if (subjects[0]) return subjects[0];
+  throw new HoldfastError("merge_refused", `${branch} has no commit that ${base ?? "its base"} does not have: there is nothing to ask for`);
+}
+
+/** As the remote calls it. */
+function baseName(base: string, remote: string): string {
+  return base.startsWith(`${remote}/`) ? base.slice(remote.length + 1) : base;
+}
+
+/** What the agent wrote of its results, else its commits. */
+async function bodyOf({ tree, branch, base }: PullRequestOrder, options: GitOptions): Promise<string> {
+  const summary = resultsOf(tree);
+  if (summary !== undefined) return summary;
+  const without = base === null ? [] : [`^${base}`];
+  return git(tree, ["log", "--reverse", "--no-merges", "--format=- %s", `refs/heads/${branch}`, ...without], options).catch(() => "");
+}
+
+/** Nothing but headings, comments and blank lines is the template. */
+export function resultsOf(tree: string): string | undefined {
+  try {
+    const text = readFileSync(join(tree, ".holdfast/context/results-summary.md"), "utf8");
+    const bare = text.replaceAll(/<!--[\s\S]*?-->/g, "").replaceAll(/^\s*(#.*)?$/gm, "");
+    return bare.trim() === "" ? undefined : text.replaceAll(/<!--[\s\S]*?-->\n?/g, "").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function run(program: string, args: string[], { input, ...options }: { cwd: string; env: Record<string, string>; input: string }) {
+  const running = promisify(execFile)(program, args, options);
+  running.child.stdin?.on("error", () => {}).end(input);
+  return running;
+}
+
+function lastUrl(text: string): string | undefined {
+  return text.match(/https?:\/\/\S+/g)?.at(-1);
+}
+
+function withoutGh({ remote, branch, said }: Pushed): HoldfastError {
+  return new HoldfastError(
+    "program_not_found",
+    `the branch ${branch} is pushed to ${remote}, but gh, which opens pull requests, is not on your PATH`,
+    {
+      hint: `install it from https://cli.github.com and log in with: gh auth login${said === "" ? "" : `; or open it yourself. The remote says:\n${said}`}`,
+    },
+  );
+}
