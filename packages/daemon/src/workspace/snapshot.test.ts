@@ -2,15 +2,15 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type ScratchRepository, scratchRepository } from "./scratch-repository.ts";
+import { type Scratch, scratchRepository } from "./scratch-repository.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 
-function take(repository: ScratchRepository, largeFile?: number): Promise<Snapshot> {
+function take(repository: Scratch, largeFile?: number): Promise<Snapshot> {
   return takeSnapshot(repository.path, { env: repository.env, message: "kept", ...(largeFile === undefined ? {} : { largeFile }) });
 }
 
 /** Path to mode and contents. */
-function files(repository: ScratchRepository, commit: string): Record<string, string> {
+function files(repository: Scratch, commit: string): Record<string, string> {
   const list = execFileSync("git", ["ls-tree", "-r", "-z", commit], { cwd: repository.path, encoding: "latin1" })
     .split("\0")
     .filter(Boolean);
@@ -23,7 +23,7 @@ function files(repository: ScratchRepository, commit: string): Record<string, st
 }
 
 /** All that a snapshot must leave alone. */
-function untouched(repository: ScratchRepository): unknown {
+function untouched(repository: Scratch): unknown {
   const git = join(repository.path, ".git");
   return {
     index: readFileSync(join(git, "index")).toString("base64"),
