@@ -1,0 +1,172 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { askPairs, scratchPlaces } from "./conflicts.ts";
+import { TestRepository } from "./fixtures/repository.ts";
+
+const NAME = `hf-conflicts-test-${process.pid}-`;
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  for (const place of [...scratchPlaces(), tmpdir()]) expect(readdirSync(place).filter((name) => name.startsWith(NAME))).toEqual([]);
+});
+
+function ask(repository: TestRepository, ...pairs: [string, string][]) {
+  return askPairs({ repository, pairs: pairs.map(([ours, theirs]) => ({ ours, theirs })), scratchName: NAME });
+}
+
+/** Branches `a`, `b` and `c`: the first two change the same line, of files with odd names among others. */
+function threeSides(): { repository: TestRepository; a: string; b: string; c: string } {
+  const odd = ["one.txt", "with a\nline break.txt", "ünïcödé.txt"];
+  const all = (text: string) => Object.fromEntries(odd.map((name) => [name, text]));
+  const repository = new TestRepository({ files: { ...all("line\n"), "two.txt": "two\n" } });
+  const a = repository.commit({ files: all("a\n"), directory: repository.tree("a") });
+  const b = repository.commit({ files: all("b\n"), directory: repository.tree("side/b") });
+  const c = repository.commit({ files: { "two.txt": "c\n" }, directory: repository.tree("c") });
+  return { repository, a, b, c };
+}
+
+const ODD = ["one.txt", "with a\nline break.txt", "ünïcödé.txt"];
+
+/** A git that knows less than this machine's: it runs `script` first, which may end it. */
+function olderGit(repository: TestRepository, script: string): void {
+  const bin = join(repository.root, "bin");
+  mkdirSync(bin);
+  const real = (process.env.PATH ?? "").split(delimiter).find((directory) => existsSync(join(directory, "git")));
+  writeFileSync(join(bin, "git"), `#!/bin/sh\necho "$*" >> "${repository.root}/calls"\n${script}\nexec "${real}/git" "$@"\n`);
+  chmodSync(join(bin, "git"), 0o755);
+  vi.stubEnv("PATH", `${bin}${delimiter}${process.env.PATH}`);
+}
+
+test("of many pairs in one process, each has the files that would not merge", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  const { a, b, c } = sides;
+  expect(await ask(repository, [a, b], [a, c], [b, a], [b, c], [a, a])).toEqual([ODD, [], ODD, [], []]);
+});
+
+test("asking leaves nothing in the repository, nor in a working tree", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  const before = repository.git("count-objects", "-v");
+  expect(await ask(repository, [sides.a, sides.b], [sides.a, sides.c])).toEqual([ODD, []]);
+  expect(repository.git("count-objects", "-v")).toBe(before);
+  expect(repository.git("status", "--porcelain")).toBe("");
+});
+
+test("a pair without a common ancestor, or of a commit that is not there, cannot be told; those after it can", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  const { a, b, c } = sides;
+  repository.git("switch", "-q", "--orphan", "other");
+  const unrelated = repository.commit({ files: { "one.txt": "x\n" } });
+  const missing = "1".repeat(40);
+  const pairs: [string, string][] = [
+    [a, unrelated],
+    [a, b],
+    [b, unrelated],
+    [missing, a],
+    [a, c],
+    [b, missing],
+  ];
+  expect(await ask(repository, ...pairs)).toEqual([null, ODD, null, null, [], null]);
+});
+
+test("in a shallow clone, what is there is told", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  const clone = join(repository.root, "shallow");
+  repository.in(repository.root, "clone", "-q", "--depth", "1", "--no-single-branch", `file://${repository.path}`, clone);
+  const of = (branch: string) => repository.in(clone, "rev-parse", `origin/${branch}`);
+  const shallow = { path: clone, common: join(clone, ".git"), bare: false };
+  const ours = repository.commit({ files: { "one.txt": "ours\n" }, directory: clone });
+  repository.in(clone, "switch", "-q", "-c", "x", "HEAD^");
+  const theirs = repository.commit({ files: { "one.txt": "theirs\n" }, directory: clone });
+  const pairs = [
+    { ours: of("a"), theirs: of("side/b") },
+    { ours, theirs },
+  ];
+  expect(await askPairs({ repository: shallow, pairs, scratchName: NAME })).toEqual([null, ["one.txt"]]);
+});
+
+test("a bare repository, and one whose path holds colons, quotes and spaces, are asked as well", async () => {
+  using bare = new TestRepository({ bare: true });
+  const commitOn = (branch: string) => bare.commit({ files: { "a.txt": `${branch}\n` }, directory: bare.tree(branch) });
+  const [x, y] = [commitOn("x"), commitOn("y")];
+  expect(await ask(bare, [x, y])).toEqual([["a.txt"]]);
+
+  const sides = threeSides();
+  using repository = sides.repository;
+  const odd = join(repository.root, 'a: "copy" \\ of it');
+  repository.in(repository.root, "clone", "-q", "--mirror", repository.path, odd);
+  const outcomes = await askPairs({
+    repository: { path: odd, common: odd, bare: true },
+    pairs: [{ ours: sides.a, theirs: sides.b }],
+    scratchName: NAME,
+  });
+  expect(outcomes).toEqual([ODD]);
+});
+
+test("attributes of any directory count, and a merge driver finds nothing of the repository to write to", async () => {
+  const attributes = { ".gitattributes": "TOP merge=union\ndriven merge=mine\n", "deep/er/.gitattributes": "LOG merge=union\n" };
+  const files = (text: string) => ({ TOP: text, "deep/er/LOG": text, driven: text, plain: text });
+  using repository = new TestRepository({ files: { ...attributes, ...files("line\n") } });
+  repository.git("config", "merge.mine.driver", `pwd > ${repository.root}/where; cat %B > %A`);
+  const a = repository.commit({ files: files("a\n"), directory: repository.tree("a") });
+  const b = repository.commit({ files: files("b\n"), directory: repository.tree("b") });
+  expect(await ask(repository, [a, b])).toEqual([["plain"]]);
+  expect(readdirSync(repository.root)).toContain("where");
+  expect(repository.git("status", "--porcelain")).toBe("");
+});
+
+test("a directory that was renamed to two places is a conflict, though no single file is", async () => {
+  const files = Object.fromEntries(["1", "2", "3", "4"].map((name) => [`old/${name}`, `the text of ${name}\n`.repeat(9)]));
+  using repository = new TestRepository({ files });
+  const one = repository.tree("one");
+  for (const [name, into] of Object.entries({ "1": "x", "2": "x", "3": "y", "4": "y" })) {
+    mkdirSync(join(one, into), { recursive: true });
+    repository.in(one, "mv", `old/${name}`, `${into}/${name}`);
+  }
+  const a = repository.commit({ directory: one });
+  const b = repository.commit({ files: { "old/5": "new\n" }, directory: repository.tree("two") });
+  const [outcome] = await ask(repository, [a, b]);
+  expect(outcome?.length).toBeGreaterThan(0);
+});
+
+test("a git that cannot be asked for many at once is asked for each", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  olderGit(repository, 'case "$*" in *--stdin*) echo "usage" >&2; exit 129;; esac');
+  const { a, b, c } = sides;
+  expect(await ask(repository, [a, b], [a, c], [b, c])).toEqual([ODD, [], []]);
+});
+
+test("a git that cannot be asked at all is named, with what it takes", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  olderGit(repository, 'case "$*" in *merge-tree*) echo "usage" >&2; exit 129;; version) echo "git version 2.30.2"; exit 0;; esac');
+  await expect(ask(repository, [sides.a, sides.b])).rejects.toMatchObject({
+    code: "git_failed",
+    message: "git 2.30.2 cannot tell whether two workspaces would merge",
+    hint: "it takes git 2.38 or newer",
+  });
+});
+
+test("a repository that is gone is an error, and not a list of pairs that cannot be told", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  rmSync(repository.path, { recursive: true });
+  await expect(ask(repository, [sides.a, sides.b])).rejects.toThrow(/not a git repository/);
+});
+
+test("210 pairs take one process", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  olderGit(repository, "");
+  const pairs = Array.from({ length: 210 }, (_, index): [string, string] => [sides.a, index % 2 === 0 ? sides.b : sides.c]);
+  const outcomes = await ask(repository, ...pairs);
+  expect(outcomes.filter((files) => files?.length === 3).length).toBe(105);
+
+  expect(readFileSync(join(repository.root, "calls"), "utf8").split("\n").filter(Boolean).length).toBe(1);
+});

@@ -1,0 +1,55 @@
+/**
+ * A throw-away place for merges that nobody keeps: `git merge-tree` writes the trees it makes, and runs the repository's merge drivers in its
+ * directory. Here it writes to an object directory of its own, with the repository's as its alternate, and stands in a directory that shows
+ * it the repository's attributes and nothing else: the repository does not grow, and no file appears in anybody's working tree.
+ */
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isMissing } from "@holdfast/platform";
+import type { Repository } from "./repository.ts";
+
+export interface MergeScratch extends Disposable {
+  /** Where git is to be run. */
+  readonly directory: string;
+  /** With this in its environment. */
+  readonly with: Readonly<Record<string, string>>;
+}
+
+export function openScratch({ path, common, bare }: Pick<Repository, "path" | "common" | "bare">, prefix: string): MergeScratch {
+  const root = mkdtempSync(prefix);
+  const objects = join(root, "objects");
+  const directory = join(root, "tree");
+  mkdirSync(join(objects, "info"), { recursive: true });
+  mkdirSync(directory);
+  writeFileSync(join(objects, "info", "alternates"), `${quoted(join(common, "objects"))}\n`);
+  if (!bare) showAttributes(path, directory);
+  return {
+    directory,
+    with: { GIT_DIR: common, GIT_OBJECT_DIRECTORY: objects, GIT_NO_LAZY_FETCH: "1" },
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+/** Removes what a process that was killed left behind. */
+export function sweepScratch(prefix: string): void {
+  const [, parent = ".", start = ""] = /^(.*)\/([^/]*)$/.exec(prefix) ?? [];
+  for (const name of readdirSync(parent)) if (name.startsWith(start)) rmSync(join(parent, name), { recursive: true, force: true });
+}
+
+/** Git takes attributes from the working tree: in it, `merge=union` and the like are found in any directory. */
+function showAttributes(tree: string, directory: string): void {
+  try {
+    for (const entry of readdirSync(tree, { withFileTypes: true })) {
+      if (entry.isDirectory() && entry.name !== ".git") symlinkSync(join(tree, entry.name), join(directory, entry.name));
+    }
+    copyFileSync(join(tree, ".gitattributes"), join(directory, ".gitattributes"));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+/** As git reads a line of `info/alternates`: one that begins with `"` is quoted as in C. */
+function quoted(path: string): string {
+  const escaped = path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
+  return `"${escaped}"`;
+}
