@@ -1,0 +1,154 @@
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { TestRepository } from "./fixtures/repository.ts";
+import { RefWatch } from "./ref-watch.ts";
+
+/** A watch on some refs that counts its notices. */
+class Noticed implements Disposable {
+  count = 0;
+  readonly watch: RefWatch;
+
+  constructor(repository: TestRepository, ...files: string[]) {
+    this.watch = new RefWatch({ common: repository.common, onNotice: () => this.count++ });
+    this.watch.follow(files);
+  }
+
+  /** What is done is noticed; what came before it is not taken for it. */
+  async by(work: () => unknown): Promise<void> {
+    await delay(150);
+    const before = this.count;
+    work();
+    for (let waited = 0; this.count === before; waited += 10) {
+      if (waited > 5000) throw new Error(`not noticed: ${work}`);
+      await delay(10);
+    }
+  }
+
+  /** Nothing is noticed of it, while what is done after it is. */
+  async notBy(work: () => unknown, then: () => unknown): Promise<void> {
+    await delay(150);
+    const before = this.count;
+    work();
+    await delay(200);
+    expect(this.count).toBe(before);
+    await this.by(then);
+  }
+
+  [Symbol.dispose](): void {
+    this.watch[Symbol.dispose]();
+  }
+}
+
+test("a commit in a working tree is noticed, on a branch with slashes too", async () => {
+  using repository = new TestRepository();
+  const tree = repository.tree("team/one/a");
+  using noticed = new Noticed(repository, "refs/heads/team/one/a");
+  await noticed.by(() => repository.commit({ directory: tree }));
+  await noticed.by(() => repository.commit({ directory: tree }));
+});
+
+test("what is done to other branches, to the index and to the working tree wakes nobody up", async () => {
+  using repository = new TestRepository();
+  const tree = repository.tree("holdfast/a");
+  repository.git("branch", "other");
+  using noticed = new Noticed(repository, "refs/heads/holdfast/a", "worktrees/holdfast-a/HEAD");
+  await noticed.notBy(
+    () => {
+      repository.commit({ files: { "x.txt": "x\n" } });
+      repository.git("update-ref", "refs/heads/other", "main");
+      repository.git("update-ref", "refs/heads/holdfast/b", "main");
+      repository.git("status");
+    },
+    () => repository.commit({ directory: tree }),
+  );
+});
+
+test("refs that are packed, pruned and written anew are noticed all along", async () => {
+  using repository = new TestRepository();
+  const tree = repository.tree("holdfast/a");
+  using noticed = new Noticed(repository, "refs/heads/holdfast/a", "refs/heads/main");
+  for (let round = 0; round < 3; round++) {
+    await noticed.by(() => repository.git("pack-refs", "--all"));
+    expect(existsSync(join(repository.common, "refs/heads/holdfast"))).toBe(false);
+    await noticed.by(() => repository.commit({ directory: tree }));
+    await noticed.by(() => repository.commit({ directory: tree }));
+    await noticed.by(() => repository.git("gc", "-q"));
+    await noticed.by(() => repository.commit({ directory: tree }));
+  }
+});
+
+test("a directory of refs that is replaced at once by another, of the same number even, is still noticed", async () => {
+  using repository = new TestRepository();
+  const tree = repository.tree("holdfast/a");
+  const directory = join(repository.common, "refs/heads/holdfast");
+  const number = statSync(directory).ino;
+  using noticed = new Noticed(repository, "refs/heads/holdfast/a");
+  await noticed.by(() => {
+    repository.git("pack-refs", "--all");
+    for (let tries = 0; tries < 100 && statSync(directory, { throwIfNoEntry: false })?.ino !== number; tries++) {
+      rmSync(directory, { recursive: true, force: true });
+      mkdirSync(directory);
+    }
+  });
+  await noticed.by(() => repository.commit({ directory: tree }));
+});
+
+test("a branch that is deleted, and one of its name that is made again, are noticed", async () => {
+  using repository = new TestRepository();
+  repository.git("branch", "holdfast/a");
+  using noticed = new Noticed(repository, "refs/heads/holdfast/a");
+  await noticed.by(() => repository.git("branch", "-D", "holdfast/a"));
+  await noticed.by(() => repository.git("branch", "holdfast/a"));
+  await noticed.by(() => repository.git("update-ref", "refs/heads/holdfast/a", repository.commit()));
+});
+
+test("another branch that is checked out in a working tree, or none, is noticed", async () => {
+  using repository = new TestRepository();
+  const tree = repository.tree("holdfast/a");
+  using noticed = new Noticed(repository, "worktrees/holdfast-a/HEAD");
+  await noticed.by(() => repository.in(tree, "switch", "-q", "-c", "elsewhere"));
+  await noticed.by(() => repository.in(tree, "switch", "-q", "--detach"));
+  await noticed.by(() => repository.commit({ directory: tree }));
+});
+
+test("a repository that moves away and comes back is watched again, and so is one that is made anew in its place", async () => {
+  using repository = new TestRepository();
+  using noticed = new Noticed(repository, "refs/heads/main");
+  const away = join(repository.root, "away");
+  await noticed.by(() => renameSync(repository.path, away));
+  await noticed.by(() => renameSync(away, repository.path));
+  await noticed.by(() => repository.commit());
+  await noticed.by(() => renameSync(repository.common, away));
+  await noticed.by(() => renameSync(away, repository.common));
+  await noticed.by(() => repository.commit());
+  await noticed.by(() => rmSync(repository.path, { recursive: true }));
+  await noticed.by(() => repository.in(dirname(repository.path), "init", "-q", "-b", "main", repository.path));
+  await noticed.by(() => repository.commit());
+});
+
+test("where a directory further up was replaced without a notice, a look puts the watches right", async () => {
+  using repository = new TestRepository();
+  using noticed = new Noticed(repository, "refs/heads/main");
+  await noticed.notBy(
+    () => {
+      renameSync(repository.root, `${repository.root}-away`);
+      repository.in("/", "clone", "-q", `${repository.root}-away/repo`, repository.path);
+      noticed.watch.look();
+    },
+    () => repository.commit(),
+  );
+  rmSync(`${repository.root}-away`, { recursive: true });
+});
+
+test("many refs that change at once are few notices", async () => {
+  using repository = new TestRepository();
+  const names = Array.from({ length: 200 }, (_, index) => `holdfast/${index}`);
+  using noticed = new Noticed(repository, ...names.map((name) => `refs/heads/${name}`));
+  await noticed.by(() => {
+    for (const name of names.slice(0, 50)) repository.git("branch", name);
+  });
+  await delay(300);
+  expect(noticed.count).toBeLessThan(12);
+});
