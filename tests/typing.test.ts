@@ -109,3 +109,23 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.ok(["wait", "it", "--for", "output=b.e"])).toBe("bye\n");
   });
 });
+
+test.each([["exit"], ["waiting"], ["output=never"]])("wait --for %s says of a session that was removed that it was", async (what) => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "it"]);
+  await home.ok(["wait", "it", "--for", "idle"]);
+  const waiting = home.start(["wait", "it", "--for", what, "--timeout", "1m"]);
+  let said = "";
+  waiting.stderr.on("data", (chunk) => {
+    said += chunk;
+  });
+  const code = new Promise((resolve) => waiting.on("close", resolve));
+  // It follows by then; and hears of nothing before all of it has happened.
+  for (let asked = 0; asked < 3; asked++) await home.session("it");
+  waiting.kill("SIGSTOP");
+  await home.ok(["stop", "it"]);
+  await home.ok(["rm", "it"]);
+  waiting.kill("SIGCONT");
+  expect(await code).toBe(32);
+  expect(said).toMatch(/: it was removed\n.*holdfast events --session /);
+});

@@ -19,6 +19,7 @@ export async function untilStatus(
   let unknownSince: number | undefined;
   const found = await untilSession(context, {
     id: session.id,
+    name: session.name,
     signal: over,
     until: conditionOf(what),
     changes: ["session.status_changed", "session.started"],
@@ -35,8 +36,7 @@ export async function untilStatus(
     },
   });
   if (found) return found;
-  if (over.aborted) throw new HoldfastError("timeout", `${last.name} is ${inWords(last)}`);
-  throw new HoldfastError("session_not_found", `${last.name} was removed`);
+  throw new HoldfastError("timeout", `${last.name} is ${inWords(last)}`);
 }
 
 /** Each look is told what the last one saw: the end of a turn is a change, not a state. */

@@ -34,13 +34,17 @@ export async function printLogs(context: Context, options: LogOptions): Promise<
       if (!told) tellNext(context, { note, run: run + 1, raw: options.raw });
       told = true;
     };
-    const next = await untilSession(context, {
+    const awaited = untilSession(context, {
       id: session,
       until: (now) => now.runs > run || isOver(now),
       onChange(now) {
         if (now.restartAt !== null) tell(restartNote(now));
         return undefined;
       },
+    });
+    // Removed when it had ended: all of it was read.
+    const next = await awaited.catch((error: unknown) => {
+      if ((error as { code?: unknown }).code !== "session_removed") throw error;
     });
     if (!next || next.runs === run) return;
     tell(`… run ${run} has ended; this is run ${run + 1}`);

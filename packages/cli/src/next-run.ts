@@ -6,13 +6,15 @@ import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
 
 /** What changes whether a session has ended for good. */
-const CHANGES = ["session.ended", "session.run_created", "session.restart_abandoned"];
+const CHANGES = ["session.ended", "session.run_created", "session.restart_abandoned", "session.removed"];
 
 /** The daemon was killed or replaced, or its journal restored: its successor is asked. */
 const PASSING = ["daemon_unreachable", "cursor_gone", "journal_damaged"];
 
 export interface Awaiting {
   id: string;
+  /** By which it was known last. */
+  name?: string;
   signal?: AbortSignal;
   until(session: Session): boolean;
   /** What else may change whether it is so. */
@@ -22,16 +24,16 @@ export interface Awaiting {
 }
 
 /**
- * The session as soon as the condition holds; undefined when the signal aborts, or the session was removed. One whose next run is due is found
- * with `endedAt` and `restartAt`.
+ * The session as soon as the condition holds; undefined when the signal aborts. One whose next run is due is found with `endedAt` and
+ * `restartAt`; one that was removed is told as that.
  */
 export async function untilSession(context: Context, options: Awaiting): Promise<Session | undefined> {
   const signal = options.signal ?? new AbortController().signal;
   const type = [...CHANGES, ...(options.changes ?? [])];
+  let known: Known = { id: options.id, name: options.name ?? options.id };
   for (;;) {
-    const { cursor, sessions } = await context.client.call("listSessions", { query: { names: [options.id] } });
-    const [now] = sessions;
-    if (!now) return undefined;
+    const { cursor, now } = await asItIs(context, known);
+    known = now;
     if (options.until(now)) return now;
     if (signal.aborted) return undefined;
     const againMs = await options.onChange?.(now);
@@ -43,6 +45,29 @@ export async function untilSession(context: Context, options: Awaiting): Promise
       if (error instanceof HoldfastError && !PASSING.includes(error.code)) throw error;
     }
   }
+}
+
+async function asItIs(context: Context, known: Known): Promise<{ cursor: string; now: Session }> {
+  const { cursor, sessions } = await context.client.call("listSessions", { query: { names: [known.id] } }).catch(asRemoved(known));
+  const [now] = sessions;
+  if (!now) throw removed(known);
+  return { cursor, now };
+}
+
+interface Known {
+  id: string;
+  name: string;
+}
+
+/** What was there when we began and is not found any more was removed. */
+export function asRemoved(known: Known): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof HoldfastError && error.code === "session_not_found" ? removed(known) : error;
+  };
+}
+
+function removed({ id, name }: Known): HoldfastError {
+  return new HoldfastError("session_removed", `${name} was removed`, { hint: `what is left of it: holdfast events --session ${id}` });
 }
 
 /** Whether it has ended and no further run is due. */

@@ -8,6 +8,7 @@ export const ERRORS = {
   usage: { http: 400, exit: 2, what: "The command line or the request is malformed." },
   invalid_name: { http: 400, exit: 2, what: "A session name that is not allowed." },
   session_not_found: { http: 404, exit: 3, what: "No session has that name, id or id prefix." },
+  session_removed: { http: 410, exit: 32, what: "The session was removed while it was waited for." },
   session_ambiguous: { http: 409, exit: 4, what: "An id prefix that fits several sessions." },
   name_taken: { http: 409, exit: 5, what: "Another session, or token, has that name." },
   session_running: { http: 409, exit: 6, what: "The action needs a session that has ended." },

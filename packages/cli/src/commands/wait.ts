@@ -3,7 +3,7 @@ import type { Session } from "@holdfast/contract/session";
 import { AWAITED, type Awaited, untilStatus } from "../await-status.ts";
 import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";
-import { isOver, restartNote, untilSession } from "../next-run.ts";
+import { asRemoved, isOver, restartNote, untilSession } from "../next-run.ts";
 import { plain } from "../plain.ts";
 import { printedLines } from "../printed-lines.ts";
 import { oneName } from "../select.ts";
@@ -14,7 +14,7 @@ export const command: Command = {
   summary: "wait for a session's end, for what its agent does, or for something it prints",
   usage: "NAME [--for exit|idle|waiting|turn|output=REGEX] [--timeout 30s]",
   description:
-    "For the end (the default): returns when the session has ended and no further run is due; of one that is restarted, the next run is waited\nfor, until it is given up or somebody stops it. For output: when a line it has printed, or prints, fits the regular expression. When the\ntime is over first, or it ends without having printed it, the exit code is 16.\nFor an agent: idle (it waits for a prompt), waiting (it wants a person), turn (the turn that runs has ended, or the next one if none runs).\nWhen nothing tells what it does, the exit code is 23.",
+    "For the end (the default): returns when the session has ended and no further run is due; of one that is restarted, the next run is waited\nfor, until it is given up or somebody stops it. For output: when a line it has printed, or prints, fits the regular expression. When the\ntime is over first, or it ends without having printed it, the exit code is 16;\nwhen it is removed meanwhile, 32.\nFor an agent: idle (it waits for a prompt), waiting (it wants a person), turn (the turn that runs has ended, or the next one if none runs).\nWhen nothing tells what it does, the exit code is 23.",
   flags: {
     for: { value: "WHAT", summary: "what for: exit (default), idle, waiting, turn, or output=REGEX", complete: "waits" },
     timeout: { value: "TIME", summary: "how long at most (default: for ever)", complete: "nothing" },
@@ -58,7 +58,7 @@ function toldStatus(context: Context, session: Session): number {
 }
 
 async function untilEnded(context: Context, { session, over }: { session: Session; over: AbortSignal }): Promise<Session> {
-  const ended = await untilSession(context, { id: session.id, signal: over, until: isOver, onChange: sayRestart(context) });
+  const ended = await untilSession(context, { ...knownAs(session), signal: over, until: isOver, onChange: sayRestart(context) });
   if (!ended) throw tooLate(`${session.name} is still running`);
   return ended;
 }
@@ -72,12 +72,22 @@ async function untilPrinted(
   const onChange = sayRestart(context);
   for (let run = session.runs; ; run++) {
     const bytes = bytesOf(context, { ref: session.id, run, from: 0, follow: true, signal: over });
-    for await (const line of printedLines(bytes)) if (pattern.test(line)) return line;
+    const line = await firstThatFits(printedLines(bytes), pattern).catch(asRemoved(session));
+    if (line !== undefined) return line;
     const until = (now: Session) => now.runs > run || isOver(now);
-    const next = await untilSession(context, { id: session.id, signal: over, until, onChange });
+    const next = await untilSession(context, { ...knownAs(session), signal: over, until, onChange });
     if (!next) throw tooLate(`${session.name} has not printed it yet`);
     if (next.runs === run) throw tooLate(`${session.name} has ended without printing it`);
   }
+}
+
+async function firstThatFits(lines: AsyncIterable<string>, pattern: RegExp): Promise<string | undefined> {
+  for await (const line of lines) if (pattern.test(line)) return line;
+  return undefined;
+}
+
+function knownAs({ id, name }: Session): Pick<Session, "id" | "name"> {
+  return { id, name };
 }
 
 /** Once for each run that ends while the next is due. */
