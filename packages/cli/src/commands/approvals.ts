@@ -1,9 +1,10 @@
 import type { Approval } from "@holdfast/contract/approval";
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { AnyEvent } from "@holdfast/contract/events";
 import type { Decision } from "@holdfast/contract/status";
 import { approvalTable, describeApproval, outcomeOf } from "../approvals.ts";
 import type { Command, Context } from "../command.ts";
-import { Patience } from "../patience.ts";
+import { followEvents } from "../follow-events.ts";
 import { plain } from "../plain.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -89,30 +90,16 @@ async function answer(context: Context, ids: readonly string[], body: { decision
 
 /** What waits, then what comes and what becomes of it, one line each. A daemon that dies or is replaced is found again. */
 async function watch(context: Context): Promise<number> {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  const { cursor, approvals } = await waiting(context);
+  const { cursor: after, approvals } = await waiting(context);
   for (const approval of approvals) await tell(context, approval);
-  const patience = new Patience();
-  const session = context.flags.text("session");
-  const type = ["approval.requested", "approval.answered", "approval.resolved"];
-  let after = cursor;
-  while (!stop.signal.aborted) {
-    try {
-      for await (const event of context.client.events({ query: { after, type, session } }, stop.signal)) {
-        const id = String((event.data as { id?: unknown }).id);
-        const approval = await context.client.call("getApproval", { params: { id } }).catch(unlessGone);
-        // Of a request that is over by now there is another event.
-        if (approval && (approval.status !== "open" || event.type === "approval.requested")) await tell(context, approval);
-        after = `${event.epoch}:${event.seq}`;
-        patience.renew();
-      }
-    } catch (error) {
-      if (stop.signal.aborted) break;
-      if (error instanceof HoldfastError && error.code === "cursor_gone") throw error;
-      await patience.bear(error);
-    }
-  }
+  const query = { session: context.flags.text("session"), type: ["approval.requested", "approval.answered", "approval.resolved"] };
+  const onEvent = async ({ type, data }: AnyEvent) => {
+    const id = String((data as { id?: unknown }).id);
+    const approval = await context.client.call("getApproval", { params: { id } }).catch(unlessGone);
+    // Of a request that is over by now there is another event.
+    if (approval && (approval.status !== "open" || type === "approval.requested")) await tell(context, approval);
+  };
+  await followEvents(context, { query, after, onEvent });
   return 0;
 }
 

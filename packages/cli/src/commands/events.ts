@@ -1,7 +1,6 @@
-import { formatCursor } from "@holdfast/contract/cursor";
-import { HoldfastError } from "@holdfast/contract/errors";
+import type { AnyEvent } from "@holdfast/contract/events";
 import type { Command, Context } from "../command.ts";
-import { Patience } from "../patience.ts";
+import { followEvents } from "../follow-events.ts";
 import { writeOut } from "../write-out.ts";
 
 export const command: Command = {
@@ -26,7 +25,10 @@ export const command: Command = {
     const { flags } = context;
     const types = flags.list("type").flatMap((value) => value.split(","));
     const query = { session: flags.text("session"), type: types.length > 0 ? types : undefined };
-    return flags.has("follow") ? follow(context, query) : listAll(context, query);
+    if (!flags.has("follow")) return listAll(context, query);
+    const onEvent = (event: AnyEvent) => writeOut(`${JSON.stringify(event)}\n`);
+    await followEvents(context, { query, after: flags.text("after"), onEvent });
+    return 0;
   },
 };
 
@@ -40,27 +42,4 @@ async function listAll(context: Context, query: Query): Promise<number> {
     if (!page.more) return 0;
     after = page.cursor;
   }
-}
-
-/** A daemon that dies or is replaced is found again, at the place we had reached. */
-async function follow(context: Context, query: Query): Promise<number> {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  let after = context.flags.text("after");
-  const patience = new Patience();
-  while (!stop.signal.aborted) {
-    try {
-      for await (const event of context.client.events({ query: { ...query, after } }, stop.signal)) {
-        await writeOut(`${JSON.stringify(event)}\n`);
-        after = formatCursor(event);
-        patience.renew();
-      }
-    } catch (error) {
-      if (stop.signal.aborted) break;
-      // In another epoch our place means nothing.
-      if (error instanceof HoldfastError && error.code === "cursor_gone") throw error;
-      await patience.bear(error);
-    }
-  }
-  return 0;
 }
