@@ -288,7 +288,7 @@ test("an agent whose screen alone tells is shown in the inbox, and answered by i
   });
   expect(await home.cli(["approvals", "deny", "fix", "--reason", "x"])).toMatchObject({
     code: 27,
-    stderr: expect.stringContaining("no reason"),
+    stderr: expect.stringMatching(/no reason so\n.*holdfast send fix TEXT/),
   });
   // What cannot be said with it is not offered.
   expect(await home.ok(["approvals", "show", "fix"])).toMatch(/approvals allow \w+\nholdfast approvals deny \w+\n$/);

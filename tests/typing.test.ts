@@ -62,6 +62,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
       const again = await home.cli(["send", "it", "-", "--no-enter"], { input: text });
       expect(again.code).toBe(17);
       expect(again.stderr).toContain("nothing was typed: the program has not read");
+      expect(again.stderr).toContain("holdfast screen it;");
       expect(await home.json(["keys", "it", "a"])).toMatchObject({ pressed: 1, waitingBytes: expect.any(Number) });
     }
     writeFileSync(path.join(home.root, "go"), "");

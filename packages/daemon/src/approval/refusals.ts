@@ -19,9 +19,9 @@ export function over({ id, status, answeredBy, name }: ApprovalRecord): Holdfast
   });
 }
 
-export function noReason({ agent }: ApprovalRecord): HoldfastError {
+export function noReason({ agent, name }: ApprovalRecord): HoldfastError {
   return new HoldfastError("approval_unanswerable", `${agent} is answered by keys here, and takes no reason so`, {
-    hint: "leave --reason out, and tell it afterwards: holdfast send NAME TEXT",
+    hint: `leave --reason out, and tell it afterwards: holdfast send ${name} TEXT`,
   });
 }
 

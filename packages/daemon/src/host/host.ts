@@ -88,6 +88,14 @@ export function programEnded(): HoldfastError {
   });
 }
 
+/** A host knows runs, not names: where its hint says NAME, the session's is put. For `catch`. */
+export function naming(name: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof HoldfastError) || !error.hint?.includes("NAME")) throw error;
+    throw new HoldfastError(error.code, error.message, { hint: error.hint.replaceAll("NAME", name), cause: error });
+  };
+}
+
 /** How a run is called where only one word fits: a tmux session name, the HOLDFAST_RUN marker. */
 export function runMarker(run: RunId): string {
   return `${run.session}-${run.run}`;

@@ -103,7 +103,9 @@ export class Messages {
     const record = this.#find(id);
     if (record.state !== "queued") {
       throw new HoldfastError("message_gone", `the message ${id} cannot be taken back: it is ${record.state.replace("_", " ")}`, {
-        hint: "interrupt the agent instead: holdfast keys NAME Escape",
+        hint: record.open
+          ? `interrupt the agent instead: holdfast keys ${this.get(id).name} Escape`
+          : "what became of each: holdfast messages",
       });
     }
     this.#journal.append({ type: "message.cancelled", actor, session: record.session, data: { id } });

@@ -28,7 +28,7 @@ import { DAEMON } from "../access/principal.ts";
 import { conversationFor } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
-import { type Host, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
+import { type Host, naming, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
 import { type ClientKeys, parseKey } from "../host/keys.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { Reserve } from "../journal/reserve.ts";
@@ -436,7 +436,7 @@ export class Sessions {
         enterAfterMs: this.#profiles.find(record.agent)?.enterAfterMs,
         run: runOf(record),
         name: record.name,
-      })),
+      }).catch(naming(record.name))),
     }));
   }
 
@@ -448,7 +448,7 @@ export class Sessions {
     const keys = options.keys.map(parseKey);
     this.#recordInput(record, { actor: options.actor, bytes: null, keys: keys.length });
     return this.typing.inTurn(record.id, async () => {
-      const { waiting } = await this.#host(record.host).press(runOf(record), keys);
+      const { waiting } = await this.#host(record.host).press(runOf(record), keys).catch(naming(record.name));
       return { session: this.#view(record), pressed: keys.length, waitingBytes: waiting };
     });
   }
@@ -469,7 +469,7 @@ export class Sessions {
 
   screen(ref: string): Promise<Screen> {
     const record = this.#running(ref);
-    return this.#host(record.host).screen(runOf(record));
+    return this.#host(record.host).screen(runOf(record)).catch(naming(record.name));
   }
 
   recording(ref: string, options: { run?: number | undefined; since?: number | undefined; from?: number | undefined }) {
