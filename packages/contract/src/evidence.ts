@@ -38,5 +38,7 @@ export const Explanation = z.object({
   attention: believed(z.nullable(Attention)),
   background: believed(z.boolean()),
   others: z.array(Evidence),
+  /** Files with what its hooks told that could not be taken. */
+  unread: z.array(z.string()),
 });
 export type Explanation = z.infer<typeof Explanation>;

@@ -37,7 +37,7 @@ const SOURCES: Readonly<Record<Evidence["source"], string>> = {
 };
 
 function render({ session, explanation }: { session: Session; explanation: Explanation }): string {
-  const { turn, attention, background, others, sources } = explanation;
+  const { turn, attention, background, others, sources, unread } = explanation;
   const now = Date.now();
   const by = (evidence: Evidence) => `by ${SOURCES[evidence.source]}, ${ago(evidence, now)}: ${plain(evidence.what)}`;
   const unknown = sources.length === 0 ? "unknown: nothing tells it" : "unknown: nothing has told it yet";
@@ -64,6 +64,11 @@ function render({ session, explanation }: { session: Session; explanation: Expla
       ],
       ...others.map((one): [string, string] => ["seen besides", `${claimed(one, now)}, ${by(one)}`]),
     );
+  }
+  const [first] = unread;
+  if (first !== undefined) {
+    const file = plain(unread.length === 1 ? first : first.slice(0, first.lastIndexOf("/") + 1));
+    rows.push(["not taken", `${unread.length === 1 ? "something" : `${unread.length} things`} that its hooks told; set aside: ${file}`]);
   }
   return rows.map(([name, value]) => `${color("dim", name.padEnd(12))} ${value}`).join("\n");
 }

@@ -276,6 +276,24 @@ test.each(["SIGTERM", "SIGKILL"] as const)("a hook that is ended by %s is withdr
   expect(world.sessions.get(SESSION)?.status).not.toBe("waiting");
 });
 
+test("a hook whose question cannot be taken is let go, and what it asked is named", async () => {
+  await using world = new World();
+  world.begin();
+  world.status.followWith(({ signal }) => {
+    if (signal?.tool) throw new Error("a defect");
+    return [];
+  });
+  const { printed } = world.ask("rm x");
+  // Tried with each look, and then given up.
+  await eventually(() => expect(world.left().filter((name) => /^[^.].*\.ask$/.test(name))).toHaveLength(2));
+  world.status.look(RUN);
+  world.status.look(RUN);
+  expect(await printed).toBe("");
+  expect(world.left()).toEqual([]);
+  const record = world.sessions.get(SESSION);
+  expect(record && world.status.explain(record).unread).toEqual([expect.stringMatching(/unread\/.+\.ask$/)]);
+});
+
 test("a killed hook is found by the sweep", async () => {
   await using world = new World("codex");
   world.begin();

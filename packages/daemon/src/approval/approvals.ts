@@ -100,18 +100,20 @@ export class Approvals implements Parking, Disposable {
       else this.#tell(approval);
     }
     for (const { session, run } of this.#queries.list({ open: true })) this.look({ session, run });
-    for (const { id, run } of live) this.#letGo({ session: id, run });
+    for (const { id, run } of live) this.#letGoUnknown({ session: id, run });
     this.#arm();
   }
 
   /** What a hook asked that a lost journal knew of, nobody knows any more: it ends, and its agent asks by itself. */
-  #letGo({ session, run }: RunId): void {
-    const directory = runDirectory(this.#home, session, run);
-    for (const ask of waitingAsks(directory)) {
-      if (this.#queries.byAsk(session, run, ask)) continue;
-      using hook = WaitingHook.find(directory, ask);
-      hook?.answer("");
+  #letGoUnknown(of: RunId): void {
+    for (const ask of waitingAsks(runDirectory(this.#home, of.session, of.run))) {
+      if (!this.#queries.byAsk(of.session, of.run, ask)) this.letGo(of, ask);
     }
+  }
+
+  letGo({ session, run }: RunId, ask: string): void {
+    using hook = WaitingHook.find(runDirectory(this.#home, session, run), ask);
+    hook?.answer("");
   }
 
   [Symbol.dispose](): void {

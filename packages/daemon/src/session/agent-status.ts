@@ -5,14 +5,14 @@
  * A hook's file is deleted when what follows from it is written, all of it in one transaction. Taken twice it changes nothing: evidence
  * carries its own time, and what is older than what is known says nothing new.
  */
-import { type FSWatcher, rmSync } from "node:fs";
+import type { FSWatcher } from "node:fs";
 import { type EventData, type Evidence, type Explanation, type HostName, hasEnded, type Screen, unwritable } from "@holdfast/contract";
 import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { dialogOn } from "../agent/dialog.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
 import { hasHooks } from "../agent/hooks/injection.ts";
-import { readSignals, type SignalFile, watchSignals } from "../agent/hooks/signal-files.ts";
+import { type SignalFile, takeSignals, unreadSignals, watchSignals } from "../agent/hooks/signal-files.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { withEvidence } from "../agent/status/evidence.ts";
@@ -42,6 +42,8 @@ interface Observed {
   /** Works, but nothing moves. */
   hung: boolean;
   env: Readonly<Record<string, string>> | undefined;
+  /** Of files of its hooks. */
+  failures: Map<string, number>;
 }
 
 /** What else follows from a signal or a change; written in the same transaction. */
@@ -66,6 +68,8 @@ interface Absorbed {
 export interface Parking {
   /** Of a hook that waits for an answer; undefined when it waits no longer, or its requests are not parked: then it only told. */
   park(asked: { record: SessionRecord; ask: string; signal: Signal }): Parked | undefined;
+  /** A hook whose question nobody can read ends without an answer. */
+  letGo(run: RunId, ask: string): void;
   /** Now and then, and when the run begins or has ended. */
   look(run: RunId): void;
   ended(run: RunId): void;
@@ -136,6 +140,7 @@ export class AgentStatus implements RunObserver, Disposable {
       heardAt: performance.now(),
       hung: record.standing?.hung ?? false,
       env: undefined,
+      failures: new Map(),
     });
     this.#takeSignals(run);
     this.#looks.stir(marker);
@@ -223,7 +228,7 @@ export class AgentStatus implements RunObserver, Disposable {
       ["screen", profile?.screen?.some(({ line, foot, without }) => line ?? foot ?? without)],
     ];
     const sources = profile?.untested ? [] : has.flatMap(([source, there]) => (there ? [source] : []));
-    return { sources, ...explain(evidence) };
+    return { sources, ...explain(evidence), unread: unreadSignals(runDirectory(this.#home, record.id, record.run)) };
   }
 
   /** Evidence carries the time of day: when somebody sets the clock, what is known moves along, or nothing new would be newer. */
@@ -241,14 +246,18 @@ export class AgentStatus implements RunObserver, Disposable {
     if (!observed?.profile.hooks) return;
     this.#followClock();
     try {
-      for (const file of readSignals(runDirectory(this.#home, run.session, run.run))) this.#take(observed, file);
+      takeSignals(runDirectory(this.#home, run.session, run.run), {
+        take: (file) => this.#take(observed, file),
+        failures: observed.failures,
+        onAside: ({ ask }) => ask !== undefined && this.#parking?.letGo(run, ask),
+      });
     } catch (error) {
       // They stay where they are, and are tried again with the next one and at every sweep.
       log(`session ${run.session}: what its hooks told cannot be taken: ${describe(error)}`);
     }
   }
 
-  #take(observed: Observed, { path, at, payload, ask }: SignalFile): void {
+  #take(observed: Observed, { at, payload, ask }: SignalFile): void {
     const record = this.#queries.get(observed.run.session);
     const { hooks } = observed.profile;
     observed.heardAt = performance.now();
@@ -275,7 +284,6 @@ export class AgentStatus implements RunObserver, Disposable {
       if (conversation !== null && conversation !== record.conversation) amendSpec(this.#home, record.id, { conversation });
       this.#looks.order(runMarker(observed.run), LOOK_AGAIN_MS);
     }
-    rmSync(path, { force: true });
   }
 
   async #look(marker: string, settled: boolean): Promise<void> {

@@ -38,12 +38,15 @@ export const ANSWERS = "answers";
 /** What a hook tells that waits for an answer is in a file with this ending, and so is the FIFO it waits on. */
 export const ASK = ".ask";
 
+/** What a hook could not tell, on a full disk, is an empty file with this ending: a name needs no room where words do. */
+export const LOST = ".lost";
+
 /** The name is that of the process that tells: two that live have two. One that was told and not read yet keeps its name. */
 const TELL = `#!/bin/sh
 d=\${0%/*}/../${SIGNALS}
 n=$$
-while [ -e "$d/$n" ]; do n=$n.0; done
-cat > "$d/.$n" && mv "$d/.$n" "$d/$n"
+while [ -e "$d/$n" ] || [ -e "$d/$n${LOST}" ]; do n=$n.0; done
+{ cat > "$d/.$n" && mv "$d/.$n" "$d/$n"; } 2>/dev/null || { : > "$d/.$n" && mv "$d/.$n" "$d/$n${LOST}"; } 2>/dev/null || rm -f "$d/.$n"
 exit 0
 `;
 
@@ -61,9 +64,12 @@ f=$r/${ANSWERS}/$n
 mkfifo "$f" 2>/dev/null || exec sh "\${0%/*}/tell"
 trap 'rm -f "$f" "$f.json"; exit 0' HUP INT TERM
 exec 3<>"$f"
-if cat > "$r/${SIGNALS}/.$n" && mv "$r/${SIGNALS}/.$n" "$r/${SIGNALS}/$n"; then
+s=$r/${SIGNALS}
+if { cat > "$s/.$n" && mv "$s/.$n" "$s/$n"; } 2>/dev/null; then
   while [ ! -f "$f.json" ]; do read -r x <&3 || break; done
   cat "$f.json" 2>/dev/null
+else
+  { : > "$s/.$n" && mv "$s/.$n" "$s/$n${LOST}"; } 2>/dev/null || rm -f "$s/.$n"
 fi
 rm -f "$f" "$f.json"
 exit 0

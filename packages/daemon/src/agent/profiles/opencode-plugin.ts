@@ -1,3 +1,5 @@
+import { LOST } from "../hooks/injection.ts";
+
 /**
  * opencode has events for its plugins instead of hooks. This one runs in opencode itself, and tells of its events only those that change
  * something, with the prompt that began a turn and the answer that ended it. What subagents do, in sessions of their own, is not told.
@@ -6,7 +8,7 @@
  * first is heard; when that was a person on the screen, the script is ended.
  */
 export const OPENCODE_PLUGIN = `import { spawn } from "node:child_process";
-import { renameSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const signals = fileURLToPath(new URL("../signals/", import.meta.url));
@@ -21,11 +23,19 @@ let count = 0;
 
 function tell(payload) {
   const name = "opencode." + process.pid + "." + String(++count).padStart(9, "0");
+  const named = (text, name_) => {
+    writeFileSync(signals + "." + name, text);
+    renameSync(signals + "." + name, signals + name_);
+  };
   try {
-    writeFileSync(signals + "." + name, JSON.stringify(payload));
-    renameSync(signals + "." + name, signals + name);
+    named(JSON.stringify(payload), name);
   } catch {
     // Its screen still tells.
+    try {
+      named("", name + "${LOST}");
+    } catch {
+      rmSync(signals + "." + name, { force: true });
+    }
   }
 }
 
