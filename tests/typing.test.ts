@@ -91,11 +91,11 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
 
   test("screen tells what a person would see, with size, cursor and title", async () => {
     await using home = new TestHome();
-    await start(home, "printf '\\033]0;the title\\007\\033[31mred\\033[0m and plain'; exec sleep 60");
-    await home.ok(["wait", "it", "--for", "output=plain"]);
+    await start(home, "printf '\\033]0;the title\\007\\033[31mred\\033[0m and plain\\342\\200\\213\\342\\200\\256!'; exec sleep 60");
+    await home.ok(["wait", "it", "--for", "output=!"]);
     const screen = await home.json<Screen>(["screen", "it"]);
-    expect(screen).toMatchObject({ columns: 120, rows: 40, cursor: { x: 13, y: 0, visible: true }, title: "the title" });
-    expect(await home.ok(["screen", "it"])).toBe("red and plain\n");
+    expect(screen).toMatchObject({ columns: 120, rows: 40, cursor: { x: 14, y: 0, visible: true }, title: "the title" });
+    expect(await home.ok(["screen", "it"])).toBe("red and plain\ufffd!\n");
     expect(await home.ok(["screen", "it", "--ansi"])).toContain("31mred");
   });
 

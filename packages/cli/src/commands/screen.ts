@@ -16,7 +16,12 @@ export const command: Command = {
     const screen = await context.client.call("getScreen", { params: { ref: oneName(context, "screen NAME") } });
     if (context.json) process.stdout.write(`${JSON.stringify(screen)}\n`);
     else if (context.flags.has("ansi")) process.stdout.write(`${screen.ansi}\x1b[0m\n`);
-    else process.stdout.write(`${screen.lines.map(plain).join("\n").trimEnd()}\n`);
+    else process.stdout.write(`${screen.lines.map(visible).join("\n").trimEnd()}\n`);
     return 0;
   },
 };
+
+/** Some agents draw an empty place with a space of no width: on a screen nobody sees it, and it hides nothing. */
+function visible(line: string): string {
+  return plain(line.replaceAll(/[\u200b\u2060\ufeff]/g, "")).trimEnd();
+}

@@ -3,6 +3,7 @@
  * keys only when all of it can be seen and the choice that Enter takes is the one that is meant.
  */
 import type { Screen } from "@holdfast/contract";
+import { atAGlance } from "./glance.ts";
 
 export interface ScreenChannel {
   /** The dialog's first line, and its last, which is at most three lines above the foot of the screen: below it there is nothing to read. */
@@ -50,7 +51,7 @@ export function dialogOn({ from, to, notice, hidden, keys }: ScreenChannel, scre
   const text = own.map(unframed).filter(Boolean);
   const choices = keys ? own.findIndex((line) => keys.marked.test(line)) : -1;
   const about = inOneLine(choices > 0 ? own.slice(0, choices).map(unframed).filter(Boolean) : text);
-  return { text: text.join("\n"), about: about.length > 200 ? `${about.slice(0, 199)}…` : about, canAllow, canDeny: isWhole };
+  return { text: text.join("\n"), about: atAGlance(about), canAllow, canDeny: isWhole };
 }
 
 /** A heading often ends with what is said again below it. */

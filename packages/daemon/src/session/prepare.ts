@@ -13,6 +13,7 @@ import {
   unwritable,
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
+import { atAGlance } from "../agent/glance.ts";
 import { conversationFor, promptWords } from "../agent/launch.ts";
 import { commandOf, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -122,7 +123,8 @@ export function checkStart(request: SpawnRequest, { profiles, programs }: { prof
 
 /** What a session is for, where nobody said: the first line of what it was told. */
 export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective" | "prompt">): string | null {
-  return objective ?? prompt?.trim().split("\n")[0]?.slice(0, 200) ?? null;
+  const [first] = prompt?.trim().split("\n") ?? [];
+  return objective ?? (first === undefined ? null : atAGlance(first));
 }
 
 /** What was prepared and is not wanted after all. */

@@ -2,6 +2,7 @@
  * What a hook of an agent says, by rules that are data: the first that fits the payload. A path names a field of it: `tool_input.command`.
  */
 import type { Attention, Claim, Turn, Wait } from "@holdfast/contract";
+import { atAGlance } from "../glance.ts";
 import { timeSaid } from "../status/time-said.ts";
 
 /** Of a payload, or of a file in which an agent keeps what it does. */
@@ -93,7 +94,7 @@ export function fits({ when = {} }: FieldRule, payload: unknown): boolean {
 export function claimOf(rule: FieldRule, payload: unknown, said: { text: string | null; at: string }): Claim {
   const claim: Claim = {};
   if (rule.turn) claim.turn = rule.turn;
-  const text = said.text === null ? null : inOneLine(said.text);
+  const text = said.text === null ? null : atAGlance(said.text);
   if (rule.waits) claim.attention = { for: rule.waits, text, until: timeAt(payload, rule.until, said.at) } satisfies Attention;
   else if (rule.calm) claim.attention = null;
   if (rule.background !== undefined) claim.background = rule.background;
@@ -131,19 +132,8 @@ export function tellingOf(input: unknown): { key: string; text: string } | undef
 /** A tool and what it is to do, in one line. */
 export function describeTool({ name, input }: { name: string; input: unknown }): string {
   const questions = questionsIn(input);
-  const line = inOneLine(questions ?? tellingOf(input)?.text ?? brief(input));
-  return questions !== undefined ? line : inOneLine(line === "" ? name : `${name}: ${line}`);
-}
-
-/** As much as is read at a glance; it is written down with every change of a session. */
-const GLANCE = 200;
-
-function inOneLine(text: string): string {
-  const line = text
-    .slice(0, 10 * GLANCE)
-    .replaceAll(/\s+/g, " ")
-    .trim();
-  return line.length > GLANCE ? `${line.slice(0, GLANCE - 1)}…` : line;
+  const line = atAGlance(questions ?? tellingOf(input)?.text ?? brief(input));
+  return questions !== undefined ? line : atAGlance(line === "" ? name : `${name}: ${line}`);
 }
 
 /** Of a tool that asks: the questions, each with its choices. */
