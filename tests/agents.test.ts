@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AgentInfo, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { TestHome } from "./home.ts";
+import { HOLDFAST, TestHome } from "./home.ts";
+import { Terminal } from "./terminal.ts";
 
 const NAMES = ["claude", "codex", "gemini", "qwen", "opencode", "q", "aider", "demo", "shell"];
 
@@ -26,6 +27,31 @@ test("agents are listed with what was found of them on the caller's PATH", async
   expect(text).toMatch(/^qwen +9\.8\.7 +Qwen Code +\/.*\/bin\/qwen$/m);
   expect(text).toMatch(/^aider +– +aider \(untested\) +not found$/m);
   expect((await home.ok(["__complete", "spawn", "op"])).trim()).toBe("opencode");
+});
+
+test("what npm installed says its version without being started; what takes long to say it is waited for, calmly", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "bin");
+  const folder = path.join(home.root, "lib", "codex");
+  mkdirSync(bin);
+  mkdirSync(path.join(folder, "bin"), { recursive: true });
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "codex", version: "1.2.3", bin: { codex: "./bin/codex.js" } }));
+  writeFileSync(path.join(folder, "bin", "codex.js"), "#!/bin/sh\ntouch started\n", { mode: 0o755 });
+  symlinkSync(path.join(folder, "bin", "codex.js"), path.join(bin, "codex"));
+  // Another program in that directory is none of the package's.
+  writeFileSync(path.join(folder, "bin", "gemini"), "#!/bin/sh\necho 7.7.7\n", { mode: 0o755 });
+  symlinkSync(path.join(folder, "bin", "gemini"), path.join(bin, "gemini"));
+  writeFileSync(path.join(bin, "qwen"), '#!/bin/sh\nuntil [ -e "$HOME/go" ]; do sleep 0.1; done; echo 9.8.7\n', { mode: 0o755 });
+  const env = { ...home.env, PATH: `${bin}:${home.env.PATH}` };
+  await home.ok(["up"]);
+  using terminal = new Terminal({ env });
+  terminal.line(`${HOLDFAST} agents`);
+  await terminal.shows("asking qwen for its version, which takes some seconds the first time …");
+  writeFileSync(path.join(home.env.HOME ?? "", "go"), "");
+  const shown = await terminal.shows(/qwen +9\.8\.7/);
+  expect(shown).toMatch(/codex +1\.2\.3/);
+  expect(shown).toMatch(/gemini +7\.7\.7/);
+  expect(shown).not.toContain("has not answered");
 });
 
 test("an agent of the user's own is one table in config.toml, and starts with its first prompt (CAVE-05 agents)", async () => {

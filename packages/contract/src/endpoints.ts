@@ -97,6 +97,8 @@ export const AgentInfo = z.object({
   path: z.nullable(z.string()),
   /** Null: it was not found, not asked, or does not say. */
   version: z.nullable(z.string()),
+  /** Its version is not known yet: it was asked and has not said so in the time that was given. */
+  asking: z.boolean(),
   /** False: never tried with the real program; no status beyond that of its process. */
   tested: z.boolean(),
   /** From config.toml. */
@@ -578,11 +580,12 @@ export const ENDPOINTS = {
   },
   listAgents: {
     ...ROUTES.listAgents,
-    summary: "The agents that can be started, looked for on the caller's PATH; with `versions` each is asked for its own.",
+    summary:
+      "The agents that can be started, looked for on the caller's PATH; with `versions` each is asked for its own, and waited for at most `waitMs`.",
     // Asking one for its version runs it, and the caller says where it is looked for: whoever may do that may as well start it.
     scope: "driver",
     reach: "any",
-    query: z.object({ path: z.optional(z.string()), home: z.optional(z.string()), versions: flag }),
+    query: z.object({ path: z.optional(z.string()), home: z.optional(z.string()), versions: flag, waitMs: z.optional(wholeNumber) }),
     reply: z.object({ agents: z.array(AgentInfo) }),
     errors: [],
   },

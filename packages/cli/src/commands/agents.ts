@@ -1,6 +1,6 @@
 import type { AgentInfo } from "@holdfast/contract/endpoints";
 import { color } from "../color.ts";
-import type { Command } from "../command.ts";
+import type { Command, Context } from "../command.ts";
 import { plain } from "../plain.ts";
 import { cut, LEAST_PATH, shortened, shortPath } from "../table.ts";
 
@@ -16,12 +16,30 @@ export const command: Command = {
     ["holdfast agents --json", "for a script"],
   ],
   async run(context) {
-    const { PATH: path, HOME: home } = process.env;
-    const { agents } = await context.client.call("listAgents", { query: { path, home, versions: true } });
+    const agents = await withVersions(context);
     process.stdout.write(context.json ? `${JSON.stringify(agents)}\n` : `${render(agents, process.stdout.columns)}\n`);
     return 0;
   },
 };
+
+/** Most say it at once; some have to be started for it, which takes them seconds. */
+const AT_ONCE_MS = 1000;
+const ONE_WAIT_MS = 3000;
+const MOST_WAITS = 10;
+
+async function withVersions({ client, json }: Context): Promise<AgentInfo[]> {
+  const { PATH: path, HOME: home } = process.env;
+  const ask = async (waitMs: number) => (await client.call("listAgents", { query: { path, home, versions: true, waitMs } })).agents;
+  let agents = await ask(AT_ONCE_MS);
+  const slow = agents.filter(({ asking }) => asking).map(({ name }) => plain(name));
+  if (slow.length > 0 && !json && process.stderr.isTTY) {
+    process.stderr.write(
+      `asking ${slow.join(", ")} for ${slow.length === 1 ? "its version" : "their versions"}, which takes some seconds the first time …\n`,
+    );
+  }
+  for (let waits = 0; waits < MOST_WAITS && agents.some(({ asking }) => asking); waits++) agents = await ask(ONE_WAIT_MS);
+  return agents;
+}
 
 /** On a terminal a path is shortened, or left out where nothing would be left of it. */
 function render(agents: readonly AgentInfo[], room = Number.POSITIVE_INFINITY): string {
