@@ -86,6 +86,8 @@ export const ERRORS = {
     what: "The set-up command of .holdfast/config.toml failed; the workspace is there, and so is what it said.",
   },
   checkpoint_not_found: { http: 404, exit: 3, what: "The workspace has no such checkpoint." },
+  context_not_found: { http: 404, exit: 3, what: "The directory has no Working Context." },
+  context_changed: { http: 409, exit: 6, what: "Somebody changed the file of the Working Context since it was read; nothing was written." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },
   file_unusable: { http: 500, exit: 14, what: "The file cannot be written where it was asked for." },
   not_a_terminal: { http: 400, exit: 15, what: "The command needs a terminal on standard input and output." },

@@ -1,6 +1,7 @@
 export * from "./access.ts";
 export * from "./approval.ts";
 export * from "./backup.ts";
+export * from "./context.ts";
 export * from "./cursor.ts";
 export * from "./endpoint.ts";
 export * from "./endpoints.ts";

@@ -67,3 +67,11 @@ export const SETUP_STATES = ["running", "done", "failed", "interrupted"] as cons
 /** How a workspace's commits get onto its base: as they are, as one, or each anew on top of it. */
 export const MERGE_WAYS = ["ff", "squash", "rebase"] as const;
 export type MergeWay = (typeof MERGE_WAYS)[number];
+
+/** The files of a Working Context, in the order in which they are read. */
+export const CONTEXT_FILES = ["background.md", "plan.md", "working-log.md", "results-summary.md"] as const;
+export type ContextFileName = (typeof CONTEXT_FILES)[number];
+
+/** Of such a file: not there, as it was laid out, or with something in it. */
+export const CONTEXT_STATES = ["missing", "empty", "written"] as const;
+export type ContextState = (typeof CONTEXT_STATES)[number];

@@ -1,0 +1,164 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { contextPointer, contextRoot, makeContext, readContext, tryContext, writeContextFile } from "./context.ts";
+import { git } from "./git.ts";
+
+let root: string;
+const env = { PATH: process.env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" };
+const run = (directory: string, ...args: string[]) =>
+  git(directory, ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { env });
+const place = (...names: string[]) => join(root, ".holdfast", "context", ...names);
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "hf-context-"));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe("a Working Context (CAVE-03 workspaces)", () => {
+  test("is made of four files with a heading and a line each, and says that they are empty", () => {
+    expect(readContext(root)).toMatchObject({ root, exists: false });
+    expect(makeContext(root)).toEqual(["background.md", "plan.md", "working-log.md", "results-summary.md"]);
+    const { exists, files } = readContext(root);
+    expect(exists).toBe(true);
+    for (const { text, state } of files) {
+      expect(text).toMatch(/^# \S.*\n\n\S.*\n$/);
+      expect(state).toBe("empty");
+    }
+    expect(readdirSync(place()).sort()).toEqual([".gitignore", "background.md", "plan.md", "results-summary.md", "working-log.md"]);
+  });
+
+  test("stays out of git in every working tree, while .holdfast/config.toml can be tracked", async () => {
+    await run(root, "init", "-q", "-b", "main");
+    await run(root, "commit", "-q", "--allow-empty", "-m", "first");
+    const linked = join(root, "..", `${root.split("/").at(-1)}-linked`);
+    try {
+      await run(root, "worktree", "add", "-q", linked, "-b", "other");
+      for (const tree of [root, linked]) {
+        makeContext(tree);
+        expect(await run(tree, "status", "--porcelain", "-uall")).toBe("");
+      }
+      writeFileSync(join(root, ".holdfast", "config.toml"), "");
+      expect(await run(root, "status", "--porcelain", "-uall")).toBe("?? .holdfast/config.toml");
+    } finally {
+      rmSync(linked, { recursive: true, force: true });
+    }
+  });
+
+  test("never overwrites what is there, and is completed where something is missing", () => {
+    mkdirSync(place(), { recursive: true });
+    writeFileSync(place("plan.md"), "mine");
+    writeFileSync(place(".gitignore"), "none\n");
+    expect(makeContext(root, { about: "anything" })).toEqual(["background.md", "working-log.md", "results-summary.md"]);
+    expect(readFileSync(place("plan.md"), "utf8")).toBe("mine");
+    expect(readFileSync(place(".gitignore"), "utf8")).toBe("none\n");
+    expect(makeContext(root, { about: "something else" })).toEqual([]);
+    expect(readFileSync(place("background.md"), "utf8")).toContain("anything");
+  });
+
+  test("tells in a new background.md what was asked for, word for word", () => {
+    makeContext(root, { about: "  fix *this*\n\nand that\n" });
+    const [background, plan] = readContext(root).files;
+    expect(background?.text).toContain("\n\nfix *this*\n\nand that\n");
+    expect([background?.state, plan?.state]).toEqual(["written", "empty"]);
+  });
+
+  test("is refused where a link or something else stands in its place, and nothing is written through it", () => {
+    const elsewhere = join(root, "elsewhere");
+    mkdirSync(elsewhere);
+    for (const link of [[".holdfast"], [".holdfast", "context"]]) {
+      rmSync(join(root, ".holdfast"), { recursive: true, force: true });
+      if (link.length === 2) mkdirSync(join(root, ".holdfast"));
+      symlinkSync(elsewhere, join(root, ...link));
+      for (const act of [() => makeContext(root), () => readContext(root), () => writeContextFile(root, "plan.md", { text: "x" })])
+        expect(act).toThrow(/is a symbolic link/);
+      expect(contextPointer(root)).toBeNull();
+      expect(tryContext(root, {})).toMatch(/no Working Context: .* is a symbolic link/);
+    }
+    expect(readdirSync(elsewhere)).toEqual([]);
+    rmSync(join(root, ".holdfast"), { recursive: true, force: true });
+    writeFileSync(join(root, ".holdfast"), "");
+    expect(() => makeContext(root)).toThrow(/is no directory/);
+  });
+
+  test("does not follow a link in place of one of its files, nor of its .gitignore", () => {
+    makeContext(root);
+    const secret = join(root, "secret");
+    writeFileSync(secret, "secret");
+    rmSync(place("plan.md"));
+    symlinkSync(secret, place("plan.md"));
+    expect(() => readContext(root)).toThrow(/plan\.md is a symbolic link/);
+    expect(() => writeContextFile(root, "plan.md", { text: "x" })).toThrow(/plan\.md is a symbolic link/);
+    rmSync(place("plan.md"));
+    rmSync(place(".gitignore"));
+    symlinkSync(join(root, "new"), place(".gitignore"));
+    expect(() => makeContext(root)).toThrow(/\.gitignore is a symbolic link/);
+    expect(existsSync(join(root, "new"))).toBe(false);
+    expect(readFileSync(secret, "utf8")).toBe("secret");
+  });
+
+  test("says that its directory is read-only, and lets a start go on", () => {
+    using _ = readOnly(root);
+    expect(() => makeContext(root)).toThrow(/nothing can be written to .*: it is read-only/);
+    expect(tryContext(root, {})).toMatch(/no Working Context: .*read-only/);
+  });
+
+  test("writes a file whole, unless somebody else changed it since it was read, and none that is too long", () => {
+    writeContextFile(root, "plan.md", { text: "one", digest: null });
+    const digest = readContext(root).files[1]?.digest;
+    writeFileSync(place("plan.md"), "two");
+    expect(() => writeContextFile(root, "plan.md", { text: "three", digest })).toThrow(/changed by somebody else/);
+    writeContextFile(root, "plan.md", { text: "three", digest: readContext(root).files[1]?.digest });
+    expect(readContext(root).files[1]).toMatchObject({ text: "three", state: "written", bytes: 5, cut: false });
+    expect(() => writeContextFile(root, "plan.md", { text: "é".repeat(500_001) })).toThrow(/at most 1 MB/);
+    expect(readdirSync(place()).sort()).toEqual([".gitignore", "plan.md"]);
+  });
+
+  test("reads a bounded part of a file that has grown, and says so", () => {
+    makeContext(root);
+    writeFileSync(place("working-log.md"), "x".repeat(3_000_000));
+    const log = readContext(root).files[2];
+    expect(log).toMatchObject({ bytes: 3_000_000, cut: true, state: "written" });
+    expect(log?.text.length).toBe(1_000_000);
+  });
+
+  test("is found from below within its repository, and never above it", () => {
+    makeContext(root);
+    const [below, repository] = [join(root, "a", "b"), join(root, "repository")];
+    mkdirSync(below, { recursive: true });
+    mkdirSync(join(repository, ".git"), { recursive: true });
+    mkdirSync(join(repository, "src"));
+    expect(contextRoot(root)).toBe(root);
+    expect(contextRoot(below)).toBe(below);
+    expect(contextRoot(join(repository, "src"))).toBe(repository);
+    mkdirSync(join(root, ".git"));
+    expect(contextRoot(below)).toBe(root);
+    makeContext(below);
+    expect(contextRoot(below)).toBe(below);
+  });
+
+  test("is pointed to in one paragraph that names each file, by its whole path from below", () => {
+    expect(contextPointer(root)).toBeNull();
+    makeContext(root);
+    mkdirSync(join(root, ".git"));
+    mkdirSync(join(root, "src"));
+    const pointer = contextPointer(root) ?? "";
+    expect(pointer).not.toContain("\n");
+    for (const name of [".holdfast/context/", "background.md", "plan.md", "working-log.md", "results-summary.md"])
+      expect(pointer).toContain(name);
+    expect(pointer).not.toContain(root);
+    expect(contextPointer(join(root, "src"))).toContain(place(""));
+  });
+});
+
+/** Root writes whatever the mode: for it the file system has to refuse. */
+function readOnly(directory: string): Disposable {
+  if (process.getuid?.() === 0) {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "ro", "tmpfs", directory]);
+    return { [Symbol.dispose]: () => void execFileSync("umount", [directory]) };
+  }
+  chmodSync(directory, 0o555);
+  return { [Symbol.dispose]: () => chmodSync(directory, 0o755) };
+}

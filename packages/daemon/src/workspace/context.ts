@@ -1,0 +1,240 @@
+/**
+ * The Working Context: `.holdfast/context/` in the directory where agents work, with four files that people read and any agent can: what the
+ * work is for, what is planned, what was done, what came of it. It stays where the work is, so the next agent carries on, whoever made it.
+ *
+ * A `.gitignore` of its own keeps it out of git (linked worktrees share one exclude file), and is there before the first file it hides. What
+ * is there is never overwritten unless somebody asks for it, and what is written is whole or not there at all. Names come from the network:
+ * nothing is followed out of the directory, neither a link in place of a directory nor one in place of a file.
+ */
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import {
+  CONTEXT_FILES,
+  type ContextFile,
+  type ContextFileName,
+  HoldfastError,
+  LONGEST_CONTEXT,
+  type WorkingContext,
+} from "@holdfast/contract";
+import { isMissing, writeFileAtomic } from "@holdfast/platform";
+import { backgroundOf, isEmpty, pointerTo, template } from "./context-templates.ts";
+
+const PLACE = [".holdfast", "context"] as const;
+const HIDDEN = ".gitignore";
+
+/**
+ * The directory that a Working Context belongs to, for who works in `directory`: within its repository the next one above that has one, else
+ * the repository's top. Outside of a repository nothing says that what lies above belongs to it.
+ */
+export function contextRoot(directory: string): string {
+  const within = [directory];
+  for (let at = directory; !existsSync(join(at, ".git")); within.push(at)) {
+    if (dirname(at) === at) return directory;
+    at = dirname(at);
+  }
+  return within.find((at) => lookAt(join(at, ...PLACE))?.isDirectory()) ?? within.at(-1) ?? directory;
+}
+
+export function readContext(root: string): WorkingContext {
+  const directory = join(root, ...PLACE);
+  const exists = checkDirectories(root);
+  return { root, directory, exists, files: CONTEXT_FILES.map((name) => readContextFile(directory, name)) };
+}
+
+/** Makes what is missing of it, and nothing else; says which files it made. `about`: what a new background.md tells of the work. */
+export function makeContext(root: string, { about }: { about?: string | undefined } = {}): ContextFileName[] {
+  return written(root, () => {
+    const directory = makeDirectories(root);
+    return CONTEXT_FILES.filter((name) =>
+      create(join(directory, name), name === "background.md" && about !== undefined ? backgroundOf(about) : template(name)),
+    );
+  });
+}
+
+/** For a start that must not fail for it: what its user should know, or null. */
+export function tryContext(root: string, how: { about?: string | undefined }): string | null {
+  try {
+    makeContext(root, how);
+    return null;
+  } catch (error) {
+    return `there is no Working Context: ${(error as Error).message}`;
+  }
+}
+
+/** `digest`: of what the writer has read, null for a missing file; refused when it is something else by now. Without it, it is replaced. */
+export function writeContextFile(
+  root: string,
+  name: ContextFileName,
+  { text, digest }: { text: string; digest?: string | null | undefined },
+): void {
+  if (Buffer.byteLength(text) > LONGEST_CONTEXT) {
+    throw new HoldfastError("usage", `a file of the Working Context has at most ${LONGEST_CONTEXT / 1e6} MB`, {
+      hint: "keep it short: agents read it whole",
+    });
+  }
+  written(root, () => {
+    const directory = makeDirectories(root);
+    const now = readContextFile(directory, name);
+    if (digest !== undefined && digest !== now.digest) {
+      throw new HoldfastError("context_changed", `${name} was changed by somebody else meanwhile`, {
+        hint: "read it again, and write what is to be there then",
+      });
+    }
+    const mode = lookAt(now.path)?.mode ?? 0o644;
+    writeFileAtomic(now.path, text, mode & 0o777);
+  });
+}
+
+/** What a first prompt in `directory` says beside the user's own words; null where there is no Working Context. */
+export function contextPointer(directory: string): string | null {
+  const root = contextRoot(directory);
+  try {
+    if (!checkDirectories(root)) return null;
+  } catch {
+    return null;
+  }
+  return pointerTo(root === directory ? PLACE.join("/") : join(root, ...PLACE));
+}
+
+function readContextFile(directory: string, name: ContextFileName): ContextFile {
+  const path = join(directory, name);
+  const missing: ContextFile = { name, path, state: "missing", text: "", bytes: 0, cut: false, digest: null, changedAt: null };
+  checkFile(path);
+  let file: number;
+  try {
+    // What it became since it was looked at is neither followed nor waited for.
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isMissing(error)) return missing;
+    throw unusable(`${path} cannot be read`, error);
+  }
+  try {
+    const { size, mtime } = fstatSync(file);
+    const all = readAll(file, Math.min(size, MOST_COMPARED));
+    const text = all.subarray(0, LONGEST_CONTEXT).toString();
+    return {
+      ...missing,
+      state: isEmpty(name, text) ? "empty" : "written",
+      text,
+      bytes: size,
+      cut: size > LONGEST_CONTEXT,
+      digest: createHash("sha256").update(String(size)).update(all).digest("hex"),
+      changedAt: mtime.toISOString(),
+    };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Of a file that is larger only so much counts, and its size. */
+const MOST_COMPARED = 16 << 20;
+
+function readAll(file: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  let length = 0;
+  while (length < bytes) {
+    const read = readSync(file, buffer, length, bytes - length, length);
+    if (read === 0) break;
+    length += read;
+  }
+  return buffer.subarray(0, length);
+}
+
+/** Whether all of them are there; throws where something else is in their place. */
+function checkDirectories(root: string): boolean {
+  return placesIn(root).every(checkDirectory);
+}
+
+/** Also makes the file that hides them. */
+function makeDirectories(root: string): string {
+  for (const path of placesIn(root)) {
+    if (!checkDirectory(path)) mkdirSync(path);
+  }
+  const directory = join(root, ...PLACE);
+  create(join(directory, HIDDEN), "*\n");
+  return directory;
+}
+
+function placesIn(root: string): string[] {
+  return PLACE.map((_, i) => join(root, ...PLACE.slice(0, i + 1)));
+}
+
+function checkDirectory(path: string): boolean {
+  const stat = lookAt(path);
+  if (stat && !stat.isDirectory()) throw unusable(`${path} is ${stat.isSymbolicLink() ? "a symbolic link" : "no directory"}`);
+  return stat !== undefined;
+}
+
+/** A link would lead out of the directory; a pipe would have us wait for ever. */
+function checkFile(path: string): void {
+  const stat = lookAt(path);
+  if (!stat || stat.isFile()) return;
+  throw unusable(`${path} is ${stat.isSymbolicLink() ? "a symbolic link" : "no file"}`);
+}
+
+/** Whole, and only where nothing is; whether it did. */
+function create(path: string, text: string): boolean {
+  checkFile(path);
+  if (lookAt(path)) return false;
+  const temporary = `${path}.${process.pid}.new`;
+  // Of a daemon that died here; and no link is followed.
+  rmSync(temporary, { force: true });
+  writeFileSync(temporary, text, { mode: 0o644, flag: "wx" });
+  try {
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    // Some file systems have no second name for a file.
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
+    writeFileSync(path, text, { mode: 0o644, flag: "wx" });
+    return true;
+  } finally {
+    unlinkSync(temporary);
+  }
+}
+
+function lookAt(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unusable(`${path} cannot be reached`, error);
+  }
+}
+
+function written<T>(root: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    throw unusable(`nothing can be written to ${join(root, ...PLACE)}: ${reason(error)}`, error);
+  }
+}
+
+function reason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "EROFS" || code === "EACCES" || code === "EPERM") return "it is read-only";
+  return code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : message;
+}
+
+function unusable(what: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("file_unusable", what, {
+    hint: "the Working Context is made of plain files in plain directories that you can write to",
+    cause,
+  });
+}
