@@ -8,7 +8,9 @@ export function printError(error: HoldfastError, options: { json: boolean }): nu
     process.stderr.write(`${JSON.stringify({ error: error.toBody() })}\n`);
     return error.exitCode;
   }
-  const lines = [`${color("red", "holdfast:", process.stderr)} ${plain(error.message)}`];
+  // Of several lines, the first is what happened, the others what a program said or what would be lost.
+  const [first = "", ...more] = error.message.split("\n").map(plain);
+  const lines = [`${color("red", "holdfast:", process.stderr)} ${first}`, ...more.map((line) => `  ${line}`)];
   if (error.candidates?.length) lines.push(`  did you mean: ${error.candidates.map(plain).join(", ")}`);
   if (error.hint) lines.push(`  ${color("dim", plain(error.hint), process.stderr)}`);
   if (error.code === "internal" && process.env.HOLDFAST_DEBUG) lines.push(String((error.cause as Error | undefined)?.stack ?? error.stack));

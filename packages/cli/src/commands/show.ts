@@ -48,6 +48,7 @@ function render(session: Session, gaps: readonly RecordingGap[]): string {
     ["objective", session.objective],
     ["command", session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")],
     ["directory", session.cwd],
+    ["workspace", session.workspace && workspaceOf(session.workspace)],
     ["host", session.host],
     ["owner", session.owner],
     ["parent", session.parent],
@@ -83,6 +84,10 @@ const GIVEN_UP = {
   damaged: "given up: the files a new run would start from are damaged",
   restored: "given up: the journal was restored, and may have lost that somebody had stopped it",
 };
+
+function workspaceOf({ name, branch }: NonNullable<Session["workspace"]>): string {
+  return branch === null ? name : `${name}, on the branch ${branch}`;
+}
 
 function restartOf({ restart, restartGivenUp }: Session): string {
   return restartGivenUp === null ? restart : `${restart}; ${GIVEN_UP[restartGivenUp]}`;

@@ -1,10 +1,9 @@
 /** What was done in a workspace since it began, whether committed or not. */
-import { copyFileSync, existsSync, mkdtempDisposableSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { type DiffStat, HoldfastError } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
-import { firstLine, git, parts, tryGit } from "./git.ts";
+import { firstLine, parts, tryGit } from "./git.ts";
+import { type PrivateIndex, privateIndex } from "./private-index.ts";
 
 export interface Diff extends DiffStat {
   diff: string;
@@ -16,21 +15,19 @@ export async function diffOf(record: WorkspaceRecord, how: { stat: boolean; name
   return withNewFiles(record, async (from, index) => {
     const format = how.names ? ["--name-status"] : how.stat ? ["--stat"] : [];
     const [diff, stat] = await Promise.all([
-      git(record.path, ["diff", ...format, how.color ? "--color=always" : "--no-color", from, "--"], index),
-      readStat(record.path, from, index),
+      index.git(["diff", ...format, how.color ? "--color=always" : "--no-color", from, "--"]),
+      readStat(from, index),
     ]);
     return { diff: diff === "" ? "" : `${diff}\n`, from, ...stat };
   });
 }
 
 export function statOf(record: WorkspaceRecord): Promise<DiffStat> {
-  return withNewFiles(record, (from, index) => readStat(record.path, from, index));
+  return withNewFiles(record, (from, index) => readStat(from, index));
 }
 
-type WithIndex = { with: { GIT_INDEX_FILE: string } };
-
-/** An index of our own, in which new files count: the agent's is not touched. */
-async function withNewFiles<T>(record: WorkspaceRecord, work: (from: string, index: WithIndex) => Promise<T>): Promise<T> {
+/** In an index of our own, where new files count: the agent's is not touched. */
+async function withNewFiles<T>(record: WorkspaceRecord, work: (from: string, index: PrivateIndex) => Promise<T>): Promise<T> {
   if (record.kind === "plain")
     throw new HoldfastError("repository_unusable", `${record.name} is a plain directory: nothing says what it was before`, {
       hint: "make it a git repository (git init) to see differences",
@@ -43,11 +40,8 @@ async function withNewFiles<T>(record: WorkspaceRecord, work: (from: string, ind
         hint: `bring it back: holdfast workspace recover ${record.name}`,
       },
     );
-  using place = mkdtempDisposableSync(join(tmpdir(), "holdfast-diff-"));
-  const index = { with: { GIT_INDEX_FILE: join(place.path, "index") } };
-  const own = await git(record.path, ["rev-parse", "--path-format=absolute", "--git-path", "index"]);
-  if (existsSync(own)) copyFileSync(own, index.with.GIT_INDEX_FILE);
-  const added = await tryGit(record.path, ["add", "--all", "--intent-to-add", "."], index);
+  await using index = await privateIndex(record.path);
+  const added = await index.tryGit(["add", "--all", "--intent-to-add", "."]);
   if (added.code !== 0) throw new HoldfastError("git_failed", `the new files of ${record.name} cannot be read: ${firstLine(added.stderr)}`);
   return work(await beginningOf(record), index);
 }
@@ -61,9 +55,9 @@ async function beginningOf({ path, base, baseCommit }: WorkspaceRecord): Promise
   return baseCommit ?? "HEAD";
 }
 
-async function readStat(path: string, from: string, index: WithIndex): Promise<DiffStat> {
+async function readStat(from: string, index: PrivateIndex): Promise<DiffStat> {
   // Of a binary file there are no lines to count: `-`.
-  const entries = parts(await git(path, ["diff", "--numstat", "-z", "--no-renames", from, "--"], index));
+  const entries = parts(await index.git(["diff", "--numstat", "-z", "--no-renames", from, "--"]));
   const count = (column: number) => entries.reduce((sum, entry) => sum + (Number.parseInt(entry.split("\t")[column] ?? "", 10) || 0), 0);
   return { files: entries.length, insertions: count(0), deletions: count(1) };
 }

@@ -1,0 +1,373 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import path from "node:path";
+import type { AnyEvent, Session, Workspace } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+import { TestRepository } from "./repository.ts";
+
+async function spawnShell(home: TestHome, repository: TestRepository, name: string, script: string, ...flags: string[]): Promise<Session> {
+  const args = ["run", "--name", name, ...flags, "--", "sh", "-c", `${script}; exec sleep 1000`];
+  return home.json<Session>(args, { cwd: repository.path });
+}
+
+test("two sessions in two worktrees have a branch each and never see each other's uncommitted files (CAVE-01 workspaces)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const one = await spawnShell(home, repository, "one", "echo mine > mine.txt; echo changed > a.txt; touch done", "--worktree");
+  const two = await spawnShell(home, repository, "two", "touch done", "--worktree", "feature/two");
+  for (const { cwd } of [one, two]) await eventually(() => existsSync(path.join(cwd, "done")));
+  expect(readFileSync(path.join(two.cwd, "a.txt"), "utf8")).toBe("one\n");
+  expect(existsSync(path.join(two.cwd, "mine.txt"))).toBe(false);
+  expect(existsSync(path.join(repository.path, "mine.txt"))).toBe(false);
+  expect(repository.git("status", "--porcelain")).toBe("");
+  expect(repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads")).toBe("feature/two\nholdfast/one\nmain");
+  expect(one.cwd.startsWith(`${home.path}/workspaces/`)).toBe(true);
+  const listed = await home.json<Workspace[]>(["workspace", "ls"]);
+  expect(listed).toMatchObject([
+    {
+      name: "one",
+      branch: "holdfast/one",
+      base: "main",
+      path: one.cwd,
+      repo: repository.path,
+      sessions: ["one"],
+      dirty: true,
+      changes: 3,
+      ahead: 0,
+    },
+    { name: "two", branch: "feature/two", base: "main", path: two.cwd, sessions: ["two"], dirty: true, ahead: 0, conflicts: [] },
+  ]);
+  repository.commit({}, "work", one.cwd);
+  expect((await home.json<Workspace[]>(["workspace", "ls"]))[0]).toMatchObject({ dirty: false, ahead: 1, behind: 0 });
+});
+
+test("a session's record has its workspace, also after the daemon was killed and the database was lost (SYM-03 workspaces)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const { id } = await repository.workspace("cave");
+  const session = await home.json<Session>(["spawn", "shell", "--workspace", "cave", "--name", "inside"]);
+  const workspace = { id, name: "cave", branch: "holdfast/cave" };
+  expect(session).toMatchObject({ workspace, cwd: (await home.json<Workspace>(["workspace", "show", "cave"])).path });
+  await home.killDaemon();
+  expect(await home.session("inside")).toMatchObject({ workspace });
+  const pid = await home.daemonPid();
+  await home.ok(["down"]);
+  await eventually(() => !existsSync(`/proc/${pid}`));
+  for (const file of ["holdfast.db", "holdfast.db-wal", "holdfast.db-shm"]) rmSync(path.join(home.path, file), { force: true });
+  rmSync(path.join(home.path, "backups"), { recursive: true, force: true });
+  expect(await home.session("inside")).toMatchObject({ workspace });
+  expect(await home.json<Workspace[]>(["workspace", "ls"])).toMatchObject([
+    { id, name: "cave", branch: "holdfast/cave", base: "main", sessions: ["inside"] },
+  ]);
+});
+
+test("a session that is started inside a workspace belongs to it, and begins where its caller is", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home, { "src/deep/a.txt": "one\n" });
+  const below = path.join(repository.path, "src/deep");
+  const made = await home.json<Session>(["run", "--worktree", "--name", "deep", "--", "sleep", "1000"], { cwd: below });
+  expect(made.cwd).toBe(path.join(made.cwd.slice(0, made.cwd.indexOf("/src")), "src/deep"));
+  const beside = await home.json<Session>(["run", "--name", "beside", "--", "sleep", "1000"], { cwd: made.cwd });
+  expect(beside.workspace).toEqual(made.workspace);
+  const shown = await home.json<Workspace>(["workspace", "show"], { cwd: made.cwd });
+  expect(shown).toMatchObject({ name: "deep", sessions: ["deep", "beside"] });
+  expect((await home.ok(["workspace", "path", "beside"])).trim()).toBe(shown.path);
+});
+
+test("untracked files are copied by rule, never over what git has put there, and the set-up runs in it with ports of its own", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home, {
+    ".gitignore": ".env\nnode_modules\nconf/local\n",
+    "sub/tracked.txt": "",
+    "a.txt": "one\n",
+    ".holdfast/config.toml":
+      '[workspace]\ncopy = [".env", "node_modules", "conf/local/*.json", "a.txt"]\nsetup = "echo base $HOLDFAST_PORT_BASE; cat .env; pwd > where; echo in $HOLDFAST_REPO >&2"\nports = 5\n',
+  });
+  repository.write({
+    ".env": "A=1\n",
+    "sub/.env": "B=2\n",
+    "node_modules/x/index.js": "x",
+    "node_modules/.env": "no",
+    "conf/local/a.json": "{}",
+    "conf/local/b.txt": "b",
+  });
+  symlinkSync("index.js", path.join(repository.path, "node_modules/x/link.js"));
+  execFileSync("chmod", ["755", path.join(repository.path, "node_modules/x/index.js")]);
+  repository.write({ "a.txt": "changed\n" });
+  const workspace = await repository.workspace("cave");
+  const has = (file: string) => existsSync(path.join(workspace.path, file));
+  expect([".env", "sub/.env", "node_modules/x/link.js", "conf/local/a.json", "conf/local/b.txt"].map(has)).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(statSync(path.join(workspace.path, "node_modules/x/index.js")).mode & 0o111).not.toBe(0);
+  expect(readFileSync(path.join(workspace.path, "a.txt"), "utf8")).toBe("one\n");
+  expect(readFileSync(path.join(workspace.path, "where"), "utf8").trim()).toBe(workspace.path);
+  expect(workspace.setup).toMatchObject({ state: "done", exitCode: 0 });
+  expect(readFileSync(workspace.setup?.log ?? "", "utf8")).toBe(`base ${workspace.portBase}\nA=1\nin ${repository.path}\n`);
+  expect(workspace.notes).toEqual([expect.stringContaining("1 uncommitted change of ")]);
+  const other = await repository.workspace("other");
+  expect(other.portBase).toBeGreaterThanOrEqual(workspace.portBase + 5);
+  const { id } = await home.json<Session>([
+    "run",
+    "--workspace",
+    "cave",
+    "--name",
+    "env",
+    "--",
+    "sh",
+    "-c",
+    "echo $HOLDFAST_PORT_BASE $HOLDFAST_WORKSPACE",
+  ]);
+  await home.ended(id);
+  expect((await home.ok(["logs", "env"])).trim()).toBe(`${workspace.portBase} ${workspace.id}`);
+});
+
+test("ports in use are not given away", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const first = await repository.workspace("first");
+  const server = createServer().listen(first.portBase + first.ports + 3, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  try {
+    expect((await repository.workspace("second")).portBase).toBe(first.portBase + first.ports + 4);
+  } finally {
+    server.close();
+  }
+});
+
+test("a set-up that fails is told with what it said, starts no session, and leaves the workspace to be used or removed", async () => {
+  await using home = new TestHome();
+  const config = '[workspace]\nsetup = "echo one; echo it is broken; exit 7"\n';
+  const repository = new TestRepository(home, { ".holdfast/config.toml": config });
+  const failed = await home.cli(["run", "--worktree", "--name", "never", "--", "sleep", "1000"], { cwd: repository.path });
+  expect(failed).toMatchObject({ code: 31, stderr: expect.stringContaining("failed with exit code 7:\n  one\n  it is broken\n") });
+  expect((await home.cli(["show", "never"])).code).toBe(3);
+  expect(await home.json<Workspace>(["workspace", "show", "never"])).toMatchObject({
+    setup: { state: "failed", exitCode: 7 },
+    sessions: [],
+  });
+  await home.json(["run", "--workspace", "never", "--name", "after", "--", "sleep", "1000"]);
+  const without = await home.json<Workspace>(["workspace", "create", "without", "--no-setup"], { cwd: repository.path });
+  expect(without.setup).toBeNull();
+});
+
+test("a set-up outlives a killed daemon, and the next one learns how it ended", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home, {
+    ".holdfast/config.toml": '[workspace]\nsetup = "while ! [ -e go ]; do sleep 0.05; done; exit 3"\n',
+  });
+  const creating = home.cli(["workspace", "create", "cave"], { cwd: repository.path });
+  const running = await eventually(async () =>
+    (await home.json<Workspace[]>(["workspace", "ls"])).find(({ setup }) => setup?.state === "running"),
+  );
+  await home.killDaemon();
+  expect((await creating).code).not.toBe(0);
+  expect(await home.json<Workspace>(["workspace", "show", "cave"])).toMatchObject({ setup: { state: "running" } });
+  repository.write({ go: "" }, running.path);
+  await eventually(async () => (await home.json<Workspace>(["workspace", "show", "cave"])).setup?.state === "failed");
+});
+
+test("a worktree whose making was cut short is taken away at the next start, unless somebody has worked in it", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const kept = await repository.workspace("kept");
+  const gone = await repository.workspace("gone");
+  const worked = await repository.workspace("worked");
+  repository.commit({ "b.txt": "work\n" }, "work", worked.path);
+  await home.ok(["down"]);
+  for (const { path: tree } of [gone, worked]) {
+    const file = path.join(path.dirname(tree), "workspace.json");
+    const spec = JSON.parse(readFileSync(file, "utf8")) as object;
+    repository.write({ "workspace.json": JSON.stringify({ ...spec, making: true }) }, path.dirname(tree));
+  }
+  const database = path.join(home.path, "holdfast.db");
+  execFileSync(process.execPath, [
+    "-e",
+    `const db = new (require("node:sqlite").DatabaseSync)(${JSON.stringify(database)}); for (const id of ["${gone.id}", "${worked.id}"]) { db.prepare("DELETE FROM workspaces WHERE id = ?").run(id); db.prepare("DELETE FROM events WHERE type = 'workspace.created' AND instr(data, ?) > 0").run(id); } db.close()`,
+  ]);
+  const listed = await home.json<Workspace[]>(["workspace", "ls"]);
+  expect(listed.map(({ name }) => name).sort()).toEqual(["kept", "worked"]);
+  expect([kept, gone, worked].map(({ path: tree }) => existsSync(tree))).toEqual([true, false, true]);
+  expect(repository.git("branch", "--list", "holdfast/gone")).toBe("");
+  expect(repository.git("worktree", "list")).not.toContain("gone");
+});
+
+describe("what is in the way is refused, and nothing is left of it", () => {
+  test.each<[string, (repository: TestRepository) => string[], string]>([
+    ["a base that is not there", () => ["--base", "nowhere"], 'there is no branch or commit "nowhere"'],
+    ["a branch that is checked out elsewhere", () => ["--branch", "main"], "the branch main is checked out in "],
+    ["a name that no branch can have", () => ["--branch", "a..b"], '"a..b" cannot be the name of a branch'],
+    ["a branch below another", () => ["--branch", "main/x"], "there can be no branch main/x: there is a branch main"],
+  ])("%s", async (_, flags, message) => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    const before = repository.git("for-each-ref");
+    const refused = await home.cli(["workspace", "create", "cave", ...flags(repository)], { cwd: repository.path });
+    expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining(message) });
+    expect([repository.git("for-each-ref"), repository.git("worktree", "list").split("\n").length]).toEqual([before, 1]);
+    expect(await home.json(["workspace", "ls", "--all"])).toEqual([]);
+  });
+
+  test("a repository without a commit", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home, {});
+    const refused = await home.cli(["run", "--worktree", "--", "true"], { cwd: repository.path });
+    expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining("has no commit yet") });
+    expect(refused.stderr).toContain("git commit --allow-empty");
+  });
+
+  test("a program that is not there: no worktree was made for it", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    expect((await home.cli(["run", "--worktree", "--", "no-such-program"], { cwd: repository.path })).code).toBe(7);
+    expect((await home.cli(["run", "--worktree", "--", "./no-such-program"], { cwd: repository.path })).code).toBe(7);
+    expect(await home.json(["workspace", "ls"])).toEqual([]);
+    expect(repository.git("branch", "--list")).toBe("* main");
+  });
+
+  test("a configuration that makes no sense, by name", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\ncopy = ["../secret"]\n' });
+    const refused = await home.cli(["workspace", "create"], { cwd: repository.path });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("workspace.copy is not a list of paths below the project") });
+  });
+});
+
+describe("repositories of every kind", () => {
+  test("a detached head: begins from that commit", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    const first = repository.git("rev-parse", "HEAD");
+    repository.commit({ "a.txt": "two\n" }, "second");
+    repository.git("checkout", "--quiet", "--detach", first);
+    expect(await repository.workspace("cave")).toMatchObject({ base: first, baseCommit: first, ahead: 0, behind: 0 });
+  });
+
+  test("a bare repository: its worktrees begin from its branch", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    const bare = path.join(home.root, "central.git");
+    repository.git("clone", "--quiet", "--bare", ".", bare);
+    const workspace = await home.json<Workspace>(["workspace", "create", "cave"], { cwd: bare });
+    expect(workspace).toMatchObject({ repo: bare, base: "main", branch: "holdfast/cave" });
+    expect(path.basename(workspace.path)).toBe("central-cave");
+    expect(readFileSync(path.join(workspace.path, "a.txt"), "utf8")).toBe("one\n");
+  });
+
+  test("a shallow clone, and a branch that is only on the remote", async () => {
+    await using home = new TestHome();
+    const origin = new TestRepository(home);
+    origin.commit({ "a.txt": "two\n" }, "second");
+    origin.git("branch", "topic");
+    const clone = path.join(home.root, "clone");
+    origin.git("clone", "--quiet", "--depth=1", "--no-single-branch", `file://${origin.path}`, clone);
+    const workspace = await home.json<Workspace>(["workspace", "create", "cave", "--branch", "topic"], { cwd: clone });
+    expect(workspace).toMatchObject({ branch: "topic", repo: clone, ahead: 0 });
+    expect(origin.gitIn(workspace.path, "rev-parse", "--abbrev-ref", "topic@{upstream}")).toBe("origin/topic");
+  });
+
+  test("submodules are checked out from the repository's own copy, without its remote", async () => {
+    await using home = new TestHome();
+    const library = new TestRepository(home, { "lib.txt": "library\n" }, "library");
+    const repository = new TestRepository(home);
+    repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library.path, "vendor/library");
+    repository.commit({}, "with a library");
+    rmSync(library.path, { recursive: true });
+    const workspace = await repository.workspace("cave");
+    expect(workspace.notes).toEqual([]);
+    expect(readFileSync(path.join(workspace.path, "vendor/library/lib.txt"), "utf8")).toBe("library\n");
+    expect(workspace.dirty).toBe(false);
+    expect(repository.git("config", "submodule.vendor/library.url")).toBe(library.path);
+  });
+
+  test("large files that are pointers are noted, also where git-lfs is configured and missing", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home, {
+      ".gitattributes": "*.bin filter=lfs\n",
+      "big.bin": "version https://git-lfs.github.com/spec/v1\n",
+    });
+    const one = await repository.workspace("one");
+    expect(one.notes).toEqual(["1 file is an LFS pointer: git-lfs is not set up here"]);
+    for (const [key, value] of [
+      ["process", "no-git-lfs filter-process"],
+      ["smudge", "no-git-lfs smudge %f"],
+      ["required", "true"],
+    ] as const)
+      repository.git("config", `filter.lfs.${key}`, value);
+    const two = await repository.workspace("two");
+    expect(two.notes).toEqual(["1 file is an LFS pointer: git-lfs is configured, but cannot be run"]);
+    expect(readFileSync(path.join(two.path, "big.bin"), "utf8")).toContain("git-lfs.github.com");
+  });
+
+  test("a directory that is in no repository is a plain workspace, with a note", async () => {
+    await using home = new TestHome();
+    const plain = path.join(home.root, "notes");
+    mkdirSync(plain);
+    const session = await home.json<Session>(["run", "--worktree", "--name", "cave", "--", "sleep", "1000"], { cwd: plain });
+    expect(session).toMatchObject({ cwd: plain, workspace: { name: "cave", branch: null } });
+    expect(await home.json<Workspace>(["workspace", "show", "cave"])).toMatchObject({
+      kind: "plain",
+      path: plain,
+      repo: null,
+      dirty: null,
+      notes: [expect.stringContaining("not a git repository")],
+    });
+    expect((await home.cli(["workspace", "diff", "cave"])).code).toBe(7);
+  });
+});
+
+test("diff shows commits, uncommitted changes and new files against where the base was left, and touches nothing", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home, { "a.txt": "one\n", "b.txt": "b\n" });
+  const { path: tree } = await repository.workspace("cave");
+  repository.commit({ "a.txt": "committed\n" }, "work", tree);
+  repository.write({ "b.txt": "uncommitted\n", "dir/new file.txt": "new\n" }, tree);
+  repository.commit({ "base.txt": "later\n" }, "on the base");
+  const before = repository.gitIn(tree, "status", "--porcelain");
+  const { diff, files, insertions } = await home.json<{ diff: string; files: number; insertions: number }>(["workspace", "diff", "cave"]);
+  expect([files, insertions]).toEqual([3, 3]);
+  for (const line of ["+committed", "+uncommitted", "+new"]) expect(diff).toContain(line);
+  expect(diff).not.toContain("base.txt");
+  expect(repository.gitIn(tree, "status", "--porcelain")).toBe(before);
+  expect(await home.ok(["workspace", "diff", "cave", "--names"])).toBe("M\ta.txt\nM\tb.txt\nA\tdir/new file.txt\n");
+});
+
+test("git's own worktree prune does not remove a workspace, and every verb names what it does not know", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const { path: tree } = await repository.workspace("cave");
+  expect(() => repository.git("worktree", "remove", tree)).toThrow("locked");
+  const unknown = await home.cli(["workspace", "show", "cage"]);
+  expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining("cave") });
+  expect((await home.cli(["workspace", "frobnicate"])).stderr).toContain('workspace has no verb "frobnicate"');
+  const created = (await home.ok(["events", "--type", "workspace.created"])).trim();
+  expect(JSON.parse(created) as AnyEvent).toMatchObject({ actor: expect.stringMatching(/^user:/), data: { name: "cave" } });
+  expect(await home.ok(["workspace", "--help"])).toContain("diff [NAME]");
+  expect(await home.ok(["workspace", "create", "--help"])).toContain("holdfast workspace create fix-login");
+  expect((await home.ok(["__complete", "workspace", "sh"])).trim()).toBe("show");
+  expect((await home.ok(["__complete", "workspace", "show", "c"])).trim()).toBe("cave");
+});
+
+test("a session reaches its own workspace and no other", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  await repository.workspace("other");
+  const script =
+    "holdfast workspace ls --json; holdfast workspace show other; echo code $?; holdfast workspace create child --json > /dev/null; holdfast workspace ls --json";
+  const env = { PATH: `${path.join(import.meta.dirname, "..", "bin")}:${home.env.PATH}` };
+  const args = ["run", "--name", "inner", "--worktree", "--", "sh", "-c", script];
+  await home.json<Session>(args, { cwd: repository.path, env });
+  await home.ended("inner");
+  const said = await home.ok(["logs", "inner", "--width", "10000"]).catch(() => home.ok(["logs", "inner"]));
+  const text = said.replaceAll("\n", "");
+  expect(text).toContain('"name":"inner"');
+  expect(text).not.toContain('"name":"other"');
+  expect(text).toContain("code 20");
+  expect(text).toContain('"name":"child"');
+});
