@@ -1,5 +1,5 @@
 /** Every endpoint, asked by everybody who can ask: generated from the contract, so that a new endpoint is tried the day it is added. */
-import type { NewToken, Session } from "@holdfast/contract";
+import type { NewToken, Session, Workspace } from "@holdfast/contract";
 import { ENDPOINTS, type Endpoint, type EndpointName, grants, SCOPES, type Scope } from "@holdfast/contract";
 import { openHome } from "@holdfast/platform";
 import { httpTransport, type Transport, unixTransport } from "@holdfast/sdk";
@@ -116,10 +116,19 @@ test("a session's token opens what the contract gives to sessions, on itself alo
   const other = await home.run("exec sleep 1000", "--name", "other");
   const token = await eventually(async () => /hfs_\S+/.exec(await home.ok(["logs", "own", "--raw"]))?.[0]);
   const forSessions = endpoints.filter(([, { reach }]) => reach !== undefined).map(([name]) => name);
-  const named = endpoints.filter(([, { path }]) => path.includes(":ref")).map(([name]) => name);
+  const below = (place: string) => endpoints.filter(([, { path }]) => path.startsWith(`/${place}/:ref`)).map(([name]) => name);
   for (const [, answers] of await doors.answers(token, own.id)) expect(allowed(answers)).toEqual(forSessions);
   for (const [, answers] of await doors.answers(token, other.id)) {
-    expect(allowed(answers)).toEqual(forSessions.filter((name) => !named.includes(name)));
+    expect(allowed(answers)).toEqual(forSessions.filter((name) => !below("sessions").includes(name)));
+  }
+  const workspace = await home.json<Workspace>(["workspace", "create", "cave"]);
+  for (const [, answers] of await doors.answers(token, workspace.id)) {
+    const taken = [...below("workspaces"), ...below("sessions")];
+    // That there is no session of that name may be told.
+    expect(allowed(answers).filter((name) => below("workspaces").includes(name as EndpointName))).toEqual([]);
+    expect(allowed(answers).filter((name) => !taken.includes(name as EndpointName))).toEqual(
+      forSessions.filter((name) => !taken.includes(name)),
+    );
   }
   expect(forSessions).not.toContain("removeSession");
   expect((await home.json<Session[]>(["ls"])).length).toBe(2);
