@@ -88,8 +88,9 @@ const INTERRUPTED: SetupEnd = { state: "interrupted", exitCode: null };
 
 function endOf(directory: string): SetupEnd | undefined {
   if (!existsSync(join(directory, EXIT))) return undefined;
-  const exitCode = Number.parseInt(readFileSync(join(directory, EXIT), "utf8"), 10);
-  if (Number.isNaN(exitCode)) return INTERRUPTED;
+  const text = readFileSync(join(directory, EXIT), "utf8");
+  if (!/^\d{1,3}\n?$/.test(text)) return INTERRUPTED;
+  const exitCode = Number.parseInt(text, 10);
   return { state: exitCode === 0 ? "done" : "failed", exitCode };
 }
 

@@ -1,0 +1,99 @@
+/** The files beside a worktree, damaged in every way. Rows of docs/DAMAGE.md. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Principal, WorkspaceId } from "@holdfast/contract";
+import { openDatabase } from "@holdfast/daemon/journal/database";
+import { Journal } from "@holdfast/daemon/journal/journal";
+import { WorkspaceQueries, workspacesProjection } from "@holdfast/daemon/projection/workspaces";
+import { writeFiles } from "@holdfast/daemon/workspace/files";
+import { setupEnd, startSetup } from "@holdfast/daemon/workspace/set-up";
+import { Workspaces } from "@holdfast/daemon/workspace/workspaces";
+import { openHome } from "@holdfast/platform";
+import { afterAll, expect } from "vitest";
+import { cells } from "./damaged.ts";
+import { eventually } from "./home.ts";
+
+const root = mkdtempSync(path.join(tmpdir(), "hf-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let count = 0;
+function directory(): string {
+  const made = path.join(root, String(++count));
+  mkdirSync(made, { recursive: true });
+  return made;
+}
+
+const ID = "abcdefghij" as WorkspaceId;
+("the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone and nothing says whose it is");
+
+cells(
+  "workspace.json",
+  {
+    missing: "the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone",
+    empty: "the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone",
+    torn: "the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone",
+    garbage: "the workspace stays as the journal has it; if the journal is lost too, its worktree is left alone",
+  },
+  async (_, hurt) => {
+    const home = openHome({ HOLDFAST_HOME: directory() });
+    const beside = path.join(home.workspaces, ID);
+    const tree = path.join(beside, "app-cave");
+    mkdirSync(tree, { recursive: true });
+    const none = { repo: "/nowhere", branch: "holdfast/cave", ownBranch: true, base: "main", baseCommit: "0".repeat(40) };
+    const spec = { id: ID, name: "cave", kind: "worktree" as const, path: tree, ...none, portBase: 21_000, ports: 10, notes: [] };
+    const owner = "user:tester" as Principal;
+    writeFiles(beside, { ...spec, owner, createdAt: new Date().toISOString(), making: false });
+    const start = async (known: boolean) => {
+      const db = openDatabase(":memory:");
+      const journal = new Journal({ db, projections: [workspacesProjection], machineName: "box" });
+      const queries = new WorkspaceQueries(db);
+      if (known) journal.append({ type: "workspace.created", actor: owner, session: null, data: spec });
+      using workspaces = new Workspaces({ home, journal, queries });
+      await workspaces.begin({ restored: !known });
+      return queries.list().map(({ name }) => name);
+    };
+    expect(await start(false)).toEqual(["cave"]);
+    hurt(path.join(beside, "workspace.json"));
+    expect(await start(true)).toEqual(["cave"]);
+    expect(await start(false)).toEqual([]);
+    expect(existsSync(tree)).toBe(true);
+  },
+);
+
+cells(
+  "setup.exit",
+  {
+    missing: "the set-up was interrupted, unless its process still runs",
+    empty: "the set-up was interrupted",
+    torn: "the set-up was interrupted, or ended as the half of it says",
+    garbage: "the set-up was interrupted",
+  },
+  async (how, hurt) => {
+    const made = directory();
+    startSetup(made, { tree: made, command: "exit 3", env: { PATH: process.env.PATH ?? "" } });
+    expect(await setupEnd(made)).toEqual({ state: "failed", exitCode: 3 });
+    hurt(path.join(made, "setup.exit"));
+    const expected = how === "torn" ? { state: "failed", exitCode: 3 } : { state: "interrupted", exitCode: null };
+    expect(await setupEnd(made)).toEqual(expected);
+  },
+);
+
+cells(
+  "setup.pid",
+  {
+    missing: "a set-up that still runs is taken for interrupted; what it says is kept",
+    empty: "a set-up that still runs is taken for interrupted; what it says is kept",
+    torn: "a set-up that still runs is taken for interrupted; what it says is kept",
+    garbage: "a set-up that still runs is taken for interrupted; what it says is kept",
+  },
+  async (_, hurt) => {
+    const made = directory();
+    startSetup(made, { tree: made, command: "while ! [ -e go ]; do sleep 0.02; done; touch went", env: { PATH: process.env.PATH ?? "" } });
+    hurt(path.join(made, "setup.pid"));
+    expect(await setupEnd(made)).toEqual({ state: "interrupted", exitCode: null });
+    mkdirSync(path.join(made, "go"));
+    await eventually(() => existsSync(path.join(made, "setup.exit")));
+    expect(await setupEnd(made)).toEqual({ state: "done", exitCode: 0 });
+  },
+);
