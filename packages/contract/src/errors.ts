@@ -85,6 +85,11 @@ export const ERRORS = {
     exit: 31,
     what: "The set-up command of .holdfast/config.toml failed; the workspace is there, and so is what it said.",
   },
+  rewind_refused: {
+    http: 409,
+    exit: 30,
+    what: "A session is in a turn there, a merge or rebase is under way, or something that cannot be kept is in the way; nothing was changed.",
+  },
   checkpoint_not_found: { http: 404, exit: 3, what: "The workspace has no such checkpoint." },
   context_not_found: { http: 404, exit: 3, what: "The directory has no Working Context." },
   context_changed: { http: 409, exit: 6, what: "Somebody changed the file of the Working Context since it was read; nothing was written." },

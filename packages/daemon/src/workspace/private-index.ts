@@ -40,7 +40,7 @@ export async function privateIndex(tree: string, env?: Environment): Promise<Pri
   const run = (args: readonly string[], options: PrivateOptions = {}): [string, string[], GitOptions] => [
     tree,
     [...QUIET_SETTINGS, ...args],
-    { ...options, env, with: { ...options.with, GIT_INDEX_FILE: path } },
+    { ...options, env, with: { GIT_INDEX_FILE: path, ...options.with } },
   ];
   const index: PrivateIndex = {
     git: (args, options) => git(...run(args, options)),

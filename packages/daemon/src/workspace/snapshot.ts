@@ -19,7 +19,9 @@ export const LARGE_FILE = 50 << 20;
 export interface SnapshotOptions {
   env?: Environment | undefined;
   /** The commit's message. */
-  message: string | ((taken: Taken) => string | Promise<string>);
+  message: string;
+  /** Commits to keep with it, beside what is checked out. */
+  also?: readonly string[] | undefined;
   /** New files of more bytes are left out. */
   largeFile?: number;
 }
@@ -61,10 +63,10 @@ export async function fillIndex(index: PrivateIndex, worktree: string, options: 
   });
 }
 
-export async function commitSnapshot(worktree: string, taken: Taken, { message, env }: SnapshotOptions): Promise<string> {
-  const parent = taken.head === null ? [] : ["-p", taken.head];
-  const args = [...QUIET_SETTINGS, "-c", "i18n.commitEncoding=UTF-8", "commit-tree", taken.tree, ...parent];
-  return await git(worktree, args, { env, with: identity(), input: typeof message === "string" ? message : await message(taken) });
+export async function commitSnapshot(worktree: string, taken: Taken, { message, env, also = [] }: SnapshotOptions): Promise<string> {
+  const parents = [...(taken.head === null ? [] : [taken.head]), ...also].flatMap((commit) => ["-p", commit]);
+  const args = [...QUIET_SETTINGS, "-c", "i18n.commitEncoding=UTF-8", "commit-tree", taken.tree, ...parents];
+  return await git(worktree, args, { env, with: identity(), input: message });
 }
 
 export async function whatIsCheckedOut(worktree: string, env?: Environment): Promise<{ head: string | null; branch: string | null }> {
@@ -91,7 +93,8 @@ export async function orWithoutFilters<T>(
   }
 }
 
-async function noFilters(worktree: string, env: Environment | undefined): Promise<string[]> {
+/** Settings under which no filter runs; none where none is configured. */
+export async function noFilters(worktree: string, env: Environment | undefined): Promise<string[]> {
   const { stdout } = await tryGit(
     worktree,
     ["config", "--name-only", "-z", "--get-regexp", String.raw`^filter\..*\.(clean|smudge|process)$`],

@@ -1,0 +1,166 @@
+/**
+ * Checkpoints of a workspace: refs in its repository, `refs/holdfast/checkpoints/<workspace>/<number>`, each a snapshot (snapshot.ts) whose
+ * message carries what else is known of it. There is no table: what git has is the truth, and events only tell of it.
+ *
+ * Numbers go up. The newest checkpoint of a workspace stays as long as the workspace does, also when its session is forgotten: no number is
+ * given twice, and there is always one to compare with.
+ */
+import { Checkpoint, HoldfastError, type SessionId, type WorkspaceId } from "@holdfast/contract";
+import { type Environment, GitError, git, parts, tryGit } from "./git.ts";
+import { QUIET_SETTINGS } from "./private-index.ts";
+import { commitSnapshot, type Taken, takeTree } from "./snapshot.ts";
+
+export const KEPT_CHECKPOINTS = 100;
+
+/** Whose checkpoints, and where. */
+export interface Place {
+  workspace: WorkspaceId;
+  /** The workspace's own working tree. */
+  worktree: string;
+  env?: Environment | undefined;
+}
+
+export interface Why {
+  why: Checkpoint["why"];
+  session?: SessionId | null;
+  turn?: number | null;
+  note?: string | null;
+}
+
+export interface CreateOptions extends Why {
+  /** So many of the newest are kept. */
+  keep?: number | undefined;
+  largeFile?: number;
+}
+
+/** Oldest first. `directory`: any of the repository. */
+export async function listCheckpoints(directory: string, workspace: WorkspaceId, env?: Environment): Promise<Checkpoint[]> {
+  const kept = await readRefs(directory, workspace, env);
+  return kept.flatMap(({ checkpoint }) => checkpoint ?? []);
+}
+
+export async function findCheckpoint(place: Place, number: number): Promise<Checkpoint> {
+  const all = await listCheckpoints(place.worktree, place.workspace, place.env);
+  const found = all.find((checkpoint) => checkpoint.number === number);
+  if (found) return found;
+  const [first, last] = [all[0]?.number, all.at(-1)?.number];
+  throw new HoldfastError("checkpoint_not_found", `there is no checkpoint ${number}`, {
+    hint:
+      first === undefined
+        ? "the workspace has none yet; make one with: holdfast checkpoint create"
+        : `there are ${first} to ${last}; list them with: holdfast checkpoint ls`,
+  });
+}
+
+/** Of what is there now. */
+export async function createCheckpoint(place: Place, options: CreateOptions): Promise<Checkpoint> {
+  const taken = await takeTree(place.worktree, {
+    env: place.env,
+    ...(options.largeFile === undefined ? {} : { largeFile: options.largeFile }),
+  });
+  return await keepAsCheckpoint(place, taken, options);
+}
+
+/** `also`: commits that must not be lost, beside what is checked out. */
+export async function keepAsCheckpoint(
+  place: Place,
+  taken: Taken,
+  options: CreateOptions & { also?: readonly string[] },
+): Promise<Checkpoint> {
+  const { worktree, workspace, env } = place;
+  const before = await readRefs(worktree, workspace, env);
+  const details = {
+    head: taken.head,
+    branch: taken.branch,
+    at: new Date().toISOString(),
+    why: options.why,
+    session: options.session ?? null,
+    turn: options.turn ?? null,
+    note: options.note ?? null,
+    files: await countChanges(place, before.at(-1)?.commit ?? taken.head, taken.tree),
+    leftOut: taken.leftOut,
+  };
+  const message = `Holdfast checkpoint (${options.why})\n\n${JSON.stringify(details)}\n`;
+  const commit = await commitSnapshot(worktree, taken, { env, message, also: options.also });
+  const number = await nameIt(place, { commit, from: (before.at(-1)?.number ?? 0) + 1 });
+  await remove(place, before.slice(0, Math.max(0, before.length + 1 - Math.max(1, options.keep ?? KEPT_CHECKPOINTS))));
+  return { number, commit, tree: taken.tree, ...details };
+}
+
+/** With its workspace. `directory`: any of the repository. */
+export async function removeCheckpoints(directory: string, workspace: WorkspaceId, env?: Environment): Promise<void> {
+  await remove({ worktree: directory, env }, await readRefs(directory, workspace, env));
+}
+
+/** With their session. The workspace's newest stays. */
+export async function removeCheckpointsOf(place: Place, session: SessionId): Promise<number> {
+  const all = await readRefs(place.worktree, place.workspace, place.env);
+  const gone = all.slice(0, -1).filter(({ checkpoint }) => checkpoint?.session === session);
+  await remove(place, gone);
+  return gone.length;
+}
+
+/** Files that differ between two commits or trees; null: nothing at all. */
+export async function countChanges({ worktree, env }: Pick<Place, "worktree" | "env">, from: string | null, to: string): Promise<number> {
+  const args =
+    from === null ? ["ls-tree", "-r", "-z", "--name-only", to] : ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to];
+  return parts(await git(worktree, args, { env, encoding: "latin1" })).length;
+}
+
+interface Kept {
+  number: number;
+  ref: string;
+  commit: string;
+  /** Undefined: written by a later version, or by somebody else. */
+  checkpoint: Checkpoint | undefined;
+}
+
+function prefixOf(workspace: WorkspaceId): string {
+  return `refs/holdfast/checkpoints/${workspace}/`;
+}
+
+/** By number. */
+async function readRefs(directory: string, workspace: WorkspaceId, env: Environment | undefined): Promise<Kept[]> {
+  const prefix = prefixOf(workspace);
+  const format = "%(refname)%00%(objectname)%00%(tree)%00%(contents:body)%00";
+  const text = await git(directory, ["for-each-ref", `--format=${format}`, prefix], { env });
+  const kept: Kept[] = [];
+  const fields = text.split("\0");
+  for (let at = 0; at + 4 <= fields.length; at += 4) {
+    const [ref = "", commit = "", tree = "", body = ""] = fields.slice(at, at + 4).map((field) => field.trim());
+    const number = Number(ref.slice(prefix.length));
+    if (!Number.isSafeInteger(number) || number < 1) continue;
+    kept.push({ number, ref, commit, checkpoint: read({ number, commit, tree, body }) });
+  }
+  return kept.sort((a, b) => a.number - b.number);
+}
+
+function read({ body, ...known }: { number: number; commit: string; tree: string; body: string }): Checkpoint | undefined {
+  try {
+    const { data } = Checkpoint.safeParse({ ...(JSON.parse(body) as object), ...known });
+    return data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Somebody else may take the number first: then the next one. */
+async function nameIt(place: Place, { commit, from }: { commit: string; from: number }): Promise<number> {
+  const MOST_TRIES = 100;
+  for (let number = from; ; number++) {
+    const ref = `${prefixOf(place.workspace)}${number}`;
+    // An empty old value: it must not be there yet.
+    const args = [...QUIET_SETTINGS, "update-ref", ref, commit, ""];
+    const made = await tryGit(place.worktree, args, { env: place.env });
+    if (made.code === 0) return number;
+    const taken = (await tryGit(place.worktree, ["rev-parse", "--verify", "--quiet", ref], { env: place.env })).code === 0;
+    if (!taken || number - from >= MOST_TRIES) throw new GitError(args, made);
+  }
+}
+
+/** All at once. A number is given once, so that none of them can mean anything else by now; one that is gone already is as good. */
+async function remove({ worktree, env }: Pick<Place, "worktree" | "env">, gone: readonly Kept[]): Promise<void> {
+  if (gone.length === 0) return;
+  const input = gone.map(({ ref }) => `delete ${ref}\0\0`).join("");
+  await git(worktree, [...QUIET_SETTINGS, "update-ref", "-z", "--stdin"], { env, input });
+}

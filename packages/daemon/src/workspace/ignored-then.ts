@@ -1,0 +1,56 @@
+/**
+ * What a checkpoint's own rules ignore is not in it, and is no reason to delete it: packages that were installed and ignored by a later turn
+ * are still there after a rewind to before that turn, no longer ignored; the way back must not take them for new files.
+ */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parts } from "./git.ts";
+import type { PrivateIndex } from "./private-index.ts";
+
+/** The tree `then`, with the files of `now` that it does not have and its rules ignore. */
+export async function withIgnoredThen(index: PrivateIndex, now: string, then: string): Promise<string> {
+  const rules = (await names(index, "AMT", now, then)).filter((path) => /(?:^|\/)\.gitignore$/.test(path));
+  const gone = rules.length === 0 ? [] : await names(index, "D", now, then);
+  if (gone.length === 0) return then;
+  const directory = await mkdtemp(join(tmpdir(), "holdfast-rules-"));
+  try {
+    const all = parts(await index.git(["ls-tree", "-r", "-z", "--name-only", then], { encoding: "latin1" }));
+    const aside = { GIT_WORK_TREE: join(directory, "tree"), GIT_INDEX_FILE: join(directory, "index") };
+    await mkdir(aside.GIT_WORK_TREE);
+    await index.git(["read-tree", then], { with: aside });
+    const input = bytesOf(all.filter((path) => /(?:^|\/)\.gitignore$/.test(path)));
+    await index.git(["checkout-index", "-z", "--stdin"], { with: aside, input });
+    const asked = await index.tryGit(["check-ignore", "--no-index", "-z", "--stdin"], {
+      with: aside,
+      input: bytesOf(gone),
+      encoding: "latin1",
+    });
+    const files = new Set(all);
+    const stay = new Set(parts(asked.stdout).filter((path) => !parentsOf(path).some((parent) => files.has(parent))));
+    if (stay.size === 0) return then;
+    const entries = parts(await index.git(["ls-tree", "-r", "-z", now], { encoding: "latin1" })).filter((line) =>
+      stay.has(line.slice(line.indexOf("\t") + 1)),
+    );
+    await index.git(["update-index", "-z", "--index-info"], { with: aside, input: bytesOf(entries) });
+    return await index.git(["write-tree"], { with: aside });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function parentsOf(path: string): string[] {
+  const names = path.split("/");
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+/** Paths, in `latin1`, that came (`A`), went (`D`) or changed from one tree to the other. */
+export async function names(index: PrivateIndex, filter: string, from: string, to: string): Promise<string[]> {
+  const args = ["diff-tree", "-r", "-z", "--no-renames", `--diff-filter=${filter}`, "--name-only", from, to];
+  return parts(await index.git(args, { encoding: "latin1" }));
+}
+
+/** For `-z --stdin`. */
+export function bytesOf(latin1: Iterable<string>): Buffer {
+  return Buffer.from([...latin1].map((line) => `${line}\0`).join(""), "latin1");
+}

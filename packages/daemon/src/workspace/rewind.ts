@@ -1,0 +1,185 @@
+/**
+ * Brings a workspace back to a checkpoint. Order, so that nothing is lost wherever it ends, and doing it again mends what was cut short:
+ *
+ * 1. What is there is kept as a checkpoint of its own. From here on all of it can be brought back.
+ * 2. The files become the checkpoint's, by git itself from a private index that knows what was just kept: it overwrites and deletes only
+ *    that, and refuses, before it changes anything, when somebody wrote in the meantime. Then both are done once more.
+ * 3. The branch, and which one is checked out.
+ * 4. The index, so that nothing is staged.
+ *
+ * Ignored files stay as they are (those of now, and those of then: ignored-then.ts), and so does what no checkpoint keeps: large new files,
+ * repositories within.
+ */
+import { existsSync } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Checkpoint, HoldfastError } from "@holdfast/contract";
+import { type CreateOptions, keepAsCheckpoint, type Place } from "./checkpoints.ts";
+import { firstLine, type GitResult, git } from "./git.ts";
+import { bytesOf, names, withIgnoredThen } from "./ignored-then.ts";
+import { type PrivateIndex, privateIndex, QUIET_SETTINGS } from "./private-index.ts";
+import { commitOf, listTrees } from "./repository.ts";
+import { fillIndex, noFilters, orWithoutFilters, type Taken, whatIsCheckedOut } from "./snapshot.ts";
+
+export interface RewindOptions extends Pick<CreateOptions, "keep" | "session" | "largeFile"> {
+  /** The branch stays where it is. */
+  filesOnly?: boolean;
+}
+
+/** Returns what was there before. */
+export async function rewind(place: Place, to: Checkpoint, options: RewindOptions = {}): Promise<Checkpoint> {
+  await refuseWhileBusy(place);
+  if (!options.filesOnly) await refuseIfElsewhere(place, to);
+  const before = await bringBackFiles(place, to, options);
+  const reason = `holdfast: rewind to checkpoint ${to.number}`;
+  if (!options.filesOnly) await bringBackBranch(place, to, reason);
+  await unstage(place);
+  return before;
+}
+
+/** States of a working tree in which git itself would not let one switch, and what ends them. */
+const UNDER_WAY = [
+  { file: "MERGE_HEAD", what: "a merge", end: "git merge --continue, or git merge --abort" },
+  { file: "rebase-merge", what: "a rebase", end: "git rebase --continue, or git rebase --abort" },
+  { file: "rebase-apply", what: "a rebase", end: "git rebase --continue, or git rebase --abort" },
+  { file: "CHERRY_PICK_HEAD", what: "a cherry-pick", end: "git cherry-pick --continue, or git cherry-pick --abort" },
+  { file: "REVERT_HEAD", what: "a revert", end: "git revert --continue, or git revert --abort" },
+  {
+    file: "index.lock",
+    what: "another git command",
+    end: "try again when it has ended; if none runs, delete the index.lock that a killed one left",
+  },
+];
+
+async function refuseWhileBusy({ worktree, env }: Place): Promise<void> {
+  const directory = await git(worktree, ["rev-parse", "--absolute-git-dir"], { env });
+  const busy = UNDER_WAY.find(({ file }) => existsSync(join(directory, file)));
+  if (!busy) return;
+  throw new HoldfastError("rewind_refused", `${busy.what} is under way in ${worktree}; nothing was changed`, {
+    hint: `end it first: ${busy.end}`,
+  });
+}
+
+/** Git has a branch checked out in one working tree at most. */
+async function refuseIfElsewhere({ worktree, env }: Place, { branch, number }: Checkpoint): Promise<void> {
+  const now = await whatIsCheckedOut(worktree, env);
+  if (branch === null || branch === now.branch) return;
+  const other = (await listTrees(worktree, env)).find((tree) => tree.branch === branch);
+  if (!other) return;
+  throw new HoldfastError(
+    "rewind_refused",
+    `checkpoint ${number} was on the branch ${branch}, and that is checked out in ${other.path} now`,
+    {
+      hint: "bring back the files alone: holdfast checkpoint rewind --files-only",
+    },
+  );
+}
+
+/** Whoever writes there all the time cannot be waited for. */
+const MOST_TRIES = 3;
+
+/** What git says when it is the files that keep it from changing any. */
+const NOT_AS_KNOWN = /not uptodate|would be (?:overwritten|removed)|would lose untracked/;
+
+async function bringBackFiles(place: Place, to: Checkpoint, options: RewindOptions): Promise<Checkpoint> {
+  let before: Checkpoint | undefined;
+  let settings: string[] = [];
+  for (let tries = 1; ; tries++) {
+    await using index = await privateIndex(place.worktree, place.env);
+    const now = await takeAll(index, place, { to, largeFile: options.largeFile });
+    if (before?.tree !== now.tree) {
+      const also = options.filesOnly ? [] : await otherTip(place, to, now);
+      const kept = await keepAsCheckpoint(place, now, { why: "rewind", note: `before rewind to ${to.number}`, also, ...options });
+      before ??= kept;
+    }
+    const then = await withIgnoredThen(index, now.tree, to.tree);
+    const done = await index.tryGit([...settings, "read-tree", "-m", "-u", now.tree, then]);
+    if (done.code === 0) return before;
+    if (tries >= MOST_TRIES) throw inTheWay(to, before, done);
+    // A filter may fail in the middle, with some files written: what is there is looked at anew, and the rest comes without filters.
+    if (!NOT_AS_KNOWN.test(done.stderr)) settings = await noFilters(place.worktree, place.env);
+  }
+}
+
+/** Also what is ignored and stands where a file of the checkpoint goes: git would overwrite it. */
+async function takeAll(index: PrivateIndex, { worktree, env }: Place, { to, largeFile }: Target): Promise<Taken> {
+  const taken = await fillIndex(index, worktree, { env, ...(largeFile === undefined ? {} : { largeFile }) });
+  const there = new Set<string>();
+  for (const path of await names(index, "A", taken.tree, to.tree)) {
+    const found = await whatIsAt(worktree, path);
+    if (found?.isDirectory) await refuseIfNotKept(index, to, path);
+    else if (found) there.add(found.path);
+  }
+  if (there.size === 0) return taken;
+  await index.git(["update-index", "--add", "-z", "--stdin"], { input: bytesOf(there) });
+  return { ...taken, tree: await index.git(["write-tree"]) };
+}
+
+interface Target {
+  to: Checkpoint;
+  largeFile: number | undefined;
+}
+
+/** What is at the path, or in the place of a directory that it needs. */
+async function whatIsAt(worktree: string, path: string): Promise<{ path: string; isDirectory: boolean } | undefined> {
+  for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
+    const found = await lstat(Buffer.concat([Buffer.from(`${worktree}/`), Buffer.from(at, "latin1")])).catch(() => undefined);
+    if (found?.isDirectory() && at !== path) return undefined;
+    if (found) return { path: at, isDirectory: found.isDirectory() };
+  }
+  return undefined;
+}
+
+/** A whole directory of ignored files (installed packages, say) is too much to keep on the way. */
+async function refuseIfNotKept(index: PrivateIndex, to: Checkpoint, path: string): Promise<void> {
+  const others = await index.git(["ls-files", "--others", "--directory", "-z", "--", `:(top,literal)${Buffer.from(path, "latin1")}`]);
+  if (others === "") return;
+  const name = Buffer.from(path, "latin1").toString();
+  throw new HoldfastError(
+    "rewind_refused",
+    `${name} is a directory with ignored files, and a file in checkpoint ${to.number}; nothing was changed`,
+    {
+      hint: "move it away first",
+      candidates: [name],
+    },
+  );
+}
+
+/** The branch that will be moved may be ahead of the checkpoint and not be checked out any more. */
+async function otherTip({ worktree, env }: Place, { branch }: Checkpoint, now: Taken): Promise<string[]> {
+  const tip = branch === null ? undefined : await commitOf(worktree, `refs/heads/${branch}`, env);
+  return tip === undefined || tip === now.head ? [] : [tip];
+}
+
+function inTheWay(to: Checkpoint, before: Checkpoint, { stderr }: GitResult): HoldfastError {
+  const files = stderr
+    .split("\n")
+    .flatMap((line) => /^\t(.+)/.exec(line)?.[1] ?? /^error: Entry '(.+)' not uptodate/.exec(line)?.[1] ?? []);
+  return new HoldfastError("rewind_refused", `the files of checkpoint ${to.number} cannot be put in place: ${firstLine(stderr)}`, {
+    hint: `move what is in the way, or stop what writes there, and rewind again; what was there is in checkpoint ${before.number}`,
+    ...(files.length === 0 ? {} : { candidates: files }),
+  });
+}
+
+async function bringBackBranch({ worktree, env }: Place, { head, branch }: Checkpoint, reason: string): Promise<void> {
+  const run = (...args: string[]) => git(worktree, [...QUIET_SETTINGS, ...args], { env });
+  if (branch === null) {
+    if (head !== null) await run("update-ref", "--no-deref", "-m", reason, "HEAD", head);
+    return;
+  }
+  const ref = `refs/heads/${branch}`;
+  if (head !== null) await run("update-ref", "-m", reason, ref, head);
+  else await run("update-ref", "-m", reason, "-d", ref);
+  const now = await whatIsCheckedOut(worktree, env);
+  if (now.branch !== branch) await run("symbolic-ref", "-m", reason, "HEAD", ref);
+}
+
+async function unstage({ worktree, env }: Place): Promise<void> {
+  const { head } = await whatIsCheckedOut(worktree, env);
+  await orWithoutFilters(worktree, env, async (settings) => {
+    const run = (...args: string[]) => git(worktree, [...QUIET_SETTINGS, ...settings, ...args], { env });
+    await run("read-tree", ...(head === null ? ["--empty"] : ["--reset", head]));
+    // So that the next status need not read every file. Its exit code says that some differ from the commit, which they may.
+    await run("update-index", "-q", "--refresh").catch(() => {});
+  });
+}
