@@ -4,6 +4,7 @@
  */
 import { HoldfastError } from "@holdfast/contract";
 import { GitError, type GitOptions, git, parts, tryGit } from "./git.ts";
+import { readOne } from "./merge-tree.ts";
 
 export interface Sides {
   /** Any working tree of the repository; its attributes count. */
@@ -24,12 +25,23 @@ export async function combine({ directory, base, tip, merged }: Sides, options: 
     const tree = await git(directory, ["rev-parse", `${base}^{tree}`], options);
     return combine({ directory, base: await standIn({ directory, tree, parents: [base, merged] }, options), tip }, options);
   }
-  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, tip];
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", base, tip];
   const result = await tryGit(directory, args, options);
-  const [tree = "", ...files] = parts(result.stdout);
-  if (result.code === 0) return { tree };
-  if (result.code === 1) return { conflicts: [...new Set(files)] };
+  if (result.code === 0) return { tree: parts(result.stdout)[0] ?? "" };
+  const conflicts = readOne(result);
+  if (conflicts !== null) return { conflicts: [...conflicts] };
+  if (result.code === USAGE) throw await tooOld(directory);
   throw new GitError(args, result);
+}
+
+/** Git ends so when it does not know an option. */
+const USAGE = 129;
+
+async function tooOld(directory: string): Promise<HoldfastError> {
+  const version = (await git(directory, ["version"])).replace(/^git version /, "");
+  return new HoldfastError("git_failed", `git ${version} merges only in a working tree`, {
+    hint: "squash and rebase take git 2.38 or newer; where the base has not moved on, they are not needed",
+  });
 }
 
 /** One commit on top of the base that holds all of the other side's; the base itself where it holds that already. */

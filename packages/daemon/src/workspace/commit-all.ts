@@ -2,12 +2,12 @@
  * Everything that a working tree holds, as one commit on its head. First as an object alone, made in an index of its own, so that whoever merges it
  * can find out that it does not fit before anything is to be seen of it; then, by `landCommit`, as the head.
  */
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { commitTree } from "./combine.ts";
 import { type GitOptions, git, tryGit } from "./git.ts";
+import { privateIndex } from "./private-index.ts";
 
 export interface NewHead {
   tree: string;
@@ -18,23 +18,15 @@ export interface NewHead {
 
 /** The hooks of a commit are asked as `git commit` would ask them. */
 export async function commitOfAll({ tree, head, message, sign }: NewHead, options: GitOptions): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), "holdfast-index-"));
-  try {
-    const index = join(directory, "index");
-    const theirs = await git(tree, ["rev-parse", "--path-format=absolute", "--git-path", "index"], options);
-    // What it knows of unchanged files saves reading them.
-    if (existsSync(theirs)) copyFileSync(theirs, index);
-    const apart = { ...options, with: { ...options.with, GIT_INDEX_FILE: index } };
-    await git(tree, ["add", "--all"], apart);
-    await hook(tree, ["pre-commit"], apart);
-    const file = join(directory, "COMMIT_EDITMSG");
-    writeFileSync(file, `${message}\n`);
-    await hook(tree, ["commit-msg", "--", file], apart);
-    const all = await git(tree, ["write-tree"], apart);
-    return await commitTree({ directory: tree, tree: all, parents: [head], message: readFileSync(file, "utf8"), sign }, options);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  await using index = await privateIndex(tree, options.env);
+  await index.git(["add", "--all"]);
+  const apart = { ...options, with: { ...options.with, GIT_INDEX_FILE: index.path } };
+  await hook(tree, ["pre-commit"], apart);
+  const file = join(dirname(index.path), "COMMIT_EDITMSG");
+  writeFileSync(file, `${message}\n`);
+  await hook(tree, ["commit-msg", "--", file], apart);
+  const all = await index.git(["write-tree"]);
+  return await commitTree({ directory: tree, tree: all, parents: [head], message: readFileSync(file, "utf8"), sign }, options);
 }
 
 async function hook(tree: string, args: readonly string[], options: GitOptions): Promise<void> {

@@ -8,6 +8,8 @@ import { isMissing } from "@holdfast/platform";
 import { type Environment, type GitOptions, type GitResult, git, tryGit } from "./git.ts";
 
 export interface PrivateIndex extends AsyncDisposable {
+  /** For what is to run on it with everything as configured: hooks. */
+  readonly path: string;
   /** As `git` of git.ts, in the working tree, on this index. */
   git(args: readonly string[], options?: PrivateOptions): Promise<string>;
   tryGit(args: readonly string[], options?: PrivateOptions): Promise<GitResult>;
@@ -43,6 +45,7 @@ export async function privateIndex(tree: string, env?: Environment): Promise<Pri
     { ...options, env, with: { GIT_INDEX_FILE: path, ...options.with } },
   ];
   const index: PrivateIndex = {
+    path,
     git: (args, options) => git(...run(args, options)),
     tryGit: (args, options) => tryGit(...run(args, options)),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),

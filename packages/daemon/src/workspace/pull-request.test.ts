@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram } from "@holdfast/platform";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { makeContext } from "./context.ts";
 import { openPullRequest, type PullRequestOrder } from "./pull-request.ts";
 import { push } from "./push.ts";
 import { ScratchRepository } from "./scratch-repository.ts";
@@ -88,10 +89,10 @@ test("gh is asked with base, head, the first commit's title and the commits", as
 test("what the agent wrote of its results is the body, but not the template", async () => {
   const file = ".holdfast/context/results-summary.md";
   const gh = scripted("echo https://example.com/pull/7");
-  repository.write({ [file]: "# Results\n\n<!-- what came\nof it -->\n" }, tree);
+  makeContext(tree);
   await openPullRequest(order(), gh);
   expect(repository.read("body", repository.root)).toMatch(/^- Mend/);
-  repository.write({ [file]: "# Results\n\n<!-- what came of it -->\nIt works.\n" }, tree);
+  repository.write({ [file]: "# Results\n\nIt works.\n" }, tree);
   await openPullRequest(order({ title: "T" }), gh);
   expect(repository.read("body", repository.root)).toBe("# Results\n\nIt works.");
 });

@@ -1,10 +1,9 @@
 /** A pull request by `gh`, which knows the services and has the user's login; the branch is pushed before. */
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { HoldfastError } from "@holdfast/contract";
 import { findProgram } from "@holdfast/platform";
+import { readContext } from "./context.ts";
 import { type GitOptions, git, gitEnvironment } from "./git.ts";
 import { type Pushed, type PushOrder, push } from "./push.ts";
 import { commitOf } from "./repository.ts";
@@ -71,12 +70,11 @@ async function bodyOf({ tree, branch, base }: PullRequestOrder, options: GitOpti
   return git(tree, ["log", "--reverse", "--no-merges", "--format=- %s", `refs/heads/${branch}`, ...without], options).catch(() => "");
 }
 
-/** Nothing but headings, comments and blank lines is the template. */
-export function resultsOf(tree: string): string | undefined {
+/** A context that cannot be read safely has none. */
+function resultsOf(tree: string): string | undefined {
   try {
-    const text = readFileSync(join(tree, ".holdfast/context/results-summary.md"), "utf8");
-    const bare = text.replaceAll(/<!--[\s\S]*?-->/g, "").replaceAll(/^\s*(#.*)?$/gm, "");
-    return bare.trim() === "" ? undefined : text.replaceAll(/<!--[\s\S]*?-->\n?/g, "").trim();
+    const results = readContext(tree).files.find(({ name }) => name === "results-summary.md");
+    return results?.state === "written" ? results.text.trim() : undefined;
   } catch {
     return undefined;
   }

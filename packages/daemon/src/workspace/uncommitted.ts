@@ -10,7 +10,7 @@ export async function uncommitted(
   what: { untracked: boolean } = { untracked: true },
 ): Promise<string[]> {
   const untracked = `--untracked-files=${what.untracked ? "all" : "no"}`;
-  return parts(await git(tree, ["status", "--porcelain=v1", "-z", "--no-renames", untracked], options));
+  return parts(await git(tree, ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=none", untracked], options));
 }
 
 const UNDER_WAY: Readonly<Record<string, string>> = {

@@ -42,7 +42,7 @@ export async function addWorktree(
   const remote = isNew ? await remoteBranch(directory, branch, where.env) : undefined;
   const from = isNew ? ["-b", branch, where.path, remote ?? baseCommit] : [where.path, branch];
   // Locked: neither `git worktree prune` nor a slip removes it.
-  const lock = ["--lock", "--reason", `a workspace of Holdfast; to remove it: holdfast workspace rm ${where.name}`];
+  const lock = ["--lock", "--reason", lockReason(where.name)];
   const args = ["worktree", "add", "--quiet", ...(remote === undefined ? ["--no-track"] : ["--track"]), ...lock, ...from];
   const added = await tryGit(directory, args, { env: where.env });
   if (added.code === 0) return lfsNotes(where.path, where.env);
@@ -52,6 +52,10 @@ export async function addWorktree(
   const again = await tryGit(directory, [...without, ...args], { env: where.env });
   if (again.code !== 0) throw addFailed(again, where.path);
   return lfsNotes(where.path, where.env, "git-lfs is configured, but cannot be run");
+}
+
+export function lockReason(name: string): string {
+  return `a workspace of Holdfast; to remove it: holdfast workspace rm ${name}`;
 }
 
 /** What a failed start leaves behind; also of one that a death cut short. */

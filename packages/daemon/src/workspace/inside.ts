@@ -1,0 +1,120 @@
+/**
+ * Repositories inside a workspace's tree: submodules, and what an agent cloned or made there. Their objects go with the tree, so what is only in them is
+ * sent to the outer repository's database under `refs/holdfast/inside/ID/NUMBER/` before it goes, and fetched from there when the workspace comes back.
+ */
+import { join } from "node:path";
+import { HoldfastError, type WorkspaceId } from "@holdfast/contract";
+import { firstLine, type GitOptions, git, tryGit } from "./git.ts";
+import { repositoriesIn } from "./losses.ts";
+import { QUIET_SETTINGS } from "./private-index.ts";
+import { takeSnapshot, whatIsCheckedOut } from "./snapshot.ts";
+import { uncommitted } from "./uncommitted.ts";
+
+export const INSIDE_REFS = "refs/holdfast/inside";
+
+export interface Inside {
+  /** From the workspace's directory. */
+  path: string;
+  /** The tree that it is in has it as a submodule. */
+  known: boolean;
+  head: string | null;
+  on: string | null;
+  /** A commit with all its files; null where there was nothing in it but what its remote has. */
+  kept: string | null;
+  tree: string | null;
+  /** Where its branches are. */
+  refs: string;
+}
+
+/** Outer ones before those inside them. */
+export async function keepInside(
+  { id, repo, path }: { id: WorkspaceId; repo: string; path: string },
+  options: GitOptions,
+): Promise<Inside[]> {
+  const found: Inside[] = [];
+  const look = async (tree: string, prefix: string) => {
+    const changed = await uncommitted(tree, options);
+    for (const inner of await repositoriesIn(tree, changed, options)) {
+      const known = !changed.includes(`?? ${inner}/`);
+      found.push(
+        await keep({ tree: join(tree, inner), repo, path: prefix + inner, known, refs: `${INSIDE_REFS}/${id}/${found.length}` }, options),
+      );
+      await look(join(tree, inner), `${prefix}${inner}/`);
+    }
+  };
+  await look(path, "");
+  return found;
+}
+
+type Place = Pick<Inside, "path" | "known" | "refs"> & { tree: string; repo: string };
+
+async function keep({ tree, repo, path, known, refs }: Place, options: GitOptions): Promise<Inside> {
+  const changed = await uncommitted(tree, options);
+  const own = await git(tree, ["rev-list", "--max-count=1", "--all", "--not", "--remotes"], options);
+  const { head, branch: on } = await whatIsCheckedOut(tree, options.env);
+  if (known && changed.length === 0 && own === "") return { path, known, head, on, kept: null, tree: null, refs };
+  const all = { env: options.env, largeFile: Number.POSITIVE_INFINITY, message: `what was in ${path}` };
+  const { commit, tree: files } = await takeSnapshot(tree, all);
+  const what = [`+${commit}:${refs}/files`, `+refs/heads/*:${refs}/heads/*`];
+  const common = await git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"], options);
+  const sent = await tryGit(tree, [...QUIET_SETTINGS, "push", "--quiet", "--no-verify", common, ...what], options);
+  if (sent.code === 0) return { path, known, head, on, kept: commit, tree: files, refs };
+  throw new HoldfastError("would_lose_work", `what is in the repository ${path} inside it cannot be kept: ${firstLine(sent.stderr)}`, {
+    hint: `push it from there first: ${tree}`,
+  });
+}
+
+/** Each back where it was; what could not be is told. */
+export async function restoreInside(
+  { tree, repo, inside }: { tree: string; repo: string; inside: readonly Inside[] },
+  options: GitOptions,
+): Promise<string[]> {
+  const notes: string[] = [];
+  const common = await git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"], options);
+  for (const one of inside) {
+    const said = await restoreOne({ directory: join(tree, one.path), common, one }, options);
+    if (said !== undefined)
+      notes.push(`${one.path}: ${said}${one.kept === null ? "" : `; what was in it is under ${one.refs} of ${repo}`}`);
+  }
+  return notes;
+}
+
+async function restoreOne(
+  { directory, common, one }: { directory: string; common: string; one: Inside },
+  options: GitOptions,
+): Promise<string | undefined> {
+  if (one.known) {
+    const outer = directory.slice(0, -one.path.length);
+    // Of the tree that it is in, which may itself be inside.
+    const made = await tryGit(join(directory, ".."), ["submodule", "--quiet", "update", "--init", "--", directory], options);
+    if (made.code !== 0) return `${firstLine(made.stderr)} (in ${outer})`;
+  } else await git(join(directory, ".."), ["init", "--quiet", directory], options);
+  if (one.kept === null) return undefined;
+  const steps: string[][] = [
+    [
+      "fetch",
+      "--quiet",
+      "--update-head-ok",
+      "--no-tags",
+      common,
+      `+${one.refs}/files:refs/holdfast/files`,
+      `+${one.refs}/heads/*:refs/heads/*`,
+    ],
+    ...(one.on === null ? [["update-ref", "--no-deref", "HEAD", one.head ?? ""]] : [["symbolic-ref", "HEAD", `refs/heads/${one.on}`]]),
+    ["read-tree", "--reset", "-u", "refs/holdfast/files"],
+    one.head === null ? ["read-tree", "--empty"] : ["read-tree", one.head],
+    ["update-ref", "-d", "refs/holdfast/files"],
+  ];
+  for (const step of steps) {
+    const { code, stderr } = await tryGit(directory, step, options);
+    if (code !== 0) return firstLine(stderr);
+  }
+  await tryGit(directory, ["update-index", "-q", "--refresh"], options);
+  return undefined;
+}
+
+/** Nothing needs them any more. */
+export async function forgetInside({ repo, id }: { repo: string; id: WorkspaceId }, options: GitOptions): Promise<void> {
+  const refs = await git(repo, ["for-each-ref", "--format=delete %(refname)", `${INSIDE_REFS}/${id}/`], options);
+  if (refs !== "") await git(repo, ["update-ref", "--stdin"], { ...options, input: `${refs}\n` });
+}

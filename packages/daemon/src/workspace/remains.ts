@@ -1,0 +1,160 @@
+/**
+ * What is kept of a workspace that is removed: one commit under `refs/holdfast/removed/ID`. Its tree is all files that were there but the ignored
+ * ones, the Working Context among them; its parents are what was checked out, the workspace's branch, what was staged, and what was kept before; its
+ * message says which is which. Repositories inside (submodules with work in them) are kept under `refs/holdfast/inside/ID/`.
+ * Nothing of the working tree, its index, its branch or the stash is touched.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError, type WorkspaceId } from "@holdfast/contract";
+import { type GitOptions, git, tryGit } from "./git.ts";
+import { type Inside, keepInside } from "./inside.ts";
+import { privateIndex, QUIET_SETTINGS } from "./private-index.ts";
+import { commitOf } from "./repository.ts";
+import { fillIndex } from "./snapshot.ts";
+
+export const REMOVED_REFS = "refs/holdfast/removed";
+
+export interface Remains {
+  /** The workspace's name when it was removed. */
+  name: string;
+  at: string;
+  /** What was checked out; null before a first commit. */
+  head: string | null;
+  /** The branch that was checked out; null for none. */
+  on: string | null;
+  branch: string | null;
+  tip: string | null;
+  /** A commit with what was staged; null where that was in conflict. */
+  staged: string | null;
+  inside: Inside[];
+}
+
+export interface Removable {
+  id: WorkspaceId;
+  name: string;
+  repo: string;
+  path: string;
+  branch: string | null;
+}
+
+/** The ref under which it is kept; null: there is nothing. Where nothing changed since the last time, nothing is written. */
+export async function keepRemains(
+  workspace: Removable,
+  { now = new Date(), env }: { now?: Date; env?: GitOptions["env"] } = {},
+): Promise<string | null> {
+  const { id, name, repo, path, branch } = workspace;
+  const options = { env };
+  const ref = `${REMOVED_REFS}/${id}`;
+  const before = (await commitOf(repo, ref, env)) ?? null;
+  const tip = branch === null ? null : ((await commitOf(repo, `refs/heads/${branch}`, env)) ?? null);
+  const there = existsSync(join(path, ".git"))
+    ? await readTree(workspace, options)
+    : { head: tip, on: branch, staged: tip, inside: [], tree: null };
+  const tree = there.tree ?? (tip === null ? null : await treeOf(repo, tip, options));
+  if (tree === null) return before === null ? null : ref;
+
+  const { head, on, staged, inside } = there;
+  const remains: Remains = { name, at: now.toISOString(), head, on, branch, tip, staged, inside };
+  if (before !== null && (await isSame({ repo, before, tree, remains }, options))) return ref;
+  const parents = [head, tip, staged, before].filter((commit) => commit !== null);
+  const message = `what was in the workspace ${name}\n\n${JSON.stringify(remains)}`;
+  const commit = await ourCommit({ directory: repo, tree, parents, message }, options);
+  await git(repo, [...QUIET_SETTINGS, "update-ref", ref, commit, before ?? ""], options);
+  return ref;
+}
+
+async function readTree({ id, path, repo }: Removable, options: GitOptions) {
+  const inside = await keepInside({ id, repo, path }, options);
+  await using index = await privateIndex(path, options.env);
+  const staged = await index.tryGit(["write-tree"]);
+  const {
+    head,
+    branch: on,
+    tree: files,
+    leftOut,
+  } = await fillIndex(index, path, { env: options.env, largeFile: Number.POSITIVE_INFINITY });
+  const unreadable = leftOut.filter(({ why }) => why === "unreadable").map((each) => each.path);
+  if (unreadable.length > 0)
+    throw new HoldfastError("would_lose_work", "some of its files cannot be read, and so not be kept", {
+      hint: `make them readable, or delete them: ${path}`,
+      candidates: unreadable,
+    });
+  const hasContext = (await index.tryGit(["add", "--force", "--", CONTEXT])).code === 0;
+  return {
+    head,
+    on,
+    inside,
+    tree: hasContext ? await index.git(["write-tree"]) : files,
+    staged: staged.code === 0 ? await stagedCommit({ path, head, tree: staged.stdout.trim() }, options) : null,
+  };
+}
+
+/** Its own `.gitignore` keeps it out of git; it is what the agents wrote all the same. */
+const CONTEXT = ".holdfast/context";
+
+async function stagedCommit(
+  { path, head, tree }: { path: string; head: string | null; tree: string },
+  options: GitOptions,
+): Promise<string> {
+  if (head !== null && (await treeOf(path, head, options)) === tree) return head;
+  return ourCommit({ directory: path, tree, parents: head === null ? [] : [head], message: "staged" }, options);
+}
+
+/** In our name, as it is no person's; on the disk before a ref names it. */
+function ourCommit(
+  { directory, tree, parents, message }: { directory: string; tree: string; parents: readonly string[]; message: string },
+  options: GitOptions,
+): Promise<string> {
+  const args = [
+    ...QUIET_SETTINGS,
+    "-c",
+    "i18n.commitEncoding=UTF-8",
+    "commit-tree",
+    tree,
+    ...[...new Set(parents)].flatMap((parent) => ["-p", parent]),
+  ];
+  return git(directory, args, { ...options, with: OURS, input: message });
+}
+
+const OURS = {
+  GIT_AUTHOR_NAME: "Holdfast",
+  GIT_AUTHOR_EMAIL: "holdfast@localhost",
+  GIT_COMMITTER_NAME: "Holdfast",
+  GIT_COMMITTER_EMAIL: "holdfast@localhost",
+};
+
+function treeOf(directory: string, commit: string, options: GitOptions): Promise<string> {
+  return git(directory, ["rev-parse", `${commit}^{tree}`], options);
+}
+
+async function isSame(
+  { repo, before, tree, remains }: { repo: string; before: string; tree: string; remains: Remains },
+  options: GitOptions,
+): Promise<boolean> {
+  if ((await treeOf(repo, before, options)) !== tree) return false;
+  const old = await readRemains(repo, before, options);
+  const facts = async ({ name, head, on, branch, tip, staged, inside }: Remains) =>
+    JSON.stringify([
+      name,
+      head,
+      on,
+      branch,
+      tip,
+      staged && (await treeOf(repo, staged, options)),
+      inside.map((each) => [each.path, each.tree]),
+    ]);
+  return old !== undefined && (await facts(old)) === (await facts(remains));
+}
+
+/** Undefined: no commit of that name, or not one of ours. */
+export async function readRemains(repo: string, name: string, options: GitOptions): Promise<Remains | undefined> {
+  const { code, stdout } = await tryGit(repo, ["log", "-1", "--format=%B", "--end-of-options", name], options);
+  const line = stdout.split("\n").find((each) => each.startsWith("{"));
+  if (code !== 0 || line === undefined) return undefined;
+  try {
+    return JSON.parse(line) as Remains;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Brings back what was kept of a removed workspace: its worktree, what was checked out in it, its branch, what was staged and every file that was not
+ * ignored. Where it fails nothing of it stays; the ref that holds it is only read.
+ */
+import { HoldfastError } from "@holdfast/contract";
+import { firstLine, type GitOptions, git, tryGit } from "./git.ts";
+import { restoreInside } from "./inside.ts";
+import { QUIET_SETTINGS } from "./private-index.ts";
+import type { Remains } from "./remains.ts";
+import { commitOf, listTrees } from "./repository.ts";
+import { orWithoutFilters } from "./snapshot.ts";
+import { lockReason } from "./worktree.ts";
+
+export interface RestoreOrder {
+  repo: string;
+  path: string;
+  name: string;
+  remains: Remains;
+  /** What has all files: the ref. */
+  files: string;
+}
+
+export interface Restored {
+  /** The workspace's branch, under the name it has now. */
+  branch: string | null;
+  /** It was made again, and so is the workspace's own. */
+  madeBranch: boolean;
+  notes: string[];
+}
+
+export async function restore(order: RestoreOrder, options: GitOptions): Promise<Restored> {
+  const { repo, path, name, remains, files } = order;
+  const branch = await branchFor(order, options);
+  const head = await headFor(order, branch, options);
+  if (branch.isNew && remains.tip !== null) await git(repo, ["branch", "--no-track", branch.name, remains.tip], options);
+  const add = ["worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", lockReason(name), ...head.args];
+  const added = await tryGit(repo, add, options);
+  try {
+    if (added.code !== 0)
+      throw new HoldfastError("git_failed", `the worktree ${path} could not be made: ${firstLine(added.stderr)}`, {
+        hint: "what was kept is where it was; try again when that is mended",
+      });
+    await orWithoutFilters(path, options.env, (settings) =>
+      git(path, [...QUIET_SETTINGS, ...settings, "read-tree", "--reset", "-u", files], options),
+    );
+    await git(path, ["read-tree", remains.staged ?? remains.head ?? "--empty"], options);
+    await tryGit(path, ["update-index", "-q", "--refresh"], options);
+  } catch (error) {
+    await tryGit(repo, ["worktree", "remove", "--force", "--force", path], options);
+    if (branch.isNew) await tryGit(repo, ["branch", "-D", "--quiet", branch.name], options);
+    throw error;
+  }
+  const notes = [...branch.notes, ...head.notes, ...(await restoreInside({ tree: path, repo, inside: remains.inside }, options))];
+  return { branch: branch.name === "" ? null : branch.name, madeBranch: branch.isNew, notes };
+}
+
+interface Branch {
+  name: string;
+  isNew: boolean;
+  notes: string[];
+}
+
+/** The name that it had, unless somebody else has that now. */
+async function branchFor({ repo, remains }: RestoreOrder, options: GitOptions): Promise<Branch> {
+  const { branch, tip } = remains;
+  if (branch === null || tip === null) return { name: branch ?? "", isNew: false, notes: [] };
+  const taken = await takenBy(repo, branch, options);
+  if (taken.commit === undefined) return { name: branch, isNew: true, notes: [] };
+  if (taken.commit === tip && taken.tree === undefined) return { name: branch, isNew: false, notes: [] };
+  const name = await freeName(repo, `${branch}-recovered`, options);
+  const why = taken.tree === undefined ? `there is another branch ${branch} now` : `${branch} is checked out in ${taken.tree}`;
+  return { name, isNew: true, notes: [`its branch is ${name}: ${why}`] };
+}
+
+async function takenBy(
+  repo: string,
+  branch: string,
+  options: GitOptions,
+): Promise<{ commit: string | undefined; tree: string | undefined }> {
+  const commit = await commitOf(repo, `refs/heads/${branch}`, options.env);
+  const tree = (await listTrees(repo, options.env)).find((each) => each.branch === branch && !each.prunable)?.path;
+  return { commit, tree };
+}
+
+async function freeName(repo: string, wanted: string, options: GitOptions): Promise<string> {
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? wanted : `${wanted}-${count}`;
+    if ((await commitOf(repo, `refs/heads/${name}`, options.env)) === undefined) return name;
+  }
+}
+
+/** What `worktree add` is to check out. An agent's own branch stayed when the workspace went, and may have moved on. */
+async function headFor(
+  { repo, path, remains }: RestoreOrder,
+  branch: Branch,
+  options: GitOptions,
+): Promise<{ args: string[]; notes: string[] }> {
+  const { head, on, tip } = remains;
+  if (on !== null && on === remains.branch && branch.name !== "") return { args: [path, branch.name], notes: [] };
+  const detached = ["--detach", path, head ?? tip ?? "HEAD"];
+  if (on === null) return { args: detached, notes: [] };
+  const other = await takenBy(repo, on, options);
+  if (head !== null && other.commit === head && other.tree === undefined) return { args: [path, on], notes: [] };
+  const why = other.commit === undefined ? "is gone" : other.tree === undefined ? "has moved on" : `is checked out in ${other.tree}`;
+  return { args: detached, notes: [`its head is detached: the branch ${on}, which was checked out, ${why}`] };
+}

@@ -1,0 +1,68 @@
+/**
+ * A workspace's directory and its own branch go; what was in them is kept elsewhere by then. The directory is renamed before the first file of it is
+ * deleted: one that has its name is whole, so that a daemon which finds it at its start may keep what changed in it since.
+ */
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { WorkspaceSpec } from "@holdfast/contract";
+import { type GitOptions, tryGit } from "./git.ts";
+import { commitOf, listTrees } from "./repository.ts";
+
+export interface Leaving {
+  spec: WorkspaceSpec;
+  /** With the worktree and what is beside it. */
+  directory: string;
+  /** The branch as it was kept: one that has moved on since stays. */
+  tip: string | null;
+}
+
+/** Answers what stays and why, in words. Again, where it was cut short, ends it. */
+export async function takeAway({ spec, directory, tip }: Leaving, options: GitOptions): Promise<string[]> {
+  const { repo, path, kind } = spec;
+  const notes: string[] = [];
+  if (kind === "worktree" && path.startsWith(`${directory}/`)) {
+    const going = join(directory, `removed-${basename(path)}`);
+    if (existsSync(path)) renameSync(path, going);
+    removeTree(going);
+    if (repo !== null && existsSync(repo)) {
+      await tryGit(repo, ["worktree", "remove", "--force", "--force", path], options);
+      notes.push(...(await removeBranch(spec, { repo, tip }, options)));
+    }
+  }
+  removeTree(directory);
+  return notes;
+}
+
+/** Some tools make what they write read-only, directories too. */
+function removeTree(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch (error) {
+    if (!/^(EACCES|EPERM)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    makeWritable(directory);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function makeWritable(directory: string): void {
+  chmodSync(directory, 0o700);
+  for (const entry of readdirSync(directory, { withFileTypes: true })) if (entry.isDirectory()) makeWritable(join(directory, entry.name));
+}
+
+/** Never a person's own. */
+async function removeBranch(
+  { branch, ownBranch }: WorkspaceSpec,
+  { repo, tip }: { repo: string; tip: string | null },
+  options: GitOptions,
+): Promise<string[]> {
+  if (branch === null) return [];
+  const commit = await commitOf(repo, `refs/heads/${branch}`, options.env);
+  if (commit === undefined) return [];
+  if (!ownBranch) return [`the branch ${branch} stays: it was there before`];
+  const elsewhere = (await listTrees(repo, options.env)).find((tree) => tree.branch === branch && !tree.prunable);
+  if (elsewhere) return [`the branch ${branch} stays: it is checked out in ${elsewhere.path}`];
+  const isGone = tip !== null && (await tryGit(repo, ["update-ref", "-d", `refs/heads/${branch}`, tip], options)).code === 0;
+  if (!isGone) return [`the branch ${branch} stays: it has moved on`];
+  await tryGit(repo, ["config", "--remove-section", `branch.${branch}`], options);
+  return [];
+}
