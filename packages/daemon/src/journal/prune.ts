@@ -21,6 +21,12 @@ const MOST_OLD_EVENTS = 1000;
 const KEPT =
   "'token.created', 'token.revoked', 'workspace.created', 'workspace.rebuilt', 'workspace.setup_started', 'workspace.setup_ended', 'workspace.merged', 'workspace.removed', 'workspace.recovered', 'workspace.conflicts_changed'";
 
+/** Each says all of a workspace's conflicts: of those of one workspace, only the last counts. */
+const OUTDATED = `
+  SELECT seq FROM events WHERE session IS NULL AND type = 'workspace.conflicts_changed' AND at < ? AND seq NOT IN (
+    SELECT max(seq) FROM events WHERE session IS NULL AND type = 'workspace.conflicts_changed' GROUP BY json_extract(data, '$.id')
+  ) LIMIT ${EVENTS_AT_ONCE}`;
+
 export interface PruneOptions {
   /** Events of before this time are old. */
   before: string;
@@ -48,6 +54,7 @@ export function pruneEvents(journal: Journal, options: PruneOptions): boolean {
         `seq IN (SELECT seq FROM events WHERE session IS NULL AND type NOT IN (${KEPT}) AND at < ? LIMIT ${EVENTS_AT_ONCE})`,
         options.before,
       ),
+      deleteWhere(db, `seq IN (${OUTDATED})`, options.before),
     ];
     const events = deleted.reduce((sum, { count }) => sum + count, 0);
     if (events === 0) return { upTo: 0, drafts: [] };

@@ -5,7 +5,7 @@
  */
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isMissing } from "@holdfast/platform";
+import { describe, isMissing, log } from "@holdfast/platform";
 import type { Repository } from "./repository.ts";
 
 export interface MergeScratch extends Disposable {
@@ -26,14 +26,22 @@ export function openScratch({ path, common, bare }: Pick<Repository, "path" | "c
   return {
     directory,
     with: { GIT_DIR: common, GIT_OBJECT_DIRECTORY: objects, GIT_NO_LAZY_FETCH: "1" },
-    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+    [Symbol.dispose]: () => remove(root),
   };
 }
 
 /** Removes what a process that was killed left behind. */
-export function sweepScratch(prefix: string): void {
-  const [, parent = ".", start = ""] = /^(.*)\/([^/]*)$/.exec(prefix) ?? [];
-  for (const name of readdirSync(parent)) if (name.startsWith(start)) rmSync(join(parent, name), { recursive: true, force: true });
+export function sweepScratch(place: string, name: string): void {
+  for (const entry of readdirSync(place)) if (entry.startsWith(name)) remove(join(place, entry));
+}
+
+/** A git that was killed may write for a moment longer; what is left then is swept at the next start. */
+function remove(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 });
+  } catch (error) {
+    log(`${directory} is left for later: ${describe(error)}`);
+  }
 }
 
 /** Git takes attributes from the working tree: in it, `merge=union` and the like are found in any directory. */

@@ -49,8 +49,8 @@ export interface Tree {
 }
 
 /** The main one first. */
-export async function listTrees(directory: string, env?: Environment): Promise<Tree[]> {
-  const text = await git(directory, ["worktree", "list", "--porcelain", "-z"], { env });
+export async function listTrees(directory: string, env?: Environment, more: Readonly<Record<string, string>> = {}): Promise<Tree[]> {
+  const text = await git(directory, ["worktree", "list", "--porcelain", "-z"], { env, with: more });
   const trees: Tree[] = [];
   for (const line of parts(text)) {
     const space = line.indexOf(" ");

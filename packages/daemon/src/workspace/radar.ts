@@ -1,0 +1,118 @@
+/**
+ * The conflict radar: which live workspaces of a repository would not merge with each other, or into their base as it is now. Live are those that
+ * are neither removed nor merged; one that goes on committing after it was merged is live again.
+ *
+ * Commits are noticed by watching refs, one set of watches for a repository; workspaces that come and go, by following the journal. Then git says where
+ * all of them are, and only pairs of commits that were never asked are. What differs from what the table says is appended, for all workspaces
+ * in one transaction: so both sides of a pair tell the same, the same is never told twice, and a daemon that starts goes on from what was
+ * told last. Whoever asks for workspaces waits for a look first: they see what they have just committed.
+ */
+import { basename } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Principal, unwritable, type WorkspaceId } from "@holdfast/contract";
+import { describe, type Home, log } from "@holdfast/platform";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { scratchPlaces } from "./conflicts.ts";
+import { sweepScratch } from "./merge-scratch.ts";
+import { type Findings, RepositoryRadar } from "./repository-radar.ts";
+
+const DAEMON = "daemon" as Principal;
+
+/** After this a list is shown with what was known before. */
+const PATIENCE_MS = 3000;
+
+/** What changes which workspaces there are to compare. */
+const FOLLOWED = ["workspace.created", "workspace.rebuilt", "workspace.merged", "workspace.removed", "workspace.recovered"];
+
+export class Radar implements AsyncDisposable {
+  readonly #journal: Journal;
+  readonly #queries: WorkspaceQueries;
+  readonly #scratchName: string;
+  readonly #repositories = new Map<string, RepositoryRadar>();
+  readonly #ending = new AbortController();
+  #following: Promise<void> | undefined;
+
+  constructor(options: { home: Pick<Home, "socketDirectory">; journal: Journal; queries: WorkspaceQueries }) {
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#scratchName = `holdfast-merge-${basename(options.home.socketDirectory)}-`;
+  }
+
+  begin(): void {
+    for (const place of scratchPlaces()) sweepScratch(place, this.#scratchName);
+    this.#following = this.#follow();
+  }
+
+  /** Whoever asks sees what is committed now, if that can be found out in a moment. */
+  async look(): Promise<void> {
+    this.#attend();
+    const looks = Promise.allSettled([...this.#repositories.values()].map((repository) => repository.look()));
+    await Promise.race([looks, delay(PATIENCE_MS, undefined, { ref: false, signal: this.#ending.signal }).catch(() => {})]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await Promise.all([this.#following, ...[...this.#repositories.values()].map((repository) => repository[Symbol.asyncDispose]())]);
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#ending;
+    let { seq } = this.#journal.cursor;
+    for (const repo of this.#attend()) repo.wake();
+    while (!signal.aborted) {
+      await this.#journal.changed(seq, signal);
+      const last = this.#journal.cursor.seq;
+      if (!signal.aborted && this.#journal.readAfter(seq, 1, { types: FOLLOWED }).length > 0) {
+        for (const repo of this.#attend()) repo.wake();
+      }
+      seq = last;
+    }
+  }
+
+  /** Every repository that has workspaces, and no other. */
+  #attend(): RepositoryRadar[] {
+    const repos = new Set(this.#queries.list().flatMap(({ repo }) => (repo === null ? [] : [repo])));
+    for (const [repo, radar] of this.#repositories) {
+      if (repos.has(repo)) continue;
+      this.#repositories.delete(repo);
+      void radar[Symbol.asyncDispose]();
+    }
+    for (const repo of repos) {
+      if (this.#repositories.has(repo) || this.#ending.signal.aborted) continue;
+      const radar = new RepositoryRadar({
+        repo,
+        scratchName: this.#scratchName,
+        workspaces: () => this.#queries.list().filter((record) => record.repo === repo),
+        tell: (findings) => this.#tell(repo, findings),
+      });
+      this.#repositories.set(repo, radar);
+    }
+    return [...this.#repositories.values()];
+  }
+
+  #tell(repo: string, findings: ReadonlyMap<WorkspaceId, Findings>): void {
+    const there = this.#queries.list().filter((record) => record.repo === repo);
+    const ids = new Set(there.map(({ id }) => id));
+    const drafts = there.flatMap((record): Draft[] => {
+      const found = findings.get(record.id);
+      if (!found) return [];
+      // It may have been removed while git was asked.
+      const now = { ...found, conflicts: found.conflicts.filter(({ workspace }) => ids.has(workspace)) };
+      if (isSaid(record, now)) return [];
+      return [{ type: "workspace.conflicts_changed", actor: DAEMON, session: null, data: { id: record.id, ...now } }];
+    });
+    if (drafts.length === 0) return;
+    try {
+      this.#journal.append(...drafts);
+    } catch (error) {
+      // The table still says what was told last, so the next look tells it.
+      if (!unwritable(error)) throw error;
+      log(`conflicts in ${repo} could not be told: ${describe(error)}`);
+    }
+  }
+}
+
+function isSaid(record: WorkspaceRecord, found: Findings): boolean {
+  return JSON.stringify([record.conflicts, record.baseConflicts]) === JSON.stringify([found.conflicts, found.base]);
+}

@@ -1,0 +1,211 @@
+/** The radar of one repository: one look at a time, because of a notice, of the journal, or of somebody who asks. */
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type EventData, HoldfastError, type WorkspaceId } from "@holdfast/contract";
+import { describe, log } from "@holdfast/platform";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import { askPairs } from "./conflicts.ts";
+import { GitError, tryGit } from "./git.ts";
+import type { Outcome, Pair } from "./merge-tree.ts";
+import { RefWatch } from "./ref-watch.ts";
+import { findRepository, type Repository } from "./repository.ts";
+import { readTips, type Tip } from "./tips.ts";
+
+/** Of one pair, in the journal: of two that both reformatted everything, more names tell no more. */
+const MOST_FILES = 200;
+
+export type Findings = Pick<EventData<"workspace.conflicts_changed">, "conflicts" | "base">;
+
+interface Live {
+  id: WorkspaceId;
+  commit: string;
+  base: string | undefined;
+}
+
+export class RepositoryRadar implements AsyncDisposable {
+  readonly #repo: string;
+  readonly #scratchName: string;
+  readonly #workspaces: () => WorkspaceRecord[];
+  readonly #tell: (findings: ReadonlyMap<WorkspaceId, Findings>) => void;
+  readonly #ending = new AbortController();
+  #repository: Repository | undefined;
+  #watch: { common: string; refs: RefWatch } | undefined;
+  #followed = "";
+  /** Of the pairs of commits that counted at the last look. */
+  #outcomes: ReadonlyMap<string, Outcome> = new Map();
+  #merged: ReadonlyMap<string, boolean> = new Map();
+  #current: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #isAwake = false;
+  #restUntil = 0;
+  #failure: string | undefined;
+
+  constructor(options: {
+    repo: string;
+    scratchName: string;
+    /** All that are not removed. */
+    workspaces(): WorkspaceRecord[];
+    tell(findings: ReadonlyMap<WorkspaceId, Findings>): void;
+  }) {
+    this.#repo = options.repo;
+    this.#scratchName = options.scratchName;
+    this.#workspaces = options.workspaces;
+    this.#tell = options.tell;
+  }
+
+  /** Something may have changed. Where a look takes long, there is none for as long after it. */
+  wake(): void {
+    if (this.#isAwake) return;
+    this.#isAwake = true;
+    void (async () => {
+      await this.#current;
+      const rest = Math.max(0, this.#restUntil - performance.now());
+      await delay(rest, undefined, { ref: false, signal: this.#ending.signal }).catch(() => {});
+      this.#isAwake = false;
+      await this.look();
+    })();
+  }
+
+  /** Resolves when a look that began after this has ended. */
+  look(): Promise<void> {
+    this.#next ??= (async () => {
+      await this.#current;
+      this.#next = undefined;
+      this.#current = this.#carefully();
+      await this.#current;
+    })();
+    return this.#next;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    this.#watch?.refs[Symbol.dispose]();
+    await this.#next;
+    await this.#current;
+  }
+
+  /** Says once what goes wrong, and again when it is something else. */
+  async #carefully(): Promise<void> {
+    const began = performance.now();
+    try {
+      if (!this.#ending.signal.aborted) await this.#lookNow();
+      this.#failure = undefined;
+    } catch (error) {
+      const failure = whyNot(error);
+      if (failure !== this.#failure && !this.#ending.signal.aborted) log(`no conflicts can be told in ${this.#repo}: ${failure}`);
+      this.#failure = failure;
+      this.#repository = undefined;
+    }
+    const now = performance.now();
+    this.#restUntil = now + (now - began);
+  }
+
+  async #lookNow(): Promise<void> {
+    const repository = await this.#find();
+    const workspaces = this.#workspaces();
+    let tips = await readTips(repository, workspaces);
+    // Read again after the watches are in place: nothing that comes later is missed.
+    if (this.#follow(tips.files)) tips = await readTips(repository, workspaces);
+    const live = await this.#live(workspaces, { repository, tips: tips.of });
+    await this.#ask(live, repository);
+    const findings = new Map(workspaces.map(({ id }): [WorkspaceId, Findings] => [id, { conflicts: [], base: [] }]));
+    for (const one of live) findings.set(one.id, this.#findingsOf(one, live));
+    if (!this.#ending.signal.aborted) this.#tell(findings);
+  }
+
+  /** Watches for it where it is not. */
+  async #find(): Promise<Repository> {
+    if (this.#repository && this.#watch) {
+      this.#watch.refs.look();
+      return this.#repository;
+    }
+    const found = await findRepository(this.#repo).catch((error: unknown) => error as Error);
+    // What is around the place where it was is another.
+    const repository = found && !(found instanceof Error) && found.path === this.#repo ? found : undefined;
+    const common = repository?.common ?? join(this.#repo, ".git");
+    if (this.#watch?.common === common) this.#watch.refs.look();
+    else {
+      this.#watch?.refs[Symbol.dispose]();
+      this.#watch = { common, refs: new RefWatch({ common, onNotice: () => this.wake() }) };
+      this.#followed = "";
+    }
+    if (!repository) throw found instanceof Error ? found : new Error("there is no repository there");
+    this.#repository = repository;
+    return repository;
+  }
+
+  /** Whether that is something else than before. */
+  #follow(files: readonly string[]): boolean {
+    const followed = files.join("\n");
+    if (followed === this.#followed) return false;
+    this.#watch?.refs.follow(files);
+    this.#followed = followed;
+    return true;
+  }
+
+  async #live(
+    workspaces: readonly WorkspaceRecord[],
+    { repository, tips }: { repository: Repository; tips: ReadonlyMap<WorkspaceId, Tip> },
+  ): Promise<Live[]> {
+    const live: Live[] = [];
+    const merged = new Map<string, boolean>();
+    for (const { id, mergedAt, mergedTip } of workspaces) {
+      const { commit, base } = tips.get(id) ?? {};
+      if (commit === undefined || (mergedAt !== null && commit === mergedTip)) continue;
+      if (mergedAt !== null && base !== undefined) {
+        const pair = `${commit} ${base}`;
+        const isMerged = this.#merged.get(pair) ?? (await contains(repository, { base, commit }));
+        merged.set(pair, isMerged);
+        if (isMerged) continue;
+      }
+      live.push({ id, commit, base });
+    }
+    this.#merged = merged;
+    return live;
+  }
+
+  /** Only what was not asked before. */
+  async #ask(live: readonly Live[], repository: Repository): Promise<void> {
+    const pairs = new Map<string, Pair>();
+    const add = (ours: string, theirs: string | undefined) => {
+      if (theirs !== undefined && ours !== theirs) pairs.set(keyOf(ours, theirs), { ours, theirs });
+    };
+    for (const [index, { commit, base }] of live.entries()) {
+      add(commit, base);
+      for (const other of live.slice(index + 1)) add(commit, other.commit);
+    }
+    const unknown = [...pairs].filter(([key]) => !this.#outcomes.has(key));
+    const question = { repository, scratchName: this.#scratchName, signal: this.#ending.signal };
+    const told = unknown.length === 0 ? [] : await askPairs({ ...question, pairs: unknown.map(([, pair]) => pair) });
+    const fresh = new Map(unknown.map(([key], index) => [key, told[index] ?? null]));
+    this.#outcomes = new Map([...pairs.keys()].map((key) => [key, fresh.get(key) ?? this.#outcomes.get(key) ?? null]));
+  }
+
+  #findingsOf(one: Live, live: readonly Live[]): Findings {
+    const conflicts = live
+      .filter(({ id }) => id !== one.id)
+      .map(({ id, commit }) => ({ workspace: id, files: this.#files(one.commit, commit) }))
+      .filter(({ files }) => files.length > 0);
+    return { conflicts, base: this.#files(one.commit, one.base) };
+  }
+
+  #files(ours: string, theirs: string | undefined): string[] {
+    const files = theirs === undefined ? undefined : this.#outcomes.get(keyOf(ours, theirs));
+    return files?.slice(0, MOST_FILES) ?? [];
+  }
+}
+
+/** What git says of it itself is no defect of ours, and needs no stack. */
+function whyNot(error: unknown): string {
+  if (error instanceof HoldfastError) return error.hint === undefined ? error.message : `${error.message}; ${error.hint}`;
+  return error instanceof GitError ? error.message : describe(error);
+}
+
+function keyOf(ours: string, theirs: string): string {
+  return ours < theirs ? `${ours} ${theirs}` : `${theirs} ${ours}`;
+}
+
+async function contains({ common }: Repository, { base, commit }: { base: string; commit: string }): Promise<boolean> {
+  const { code } = await tryGit(common, ["merge-base", "--is-ancestor", commit, base], { with: { GIT_DIR: common } });
+  return code === 0;
+}

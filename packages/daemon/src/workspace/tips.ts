@@ -1,0 +1,102 @@
+/**
+ * Where the workspaces of a repository and their bases are now, in two questions to git however many there are. What is checked out in a workspace
+ * counts, as agents make branches of their own; while it rebases, the branch it will come back to.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { WorkspaceId } from "@holdfast/contract";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import { git } from "./git.ts";
+import { listTrees, type Repository, type Tree } from "./repository.ts";
+
+export type Placed = Pick<WorkspaceRecord, "id" | "path" | "branch" | "base">;
+
+export interface Tip {
+  /** Undefined: nothing is committed, or nobody knows where it is. */
+  commit: string | undefined;
+  base: string | undefined;
+}
+
+export interface Tips {
+  of: ReadonlyMap<WorkspaceId, Tip>;
+  /** Files below the repository's directory that change when one of them does. */
+  files: string[];
+}
+
+export async function readTips(repository: Pick<Repository, "common">, workspaces: readonly Placed[]): Promise<Tips> {
+  const { common } = repository;
+  // By its directory and no other: where it is gone, git must not find the repository around it.
+  const here = { GIT_DIR: common };
+  const names = [...new Set(workspaces.flatMap(({ branch, base }) => [...branchRefs(branch), ...baseNames(base)]))];
+  const [trees, commits] = await Promise.all([listTrees(common, undefined, here), readCommits(common, { names, here })]);
+  const byPath = new Map(trees.map((tree) => [tree.path, tree]));
+  const files: string[] = [];
+  const of = new Map<WorkspaceId, Tip>();
+  for (const { id, path, branch, base } of workspaces) {
+    const tree = byPath.get(path);
+    const directory = treeDirectory(path);
+    const own = branchRefs(branch).map((name) => commits.get(name))[0];
+    const isRebasing = tree?.branch === null && directory !== undefined && rebases(join(common, directory));
+    of.set(id, {
+      commit: tree && !isRebasing ? headOf(tree) : own,
+      base: baseNames(base)
+        .map((name) => commits.get(name))
+        .find((commit) => commit !== undefined),
+    });
+    files.push(...branchRefs(branch), ...branchRefs(tree?.branch ?? null), ...baseRefs(base));
+    if (directory !== undefined) files.push(`${directory}/HEAD`, `${directory}/reftable/tables.list`);
+  }
+  return { of, files: [...new Set(files)].sort() };
+}
+
+function branchRefs(branch: string | null): string[] {
+  return branch === null ? [] : [`refs/heads/${branch}`];
+}
+
+function baseRefs(base: string | null): string[] {
+  return base === null || isHash(base) ? [] : ["heads", "remotes", "tags"].map((kind) => `refs/${kind}/${base}`);
+}
+
+function baseNames(base: string | null): string[] {
+  return base !== null && isHash(base) ? [base] : baseRefs(base);
+}
+
+function isHash(name: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(name);
+}
+
+/** One line for each name, in their order. */
+async function readCommits(
+  directory: string,
+  { names, here }: { names: readonly string[]; here: Readonly<Record<string, string>> },
+): Promise<Map<string, string>> {
+  const input = names.map((name) => `${name}^{commit}\n`).join("");
+  const text = await git(directory, ["cat-file", "--batch-check=%(objectname) %(objecttype)"], { with: here, input });
+  const commits = new Map<string, string>();
+  for (const [index, line] of text.split("\n").entries()) {
+    const name = names[index];
+    const commit = /^([0-9a-f]+) commit$/.exec(line)?.[1];
+    if (name !== undefined && commit !== undefined) commits.set(name, commit);
+  }
+  return commits;
+}
+
+/** All zeros before the first commit. */
+function headOf({ head }: Tree): string | undefined {
+  return head === null || /^0+$/.test(head) ? undefined : head;
+}
+
+/** Of a linked tree, below the repository's: where its HEAD is. */
+function treeDirectory(tree: string): string | undefined {
+  try {
+    const gitDirectory = /^gitdir: (.*)$/m.exec(readFileSync(join(tree, ".git"), "utf8"))?.[1];
+    return gitDirectory === undefined ? undefined : join("worktrees", basename(gitDirectory));
+  } catch {
+    // It is gone, or no longer a linked tree.
+    return undefined;
+  }
+}
+
+function rebases(directory: string): boolean {
+  return existsSync(join(directory, "rebase-merge")) || existsSync(join(directory, "rebase-apply"));
+}
