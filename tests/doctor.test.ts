@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Finding } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { TestHome } from "./home.ts";
+import { eventually, TestHome } from "./home.ts";
 
 async function levels(home: TestHome, ...flags: string[]): Promise<Record<string, string>> {
   const { stdout } = await home.cli(["doctor", "--json", ...flags]);
@@ -58,11 +58,61 @@ test("a configuration that cannot be read is a finding with its line, and everyt
   for (const { what } of wrong) expect(what).toContain(`${file} is not valid TOML, line 2, column `);
   expect(findings.map(({ id }) => id)).toEqual(expect.arrayContaining(["versions", "tmux", "disk", "login", "permissions"]));
   // Whatever needs a daemon says the same and what to do, in two lines.
-  const { stderr } = await home.cli(["ls"]);
+  const { stderr } = await home.cli(["run", "--", "true"]);
   expect(stderr).toMatch(/^holdfast: the daemon did not start: .*line 2, column .*\n {2}correct it there.*\n$/);
   configure(home, 'detach_key = "F12"\n');
   expect(await levels(home)).toMatchObject({ configuration: "ok", orphans: "ok" });
   expect(await levels(home)).not.toHaveProperty("daemon");
+});
+
+test("what keeps running while the configuration makes no sense is listed, shown and stopped, and nothing else is done", async () => {
+  await using home = new TestHome();
+  configure(home, 'detach_key = "F12"\nrecording_limit = "off"\n[prune]\nage = "off"\n');
+  for (const name of ["one", "two"]) await home.ok(["run", "--name", name, "--", "sh", "-c", "echo hello; exec sleep 600"]);
+  await home.ok(["wait", "one", "--for", "output=hello"]);
+  await home.ok(["down"]);
+  const file = configure(home, '[[approvals.rules]]\ntool = "Bash"\n');
+  const wrong = `the daemon did not start: ${file}, line 1: approvals rule 1 does not say decision allow, deny or ask`;
+  for (const args of [["ls"], ["show", "one"], ["logs", "one"]]) {
+    const { code, stdout, stderr } = await home.cli(args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `holdfast: ${wrong}; this is what was last written down\n` });
+    expect(stdout).toMatch(/one|hello/);
+  }
+  expect(await home.cli(["stop", "one"])).toMatchObject({
+    code: 0,
+    stdout: "one stopped (1 process)\n",
+    stderr: expect.stringContaining(wrong),
+  });
+  // The key by which people leave is still theirs.
+  expect(JSON.parse((await home.cli(["attach", "--json", "two"])).stdout)).toMatchObject({ detachKey: "F12" });
+  for (const args of [
+    ["run", "--", "true"],
+    ["send", "two", "x"],
+    ["rename", "two", "three"],
+  ])
+    expect(await home.cli(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(wrong) });
+  await eventually(() => !existsSync(path.join(home.path, "daemon.json")));
+  expect(await home.cli(["down", "--all"])).toMatchObject({ code: 0, stdout: expect.stringContaining("1 session stopped") });
+  configure(home, "");
+  expect(await home.json(["ls", "--all"])).toMatchObject([
+    { name: "one", status: "stopped" },
+    { name: "two", status: "stopped" },
+  ]);
+});
+
+test("once the configuration is corrected, whoever finds a daemon that did without one gets another", async () => {
+  await using home = new TestHome();
+  await home.ok(["run", "--name", "it", "--", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"]);
+  await home.ok(["wait", "it", "--for", "output=ready"]);
+  await home.ok(["down"]);
+  configure(home, "wrong");
+  const stopping = home.cli(["stop", "it", "--grace", "1m"]);
+  await eventually(() => existsSync(path.join(home.path, "daemon.json")));
+  configure(home, "");
+  await home.ok(["run", "--name", "more", "--", "true"]);
+  await home.ok(["stop", "it", "--grace", "0s"]);
+  expect(await home.session("it")).toMatchObject({ status: "stopped" });
+  await stopping;
 });
 
 test("a key that means nothing is said at the first use, by up and by doctor, with what it was most likely to be", async () => {

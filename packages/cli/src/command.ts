@@ -48,6 +48,8 @@ export interface Command {
   takesRest?: boolean;
   /** Only asks: where no daemon can run (a full disk, a read-only home), what was last written down is read without one. */
   onlyReads?: boolean;
+  /** Finds or ends what runs: it goes on where config.toml makes no sense. */
+  stops?: boolean;
   /** Not in the list of commands. */
   hidden?: boolean;
   /** Its verbs are commands of their own (`workspace merge`); without one, or with only flags, it is the first. */

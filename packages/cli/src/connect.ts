@@ -27,8 +27,14 @@ const REPLACED_MS = 3000;
 /** A question is answered in milliseconds; a daemon that takes this long is stuck, or was stopped. */
 const LATE_MS = 5000;
 
+interface Options {
+  onlyReads?: boolean;
+  stops?: boolean;
+  quiet?: boolean;
+}
+
 /** The daemon of the home; with HOLDFAST_URL the one at that address, which is neither started nor replaced from here. */
-export function connect(home: Home, options: { onlyReads?: boolean; quiet?: boolean } = {}): HoldfastClient {
+export function connect(home: Home, options: Options = {}): HoldfastClient {
   const url = remoteUrl();
   return new HoldfastClient(url === undefined ? onDemand(home, options) : remote(url));
 }
@@ -75,16 +81,22 @@ function isUnread(error: unknown): boolean {
   return isCutOff(error) && (code === "EPIPE" || code === "ECONNRESET");
 }
 
-function onDemand(home: Home, options: { onlyReads?: boolean; quiet?: boolean }): Transport {
+function onDemand(home: Home, options: Options): Transport {
   let wire = unixTransport(home.daemonSocket);
   let served = false;
   let reader: Disposable | undefined;
-  /** No daemon can run; a reader answers from now on, where one may. */
-  const readInstead = async (trouble: unknown, request: WireRequest) => {
-    if (!options.onlyReads || !(trouble instanceof HoldfastError)) throw trouble;
+  /** No daemon can run as it should; a reader answers from now on, where one may, or one that can do without a configuration. */
+  const doInstead = async (trouble: unknown, request: WireRequest) => {
+    if (!(trouble instanceof HoldfastError)) throw trouble;
+    const isUnconfigured = trouble.code === "usage";
+    if (options.stops && isUnconfigured) {
+      const { launchDaemon } = await import("@holdfast/platform/daemon-launch");
+      await launchDaemon(home, join(import.meta.dirname, "daemon.mjs"), trouble);
+      return void process.stderr.write(`holdfast: ${trouble.message}; this is done without it\n`);
+    }
     const isDoctor = request.path === ROUTES.examine.path;
-    const isUnwritable = trouble.code === "disk_full" || trouble.code === "home_read_only";
-    if (!isDoctor && !(isUnwritable && request.method === "GET")) throw trouble;
+    const isReadable = isUnconfigured || trouble.code === "disk_full" || trouble.code === "home_read_only";
+    if (!options.onlyReads || (!isDoctor && !(isReadable && request.method === "GET"))) throw trouble;
     const { launchReader } = await import("@holdfast/platform/reader-launch");
     const launched = await launchReader(home, join(import.meta.dirname, "daemon.mjs"), trouble);
     reader = launched;
@@ -121,7 +133,7 @@ function onDemand(home: Home, options: { onlyReads?: boolean; quiet?: boolean })
       const fate = served && request.method === "GET" ? await fateOfDaemon(home) : "unknown";
       if (fate === "ended") throw ended();
       if (fate !== "there" && performance.now() > launchAt) {
-        await launch(home, options).catch((error: unknown) => readInstead(error, request));
+        await launch(home, options).catch((error: unknown) => doInstead(error, request));
         launchAt = performance.now() + RELAUNCH_MS;
       } else await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -47,7 +47,7 @@ async function main(argv: string[]): Promise<number> {
   }
   const home = openHome();
   const json = line.flags.has("json");
-  using client = connect(home, { onlyReads: command.onlyReads === true, quiet: json });
+  using client = connect(home, { onlyReads: command.onlyReads === true, stops: command.stops === true, quiet: json });
   try {
     return (await command.run({ ...line, json, home, client })) ?? 0;
   } finally {

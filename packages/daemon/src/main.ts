@@ -84,6 +84,7 @@ import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { describeUnknown } from "./unknown-keys.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
+import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
@@ -94,7 +95,8 @@ const CLI = [process.execPath, join(import.meta.dirname, "holdfast.cjs")];
 const home = openHome();
 try {
   const [mode, ...args] = process.argv.slice(2);
-  await (mode === "--read" ? read(home, args) : serve(home));
+  if (mode === "--read") await read(home, args);
+  else await serve(home, mode === "--without-configuration" ? HoldfastError.fromBody(JSON.parse(args[0] ?? "{}")) : undefined);
 } catch (error) {
   log(`the daemon cannot run: ${describe(error)}`);
   if (isDamage(error) || HoldfastError.from(error).code === "journal_damaged") startAnew(home, error as Error);
@@ -107,7 +109,8 @@ function reasonOf(error: unknown): HoldfastError {
   return whyUnwritable(home.path) ?? HoldfastError.from(error);
 }
 
-async function serve(home: Home): Promise<void> {
+/** `daemon.mjs --without-configuration TROUBLE`: for one command, see without-configuration.ts. */
+async function serve(home: Home, trouble: HoldfastError | undefined): Promise<void> {
   process.on("SIGHUP", () => {});
   // For our own files and the recorders'; a session gets its caller's back in its launch file.
   process.umask(0o077);
@@ -117,7 +120,13 @@ async function serve(home: Home): Promise<void> {
   if (!lock) process.exit(EXIT_ALREADY_RUNNING);
 
   const startedAt = new Date().toISOString();
-  const configuration = readConfiguration();
+  // All of it before anything is done by any of it.
+  const configuration = trouble ? withoutConfiguration(home) : readConfiguration();
+  const { agents } = configuration;
+  const profiles = trouble
+    ? Profiles.none()
+    : new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }), readServers(configuration.mcp));
+  const rules = readRules(configuration.approvals);
   const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
   for (const warning of warnings) log(warning);
   const projections = [
@@ -147,12 +156,9 @@ async function serve(home: Home): Promise<void> {
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit: configuration.recordingLimit });
-  const { agents } = configuration;
-  const profiles = new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }), readServers(configuration.mcp));
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
   lifecycle.observeWith(status);
   const hung = new HungWatch({ status, lifecycle, hosts, afterMs: configuration.hungAfterMs });
-  const rules = readRules(configuration.approvals);
   const approvals: Approvals = new Approvals({
     home,
     journal,
@@ -211,13 +217,15 @@ async function serve(home: Home): Promise<void> {
   await workspaces.begin({ restored: pending !== undefined });
   sweepSessions(home, { journal, queries });
   await lifecycle.begin();
-  approvals.begin();
-  delivery.begin();
   sessions.finishStops();
-  sessions.restarts.begin(lifecycle.cutShort);
-  sessions.limits.begin();
-  hung.begin();
-  pruning.begin();
+  if (!trouble) {
+    approvals.begin();
+    delivery.begin();
+    sessions.restarts.begin(lifecycle.cutShort);
+    sessions.limits.begin();
+    hung.begin();
+    pruning.begin();
+  }
   backups.spare(db);
   backups.begin(() => journal.cursor.seq);
 
@@ -311,7 +319,7 @@ async function serve(home: Home): Promise<void> {
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });
 
-  const bound = handlers({
+  const all = handlers({
     sessions,
     messages,
     orphans,
@@ -328,6 +336,8 @@ async function serve(home: Home): Promise<void> {
     control,
     workspaces: workspaceHandlers({ workspaces, queries, gate }),
   });
+  const isMended = () => lookAtConfiguration().error === undefined;
+  const bound = trouble ? servedWithout(all, { trouble, isMended, end: () => void end("asked") }) : all;
   const tcp = new TcpDoor({
     home,
     journal,
@@ -335,7 +345,8 @@ async function serve(home: Home): Promise<void> {
   });
   const unix = { gate, door: UNIX_DOOR };
   const door = await listen(bind(bound, unix), home, eventSockets(bound, unix));
-  await tcp.begin();
+  if (trouble) process.stdin.on("close", () => void end("asked")).resume();
+  else await tcp.begin();
   if (damage !== undefined) throw new Damage(damage);
   foundDamage = startAfresh;
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));

@@ -32,18 +32,21 @@ export function minimalEnvironment(home: Home, env: Readonly<Record<string, stri
 
 /**
  * Resolves when a daemon answers on the home's socket: the one started here, or the one that was faster. What the one started here has
- * to say about its configuration comes back.
+ * to say about its configuration comes back. `without`: what is wrong with the configuration; then it does without, as long as we live.
  */
-export async function launchDaemon(home: Home, program: string): Promise<string[]> {
+export async function launchDaemon(home: Home, program: string, without?: HoldfastError): Promise<string[]> {
   const log = openLog(home);
   try {
-    const [command = "", ...args] = inScope({ unit: `holdfast-daemon-${randomUUID()}` }, [process.execPath, program]);
+    const mode = without ? ["--without-configuration", JSON.stringify(without.toBody())] : [];
+    const [command = "", ...args] = inScope({ unit: `holdfast-daemon-${randomUUID()}` }, [process.execPath, program, ...mode]);
     const child = spawn(command, args, {
       cwd: "/",
       detached: true,
       env: minimalEnvironment(home),
-      stdio: ["ignore", log, log, "pipe"],
+      // Of one that lives as long as we do, the end of its input tells that, also when we are killed.
+      stdio: [without ? "pipe" : "ignore", log, log, "pipe"],
     });
+    (child.stdin as { unref?(): void } | null)?.unref?.();
     return await ready(child, home);
   } finally {
     closeSync(log);

@@ -7,6 +7,7 @@ import { oneName } from "../select.ts";
 export const command: Command = {
   name: "attach",
   summary: "put a session on this terminal; Ctrl+\\ leaves it running",
+  stops: true,
   usage: "NAME [--read-only]",
   description:
     "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time. From inside a session, its terminal moves over to the other one: to a child of it, or, with\nHOLDFAST_TOKEN= holdfast attach NAME, as yourself to any.",

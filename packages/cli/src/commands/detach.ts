@@ -6,6 +6,7 @@ import { selected } from "../select.ts";
 export const command: Command = {
   name: "detach",
   summary: "send every terminal on a session away; the session goes on",
+  stops: true,
   usage: "NAME… [--all] [--status S] [--agent A]",
   flags: SELECTION_FLAGS,
   arguments: "sessions",

@@ -9,6 +9,7 @@ import { endDaemon, endHungDaemon, gone, recordedDaemon } from "../end-daemon.ts
 export const command: Command = {
   name: "down",
   summary: "end the daemon; sessions keep running",
+  stops: true,
   usage: "[--all [--grace 5s]]",
   description: "With --all every session is stopped and the keepers end too: no process of this home is left.",
   flags: {

@@ -7,6 +7,7 @@ import { plain } from "../plain.ts";
 export const command: Command = {
   name: "orphans",
   summary: "what runs here without a record: list, adopt or stop it",
+  stops: true,
   usage: "[ls | adopt ID | stop ID [--grace 5s]]",
   description:
     "A run that a keeper keeps though no session says so can be adopted: it is a session again, unless its files\n(sessions/ID in the home) are gone too. That, and a process that outlived its run, goes on as it is, and can only be stopped.",

@@ -11,6 +11,7 @@ const LONGEST_GRACE_MS = 3_600_000;
 export const command: Command = {
   name: "stop",
   summary: "end sessions: SIGTERM to all their processes, SIGKILL after a grace period",
+  stops: true,
   usage: "NAME… [--grace 5s] [--all] [--status S] [--agent A]",
   description: "Returns when every process is gone. What a session printed stays readable until rm.",
   flags: {

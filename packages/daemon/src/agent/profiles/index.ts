@@ -17,14 +17,23 @@ const BUILT_IN: readonly Profile[] = [claude, codex, gemini, qwen, opencode, q, 
 export class Profiles {
   readonly all: readonly Profile[];
 
-  constructor(own: (builtIn: (name: string) => Profile | undefined) => readonly Profile[] = () => [], servers: readonly McpServer[] = []) {
-    const builtIn = (name: string) => BUILT_IN.find((profile) => profile.name === name);
+  constructor(
+    own: (builtIn: (name: string) => Profile | undefined) => readonly Profile[] = () => [],
+    servers: readonly McpServer[] = [],
+    ours: readonly Profile[] = BUILT_IN,
+  ) {
+    const builtIn = (name: string) => ours.find((profile) => profile.name === name);
     const added = own(builtIn);
     const all = [
-      ...BUILT_IN.map((profile) => added.find(({ name }) => name === profile.name) ?? profile),
+      ...ours.map((profile) => added.find(({ name }) => name === profile.name) ?? profile),
       ...added.filter(({ name }) => !builtIn(name)),
     ];
     this.all = servers.length === 0 ? all : all.map((profile) => ({ ...profile, servers }));
+  }
+
+  /** Nobody is known: nothing is read, typed or answered. */
+  static none(): Profiles {
+    return new Profiles(() => [], [], []);
   }
 
   find(agent: string): Profile | undefined {

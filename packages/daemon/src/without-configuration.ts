@@ -1,0 +1,63 @@
+/**
+ * A daemon for one command, where config.toml makes no sense: what keeps running must be found and stopped all the same. It knows no agents and
+ * no rules, starts nothing, says nothing to agents and deletes nothing; what their hooks tell waits for the next daemon. It ends with the
+ * command that started it.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ENDPOINTS, type EndpointName, HoldfastError } from "@holdfast/contract";
+import type { Home } from "@holdfast/platform";
+import type { Handlers } from "./api/bind.ts";
+import { type Configuration, defaultConfiguration } from "./configuration.ts";
+
+const SERVED = new Set<EndpointName>([
+  "status",
+  "shutdown",
+  "listSessions",
+  "getSession",
+  "viewSession",
+  "explainSession",
+  "stopSession",
+  "attachSession",
+  "detachSession",
+  "getScreen",
+  "readOutput",
+  "getRecording",
+  "listTimes",
+  "listEvents",
+  "followEvents",
+  "socketEvents",
+  "listOrphans",
+  "stopOrphan",
+  "examine",
+]);
+
+/** Whatever else is asked for hears what is wrong with the configuration; once it was corrected, that another daemon follows. */
+export function servedWithout(
+  handlers: Handlers,
+  { trouble, isMended, end }: { trouble: HoldfastError; isMended(): boolean; end(): void },
+): Handlers {
+  const refuse = (): never => {
+    if (!isMended()) throw trouble;
+    end();
+    throw new HoldfastError("daemon_outdated", "the configuration was corrected: another daemon follows", { hint: "try again" });
+  };
+  const names = Object.keys(ENDPOINTS) as EndpointName[];
+  return Object.fromEntries(names.map((name) => [name, SERVED.has(name) ? handlers[name] : refuse])) as unknown as Handlers;
+}
+
+/** As by default, but that nothing is deleted, and keys stay what the last daemon made them. */
+export function withoutConfiguration(home: Home): Configuration {
+  const otherwise = defaultConfiguration();
+  const [detachKey = otherwise.detachKey, nextKey = otherwise.nextKey] = keysInForce(home);
+  return { ...otherwise, detachKey, nextKey, recordingLimit: 0, prune: { ...otherwise.prune, ageMs: null, bytes: null } };
+}
+
+function keysInForce(home: Home): (string | undefined)[] {
+  try {
+    const text = readFileSync(join(home.path, "tmux.conf"), "utf8");
+    return ["detach", "next"].map((key) => new RegExp(`^set -g @holdfast_${key} '(.+)'$`, "m").exec(text)?.[1]);
+  } catch {
+    return [];
+  }
+}
