@@ -26,6 +26,7 @@ import type { AgentStatus, StatusFollower } from "../session/agent-status.ts";
 import { type Turns, withoutPasteEnd } from "../session/typing.ts";
 import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
+import { headed } from "./heading.ts";
 import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
 import { whoseText } from "./whose-text.ts";
 
@@ -137,13 +138,13 @@ export class Delivery implements Disposable {
     }
   }
 
-  /** What is handed over. What another session says is not the user's word, and says so. */
+  /** What is handed over, by the name that its sender has now. */
   said({ from, text }: Pick<MessageRecord, "from" | "text">): string {
     const clean = withoutPasteEnd(text);
     const session = /^session:(.+)$/.exec(from)?.[1];
     if (session === undefined) return clean;
     const name = this.#queries.get(session as SessionId)?.name ?? session;
-    return `[Message from the agent session "${name}", not from the user]\n${clean}`;
+    return headed(name, clean);
   }
 
   async #followJournal(): Promise<void> {

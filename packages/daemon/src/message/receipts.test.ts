@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
 import type { MessageRecord } from "../projection/messages.ts";
+import { headed } from "./heading.ts";
 import { receiptsOf } from "./receipts.ts";
 
 const submitted = {
@@ -56,4 +57,11 @@ test("what is told in the middle of another turn is no turn of its own yet, nor 
   expect(receipts(told, { working: true, state: "injecting", injectedAt: null })).toMatchObject([{ type: "message.injected" }]);
   expect(receipts(told, { working: true }, { turnEnded: true })).toMatchObject([{ type: "message.turn_started" }]);
   expect(receipts(answered, { working: true, state: "turn_started" })).toEqual([]);
+});
+
+test("what a session sent is told by the agent with the name that the session had then", () => {
+  const heard = { ...told, prompt: headed("parent", "fix the bug") };
+  expect(receipts(heard, { text: headed("renamed", "fix the bug") })).toMatchObject([{ type: "message.turn_started" }]);
+  // What the user says in the same words is another thing.
+  expect(receipts({ ...told, prompt: "fix the bug" }, { text: headed("renamed", "fix the bug") })).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { headed } from "./heading.ts";
 import { whoseText } from "./whose-text.ts";
 
 const shown = (text: string) => ({ is: "draft", text }) as const;
@@ -20,4 +21,10 @@ test("a part that anybody may have typed is not ours, nor is ours with somebody'
   expect(whoseText(shown("see [Pasted text #3 +120 lines]"), long)).toBe("mixed");
   expect(whoseText({ is: "empty" }, long)).toBe("nothing");
   expect(whoseText(undefined, long)).toBe("none");
+});
+
+test("what a session says is ours by whatever name the session had then", () => {
+  expect(whoseText(shown(headed("parent", long).replace("\n", "\n  ")), headed("renamed", long))).toBe("ours");
+  expect(whoseText(shown(headed("parent", "something else")), headed("renamed", long))).toBe("other");
+  expect(whoseText(shown(`x ${headed("parent", long)}`), headed("parent", long))).not.toBe("ours");
 });

@@ -1,5 +1,6 @@
 /** Whose text it is that a composer shows. */
 import type { Composed } from "../agent/composer.ts";
+import { whateverItsName } from "./heading.ts";
 
 export type Holds = "nothing" | "ours" | "mixed" | "other" | "none";
 
@@ -24,5 +25,5 @@ export function whoseText(composed: Composed | undefined, ours: string): Holds {
 
 /** Composers break lines where they like, and say so in their own ways. */
 function squashed(text: string): string {
-  return text.replaceAll(/[\s⏎…]+/g, "");
+  return whateverItsName(text.replaceAll(/[\s⏎…]+/g, ""));
 }
