@@ -308,6 +308,38 @@ test("an agent whose screen alone tells is shown in the inbox, and answered by i
     expect(await home.ok(["approvals", ...args])).toContain("answered on its own screen");
 });
 
+test("of keys that were pressed and not taken nobody says that they allowed anything, nor does the next daemon", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home, { args: ["--hook", "true"] });
+  const { pid } = await home.session("fix");
+  process.kill(pid ?? 0, "SIGSTOP");
+  expect(await home.cli(["approvals", "allow", "fix"])).toMatchObject({
+    code: 27,
+    stderr: expect.stringMatching(/fix \(demo\) has not taken the keys that were pressed.*\n.*holdfast screen fix/),
+  });
+  const allowing = home.cli(["approvals", "allow", "fix"]);
+  await eventually(async () => (await home.ok(["events", "--type", "approval.answering"])).trim().split("\n").length === 2);
+  await home.killDaemon();
+  await allowing;
+  expect(await waiting(home)).toMatchObject([{ id: asked.id, status: "open" }]);
+  expect(await home.ok(["events", "--type", "approval.answered"])).toBe("");
+  expect(await home.ok(["audit"])).toMatch(/ had keys pressed to allow fix: /);
+  process.kill(pid ?? 0, "SIGCONT");
+  await waiting(home, 0);
+  expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "elsewhere", answeredBy: null });
+});
+
+test("what is asked right after an answer by keys is in the inbox at once", async () => {
+  await using home = new TestHome();
+  const first = await asking(home, { args: ["--hook", "true"], command: "touch made.txt; tool shell touch more.txt" });
+  await home.ok(["approvals", "allow", first.id]);
+  const [second] = await waiting(home);
+  expect(second).toMatchObject({ status: "open", input: { screen: expect.stringContaining("touch more.txt") } });
+  expect(
+    Date.parse(second?.requestedAt ?? "") - Date.parse((await home.json<Approval>(["approvals", "show", first.id])).endedAt ?? ""),
+  ).toBeLessThan(5000);
+});
+
 test("what only a screen can be told is not offered in the inbox: it says where to answer", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "fix", "--prompt", "ask Which colour? | Red | Blue", "--", "--fast", "--hook", "true"]);

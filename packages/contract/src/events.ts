@@ -117,6 +117,8 @@ export const EVENTS = {
   "session.conversation_changed": z.object({ run: RunNumber, conversation: z.string() }),
   /** The agent asked for leave, or for an answer, and waits. `ask`: its hook, by the name of the file it waits on; `dialog`: what its screen showed. */
   "approval.requested": z.extend(Asked, { ask: z.nullable(z.string()), dialog: z.nullable(z.string()) }),
+  /** The actor decided, and keys are about to be pressed in the dialog on the agent's screen; that they were taken is another fact. */
+  "approval.answering": z.object({ id: z.string(), run: RunNumber, decision: DecisionSchema, text: z.string() }),
   /** The actor decided: somebody, or a rule. From now on the agent is told so, also by the next daemon. */
   "approval.answered": z.object({
     id: z.string(),

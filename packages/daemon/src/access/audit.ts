@@ -21,6 +21,7 @@ const WORDS: Words = {
   "message.cancelled": ({ id }, name) => `took back the message ${id} to ${name}`,
   "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,
   "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
+  "approval.answering": ({ decision, text }, name) => `had keys pressed to ${decision} ${name}: ${text}`,
   "approval.answered": ({ decision, reason, text }, name) =>
     `${{ allow: "allowed", deny: "denied", answer: "answered" }[decision]} ${name}: ${text}${reason === null ? "" : ` (${reason})`}`,
   "session.stop_requested": (_, name) => `stopped ${name}`,

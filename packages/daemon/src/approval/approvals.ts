@@ -1,8 +1,9 @@
 /**
  * The inbox: what agents ask leave for waits here until somebody answers, a rule of config.toml does, or it is over.
  *
- * A request is in the journal in the same transaction as the status `waiting`, and an answer before the agent hears of it; an agent that has
- * not heard of it when the daemon dies hears of it from the next one. Nothing is held in memory that a restart would lose: who waits is in
+ * A request is in the journal in the same transaction as the status `waiting`, and an answer before its hook hears of it; a hook that has
+ * not heard of it when the daemon dies hears of it from the next one. Keys cannot be pressed again in doubt: an answer by keys is in the journal
+ * when the dialog has gone, and before it that keys are about to be pressed. The next daemon finds the dialog, or finds it gone. Nothing is held in memory that a restart would lose: who waits is in
  * the journal, and whether it still does is what its FIFO says (agent/hooks/answer-files.ts).
  *
  * To end a hook without a decision is always safe: no profile names a channel whose agent then goes on as if it had been allowed.
@@ -30,10 +31,10 @@ import type { ApprovalQueries, ApprovalRecord } from "../projection/approvals.ts
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/agent-status.ts";
 import type { Turns } from "../session/typing.ts";
-import { answerByKeys } from "./by-keys.ts";
+import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { isOver } from "./over.ts";
-import { noReason, over, unanswerable } from "./refusals.ts";
-import { answered, type How, isDue, requestOf, resolved, shown, shownRequest, waiting } from "./request.ts";
+import { noReason, notTaken, over, unanswerable } from "./refusals.ts";
+import { answered, answering, type How, isDue, requestOf, resolved, shown, shownRequest, waiting } from "./request.ts";
 import { decide, type Rule } from "./rules.ts";
 
 /** The longest that a timer can wait. */
@@ -64,6 +65,8 @@ export class Approvals implements Parking, Disposable {
   readonly #watchers = new Map<string, FSWatcher | undefined>();
   /** Ids of what is over, and its hook could not be told so. */
   readonly #untold = new Set<string>();
+  /** Ids of those for which keys are being pressed: that their dialog goes is the answer. */
+  readonly #pressing = new Set<string>();
   /** Whose dialog has been on the screen. */
   readonly #shown = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -196,10 +199,11 @@ export class Approvals implements Parking, Disposable {
     if (asks && !seen.settled) return [];
     const open = this.#queries.openOf(record.id, record.run);
     const dialog = attention?.for === "approval" ? dialogOn(channel, seen.screen) : undefined;
-    const gone = open.filter((approval) => approval.ask === null && !(asks && approval.dialog === (dialog?.text ?? null)));
+    const isShown = (approval: ApprovalRecord) => asks && approval.dialog === (dialog?.text ?? null);
+    const gone = open.filter((approval) => approval.ask === null && !this.#pressing.has(approval.id) && !isShown(approval));
     const drafts = gone.map((approval) => resolved(approval, "elsewhere"));
     if (!asks || gone.length < open.length) return drafts;
-    if (this.#answeredLately(record)) {
+    if (this.#answeredLately(record, dialog?.text ?? null)) {
       this.#status.lookAgain({ session: record.id, run: record.run }, GOES_MS);
       return drafts;
     }
@@ -207,9 +211,11 @@ export class Approvals implements Parking, Disposable {
     return [...drafts, { type: "approval.requested", actor: DAEMON, session: record.id, data }];
   }
 
-  /** The dialog of what was just answered may still be there. */
-  #answeredLately({ id, run }: SessionRecord): boolean {
-    return this.#queries.answeredAt(id, run).some((at) => Math.abs(Date.now() - Date.parse(at)) < GOES_MS);
+  /** The dialog of what was just answered may still be there; another one is another request. Of a hook's it is not known how it looks. */
+  #answeredLately({ id, run }: SessionRecord, shown: string | null): boolean {
+    return this.#queries
+      .answered(id, run)
+      .some(({ at, dialog }) => Math.abs(Date.now() - Date.parse(at)) < GOES_MS && (dialog === null || dialog === shown));
   }
 
   answer(ref: string, answer: Answer): Approval | Promise<Approval> {
@@ -243,14 +249,26 @@ export class Approvals implements Parking, Disposable {
       if (now?.status !== "open") throw over(now ?? approval);
       // What it does is not known for sure: then no key is pressed.
       if (this.#sessions.get(session)?.status !== "waiting") throw unanswerable(approval, decision);
-      const decided = () => this.#conclude(approval, answered(approval, answer));
-      const pressed = await answerByKeys({ host, run: { session, run }, channel, dialog, decision, decided });
+      const pressing = () => void this.#journal.append(answering(approval, answer));
+      this.#pressing.add(approval.id);
+      let pressed: Pressed;
+      try {
+        pressed = await answerByKeys({ host, run: { session, run }, channel, dialog, decision, pressing });
+        if (pressed === "taken" && this.#isOpen(approval)) this.#conclude(approval, answered(approval, answer));
+      } finally {
+        this.#pressing.delete(approval.id);
+      }
       this.#status.lookAgain({ session, run }, GOES_MS);
       if (pressed === "taken") return this.get(approval.id);
-      if (pressed !== "gone") throw unanswerable(approval, decision);
+      if (pressed === "deaf") throw notTaken(approval);
+      if (pressed === "unsafe") throw unanswerable(approval, decision);
       this.#resolve(approval, "elsewhere");
       throw over({ ...approval, status: "elsewhere" });
     });
+  }
+
+  #isOpen({ id }: ApprovalRecord): boolean {
+    return this.#queries.get(id)?.status === "open";
   }
 
   look(run: RunId): void {

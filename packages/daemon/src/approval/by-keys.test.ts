@@ -19,7 +19,7 @@ async function allow(...screens: string[][]): Promise<{ pressed: Pressed; keys: 
     },
   } as unknown as Host;
   const run = { session: "aaaaaaaaaa" as SessionId, run: 1 };
-  return { pressed: await answerByKeys({ host, run, channel, dialog: DIALOG, decision: "allow", decided() {} }), keys };
+  return { pressed: await answerByKeys({ host, run, channel, dialog: DIALOG, decision: "allow", pressing() {} }), keys };
 }
 
 test("a dialog that heard no key is pressed again, and one that asks the same after it is not", async () => {

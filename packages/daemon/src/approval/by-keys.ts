@@ -15,14 +15,14 @@ const TRIES = 3;
 /** `gone`: another one is there, or none. `unsafe`: it is there, but keys could mean something else. `deaf`: it did not go. */
 export type Pressed = "taken" | "gone" | "unsafe" | "deaf";
 
-/** `decided` is called when it is certain that a key will be pressed, and before that. */
+/** `pressing` is called when it is certain that a key will be pressed, and before that: if it throws, none is. */
 export async function answerByKeys(options: {
   host: Host;
   run: RunId;
   channel: ScreenChannel;
   dialog: string;
   decision: Decision;
-  decided(): void;
+  pressing(): void;
 }): Promise<Pressed> {
   const { host, run, channel, decision } = options;
   const keys = decision === "allow" ? channel.keys?.allow : decision === "deny" ? channel.keys?.deny : undefined;
@@ -34,7 +34,7 @@ export async function answerByKeys(options: {
   const before = await onScreen();
   if (!before) return "gone";
   if (!keys || !isSafe(before.dialog, decision)) return "unsafe";
-  options.decided();
+  options.pressing();
   let now: typeof before | undefined = before;
   for (let tried = 0; tried < TRIES; tried++) {
     await host.press(run, keys.map(parseKey));

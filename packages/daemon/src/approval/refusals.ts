@@ -25,6 +25,13 @@ export function noReason({ agent, name }: ApprovalRecord): HoldfastError {
   });
 }
 
+/** It may still take them, when it reads again. */
+export function notTaken({ name, agent }: ApprovalRecord): HoldfastError {
+  return new HoldfastError("approval_unanswerable", `${name} (${agent}) has not taken the keys that were pressed: its dialog stands`, {
+    hint: `look what it does: holdfast screen ${name}; or answer it there: holdfast attach ${name}`,
+  });
+}
+
 export function unanswerable(approval: ApprovalRecord, decision: Decision): HoldfastError {
   const { id, name, agent } = approval;
   if (approval.for === "question" && decision === "allow") {

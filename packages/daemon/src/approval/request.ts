@@ -79,6 +79,10 @@ export function answered({ id, run, session, text }: ApprovalRecord, { decision,
   return { type: "approval.answered", actor, session, data: { id, run, decision, reason: reason ?? null, text } };
 }
 
+export function answering({ id, run, session, text }: ApprovalRecord, { decision, actor }: Answer): Draft {
+  return { type: "approval.answering", actor, session, data: { id, run, decision, text } };
+}
+
 export function resolved({ id, run, session }: ApprovalRecord, how: How): Draft {
   return { type: "approval.resolved", actor: DAEMON, session, data: { id, run, how } };
 }

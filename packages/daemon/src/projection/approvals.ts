@@ -80,10 +80,11 @@ export class ApprovalQueries {
     return rows.map(toApproval).find((approval) => approval.ask === ask);
   }
 
-  /** When those of a run were answered, by whomever. */
-  answeredAt(session: SessionId, run: number): string[] {
-    const sql = "SELECT ended_at FROM approvals WHERE session = ? AND run = ? AND answered_by IS NOT NULL";
-    return watched(this.#db, () => this.#db.prepare(sql).all(session, run)).map((row) => row.ended_at as string);
+  /** When those of a run were answered, by whomever, and in which dialog. */
+  answered(session: SessionId, run: number): { at: string; dialog: string | null }[] {
+    const sql = `${SELECT} WHERE a.session = ? AND a.run = ? AND a.answered_by IS NOT NULL ORDER BY a.requested_seq DESC LIMIT 20`;
+    const rows = watched(this.#db, () => this.#db.prepare(sql).all(session, run)).map(toApproval);
+    return rows.map(({ endedAt, dialog }) => ({ at: endedAt ?? "", dialog }));
   }
 
   /** By id, by the beginning of the id of one that waits, or by the name of a session that waits for one only. */
