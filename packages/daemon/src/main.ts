@@ -83,8 +83,8 @@ import { writeNotice } from "./session/restore-notice.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { describeUnknown } from "./unknown-keys.ts";
-import { Workspaces } from "./workspace/workspaces.ts";
 import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
+import { Workspaces } from "./workspace/workspaces.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
