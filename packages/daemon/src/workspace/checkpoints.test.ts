@@ -1,18 +1,18 @@
 import type { SessionId, WorkspaceId } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { createCheckpoint, findCheckpoint, listCheckpoints, type Place, removeCheckpoints, removeCheckpointsOf } from "./checkpoints.ts";
-import { type ScratchRepository, scratchRepository } from "./scratch-repository.ts";
+import { type Scratch, scratchRepository } from "./scratch-repository.ts";
 
 const WORKSPACE = "workspaceq" as WorkspaceId;
 const ANN = "sessionann" as SessionId;
 const BOB = "sessionbob" as SessionId;
 
-function placeOf(repository: ScratchRepository, workspace = WORKSPACE): Place {
+function placeOf(repository: Scratch, workspace = WORKSPACE): Place {
   return { workspace, worktree: repository.path, env: repository.env };
 }
 
-const list = (repository: ScratchRepository, workspace = WORKSPACE) => listCheckpoints(repository.path, workspace, repository.env);
-const numbers = async (repository: ScratchRepository) => (await list(repository)).map(({ number }) => number);
+const list = (repository: Scratch, workspace = WORKSPACE) => listCheckpoints(repository.path, workspace, repository.env);
+const numbers = async (repository: Scratch) => (await list(repository)).map(({ number }) => number);
 
 test("a checkpoint is listed with all that was known when it was made, and how many files changed since the one before", async () => {
   using repository = scratchRepository();

@@ -5,18 +5,18 @@ import type { Checkpoint, WorkspaceId } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { createCheckpoint, listCheckpoints, type Place } from "./checkpoints.ts";
 import { rewind } from "./rewind.ts";
-import { type ScratchRepository, scratchRepository } from "./scratch-repository.ts";
+import { type Scratch, scratchRepository } from "./scratch-repository.ts";
 
 const WORKSPACE = "workspaceq" as WorkspaceId;
 
-function placeOf(repository: ScratchRepository): Place {
+function placeOf(repository: Scratch): Place {
   return { workspace: WORKSPACE, worktree: repository.path, env: repository.env };
 }
 
-const checkpoint = (repository: ScratchRepository): Promise<Checkpoint> => createCheckpoint(placeOf(repository), { why: "asked" });
+const checkpoint = (repository: Scratch): Promise<Checkpoint> => createCheckpoint(placeOf(repository), { why: "asked" });
 
 /** Everything on disk but `.git`, with modes and contents. */
-function onDisk(repository: ScratchRepository): Record<string, string> {
+function onDisk(repository: Scratch): Record<string, string> {
   const found: Record<string, string> = {};
   for (const entry of readdirSync(repository.path, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -29,14 +29,14 @@ function onDisk(repository: ScratchRepository): Record<string, string> {
   return found;
 }
 
-function head(repository: ScratchRepository): { branch: string; commit: string } {
+function head(repository: Scratch): { branch: string; commit: string } {
   return { branch: repository.git("rev-parse", "--abbrev-ref", "HEAD"), commit: repository.git("rev-parse", "HEAD") };
 }
 
-const staged = (repository: ScratchRepository) => repository.git("diff", "--cached", "--name-only");
+const staged = (repository: Scratch) => repository.git("diff", "--cached", "--name-only");
 
 /** A turn of an agent that changes all kinds of things, and commits some of them. */
-function work(repository: ScratchRepository): void {
+function work(repository: Scratch): void {
   repository.write("changed.txt", "later\n");
   repository.remove("gone.txt");
   repository.write("committed.txt", "c\n");
@@ -54,7 +54,7 @@ function work(repository: ScratchRepository): void {
   repository.git("add", "staged.txt");
 }
 
-function begin(): ScratchRepository {
+function begin(): Scratch {
   const repository = scratchRepository();
   repository.write(".gitignore", "*.log\n");
   repository.write("changed.txt", "committed\n");
@@ -277,7 +277,7 @@ test("Windows line ends come back as they were where git makes them", async () =
  * A git in front of the real one: at the first command with these words it kills whoever called it. `after`: when the command is done;
  * otherwise the command never runs.
  */
-function deadlyGit(repository: ScratchRepository, words: string, after: boolean): string {
+function deadlyGit(repository: Scratch, words: string, after: boolean): string {
   const directory = join(repository.directory, "deadly");
   mkdirSync(directory, { recursive: true });
   const real = spawnSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).stdout.trim();
