@@ -1,7 +1,9 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { readJsonFile } from "@holdfast/platform";
 import { ancestors } from "../hooks/ancestors.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
+import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/GeminiCli/settings.json";
@@ -101,6 +103,19 @@ export const gemini: Profile = {
       hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
       keys: { marked: /^│ ● \d\. /, allows: /● 1\. Allow once +│$/, allow: ["Enter"], deny: ["Escape"] },
     },
+  },
+  // In the file that has its hooks, where it has any: a user's own servers of the same name come before these.
+  mcp: ({ servers, file, env }) => {
+    const hooks = env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH;
+    const settings = hooks?.startsWith(`${dirname(file)}/`) ? readJsonFile(hooks) : undefined;
+    const { mcpServers } = JSON.parse(mcpServersJson(servers)) as { mcpServers: object };
+    // Variables in the file are replaced.
+    if (typeof settings !== "object" || settings === null || JSON.stringify(mcpServers).includes("$")) return {};
+    const theirs = (settings as { mcpServers?: object }).mcpServers;
+    return {
+      env: { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: file },
+      content: JSON.stringify({ ...settings, mcpServers: { ...mcpServers, ...theirs } }),
+    };
   },
   structured: ["gemini", "--acp"],
   interrupt: ["Escape"],
