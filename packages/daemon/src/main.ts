@@ -84,6 +84,7 @@ import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { describeUnknown } from "./unknown-keys.ts";
 import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
+import { Radar } from "./workspace/radar.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
@@ -173,6 +174,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   status.parkWith(approvals);
   status.followWith(approvals.follow);
   const workspaces = new Workspaces({ home, journal, queries: new WorkspaceQueries(db) });
+  const radar = new Radar({ home, journal, queries: workspaces.queries });
   const sessions = new Sessions({
     home,
     workspaces,
@@ -215,6 +217,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   tokens.begin();
   await workspaces.begin({ restored: pending !== undefined });
+  radar.begin();
   sweepSessions(home, { journal, queries });
   await lifecycle.begin();
   sessions.finishStops();
@@ -239,6 +242,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     sessions.limits[Symbol.dispose]();
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
+    await radar[Symbol.asyncDispose]();
     workspaces[Symbol.dispose]();
     delivery[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
@@ -334,7 +338,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     tokens,
     gate,
     control,
-    workspaces: workspaceHandlers({ workspaces, queries, gate }),
+    workspaces: workspaceHandlers({ workspaces, queries, gate, lookForConflicts: () => radar.look() }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;
   const bound = trouble ? servedWithout(all, { trouble, isMended, end: () => void end("asked") }) : all;

@@ -140,7 +140,7 @@ export async function serveReader(options: {
     }),
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
-    workspaces: workspaceHandlers({ workspaces, queries, gate }),
+    workspaces: workspaceHandlers({ workspaces, queries, gate, lookForConflicts: async () => {} }),
   };
   const all = handlers(rooms as Parameters<typeof handlers>[0]);
   const unreadable = (): never => {

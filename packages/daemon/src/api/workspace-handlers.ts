@@ -10,8 +10,14 @@ import type { Gate } from "./gate.ts";
 
 export type WorkspaceHandlers = Pick<Handlers, "listWorkspaces" | "createWorkspace" | "getWorkspace" | "diffWorkspace">;
 
-export function workspaceHandlers(rooms: { workspaces: Workspaces; queries: SessionQueries; gate: Gate }): WorkspaceHandlers {
-  const { workspaces, queries, gate } = rooms;
+export function workspaceHandlers(rooms: {
+  workspaces: Workspaces;
+  queries: SessionQueries;
+  gate: Gate;
+  /** Before anything is said of conflicts: those of the last commits, also of one made just now. */
+  lookForConflicts(): Promise<void>;
+}): WorkspaceHandlers {
+  const { workspaces, queries, gate, lookForConflicts } = rooms;
 
   /** A session reaches the workspaces that it or a descendant made or works in. */
   const reaches = (reach: SessionId, record: WorkspaceRecord): boolean => {
@@ -29,6 +35,7 @@ export function workspaceHandlers(rooms: { workspaces: Workspaces; queries: Sess
 
   return {
     listWorkspaces: async ({ query }, { reach }) => {
+      await lookForConflicts();
       const all = await workspaces.list(query);
       const own = (id: (typeof all)[number]["id"]) => reach === undefined || reaches(reach, workspaces.queries.resolve(id, { all: true }));
       return { workspaces: all.filter(({ id }) => own(id)) };
@@ -37,7 +44,10 @@ export function workspaceHandlers(rooms: { workspaces: Workspaces; queries: Sess
       const name = body.name ?? readableName((taken) => workspaces.queries.byName(taken) !== undefined);
       return workspaces.view(await workspaces.create({ ...body, name }, actor));
     },
-    getWorkspace: ({ params }, { reach }) => workspaces.view(find(params.ref, reach, "getWorkspace")),
+    getWorkspace: async ({ params }, { reach }) => {
+      await lookForConflicts();
+      return workspaces.view(find(params.ref, reach, "getWorkspace"));
+    },
     diffWorkspace: ({ params, query }, { reach }) => diffOf(find(params.ref, reach, "diffWorkspace"), query),
   };
 }

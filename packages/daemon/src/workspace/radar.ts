@@ -9,15 +9,14 @@
  */
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Principal, unwritable, type WorkspaceId } from "@holdfast/contract";
+import { unwritable, type WorkspaceId } from "@holdfast/contract";
 import { describe, type Home, log } from "@holdfast/platform";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { scratchPlaces } from "./conflicts.ts";
+import { DAEMON } from "./files.ts";
 import { sweepScratch } from "./merge-scratch.ts";
 import { type Findings, RepositoryRadar } from "./repository-radar.ts";
-
-const DAEMON = "daemon" as Principal;
 
 /** After this a list is shown with what was known before. */
 const PATIENCE_MS = 3000;
@@ -59,14 +58,29 @@ export class Radar implements AsyncDisposable {
   async #follow(): Promise<void> {
     const { signal } = this.#ending;
     let { seq } = this.#journal.cursor;
-    for (const repo of this.#attend()) repo.wake();
+    this.#wakeAll();
     while (!signal.aborted) {
       await this.#journal.changed(seq, signal);
       const last = this.#journal.cursor.seq;
-      if (!signal.aborted && this.#journal.readAfter(seq, 1, { types: FOLLOWED }).length > 0) {
-        for (const repo of this.#attend()) repo.wake();
-      }
+      if (!signal.aborted && this.#hasFollowed(seq)) this.#wakeAll();
       seq = last;
+    }
+  }
+
+  #hasFollowed(seq: number): boolean {
+    try {
+      return this.#journal.readAfter(seq, 1, { types: FOLLOWED }).length > 0;
+    } catch (error) {
+      log(`the radar cannot read the journal: ${describe(error)}`);
+      return true;
+    }
+  }
+
+  #wakeAll(): void {
+    try {
+      for (const repository of this.#attend()) repository.wake();
+    } catch (error) {
+      log(`the radar cannot read which workspaces there are: ${describe(error)}`);
     }
   }
 

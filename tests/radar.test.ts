@@ -1,0 +1,175 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { AnyEvent, EventData, Session, Workspace } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { TestRepository } from "./repository.ts";
+
+/** Workspaces by name, and what is told of them, which is read from the journal: to ask for workspaces would make the radar look. */
+class Caves {
+  readonly #home: TestHome;
+  readonly #names = new Map<string, string>();
+  readonly repository: TestRepository;
+
+  constructor(home: TestHome) {
+    this.#home = home;
+    this.repository = new TestRepository(home, { "a.txt": "a\n", "b.txt": "b\n" });
+  }
+
+  async create(name: string): Promise<string> {
+    const { id, path } = await this.repository.workspace(name);
+    this.#names.set(id, name);
+    return path;
+  }
+
+  async events(): Promise<EventData<"workspace.conflicts_changed">[]> {
+    const lines = (await this.#home.ok(["events", "--type", "workspace.conflicts_changed"])).split("\n").filter(Boolean);
+    return lines.map((line) => (JSON.parse(line) as AnyEvent).data as EventData<"workspace.conflicts_changed">);
+  }
+
+  /** What was told last of each: `one: two(a.txt) base(b.txt)`. */
+  async told(): Promise<string[]> {
+    const last = new Map((await this.events()).map(({ id, conflicts, base }) => [id as string, { conflicts, base }]));
+    const lines = [...last].map(([id, { conflicts, base }]) => {
+      const with_ = conflicts.map(({ workspace, files }) => `${this.#names.get(workspace)}(${files})`);
+      return `${this.#names.get(id)}: ${[...with_, ...(base.length > 0 ? [`base(${base})`] : [])].join(" ")}`;
+    });
+    return lines.filter((line) => !line.endsWith(": ")).sort();
+  }
+
+  async until(...expected: string[]): Promise<void> {
+    const matches = async () => JSON.stringify(await this.told()) === JSON.stringify(expected);
+    await eventually(matches, 10_000, 50).catch(async () => expect(await this.told()).toEqual(expected));
+  }
+}
+
+const BOTH = ["one: two(a.txt)", "two: one(a.txt)"];
+
+test("two agents that commit the same line are seen without anybody asking, in ls and show too, and no more when it is resolved (CAVE-09 workspaces)", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  const [one, two] = [await caves.create("one"), await caves.create("two")];
+  const commits = (text: string) => `git commit -q -am ${text}; exec sleep 1000`;
+  await home.json<Session>(["run", "--workspace", "one", "--", "sh", "-c", `echo one > a.txt; ${commits("one")}`]);
+  await home.json<Session>(["run", "--workspace", "two", "--", "sh", "-c", `echo two > a.txt; ${commits("two")}`]);
+  await caves.until(...BOTH);
+  const listed = await home.json<Workspace[]>(["workspace", "ls"]);
+  expect(listed.map(({ name, conflicts, baseConflicts }) => ({ name, conflicts, baseConflicts }))).toEqual([
+    { name: "one", conflicts: [{ workspace: "two", files: ["a.txt"] }], baseConflicts: [] },
+    { name: "two", conflicts: [{ workspace: "one", files: ["a.txt"] }], baseConflicts: [] },
+  ]);
+  expect(await home.ok(["workspace", "ls"])).toMatch(/CONFLICTS\n.*\btwo\n.*\bone\n/);
+  expect(await home.ok(["workspace", "show", "one"])).toContain("with two: a.txt");
+
+  // By plain git, from outside: the base moves on as well.
+  caves.repository.commit({ "a.txt": "main\n" }, "of the base");
+  await caves.until("one: two(a.txt) base(a.txt)", "two: one(a.txt) base(a.txt)");
+  expect(await home.ok(["workspace", "show", "two"])).toContain("with main: a.txt");
+  caves.repository.gitIn(one, "rebase", "-q", "-X", "ours", "main");
+  caves.repository.gitIn(two, "rebase", "-q", "-X", "ours", "main");
+  await caves.until();
+  expect(await home.ok(["workspace", "ls"])).not.toContain("CONFLICTS");
+  expect(await home.ok(["workspace", "show", "one"])).not.toContain("conflict");
+});
+
+test("a daemon that was killed tells at its next start what happened meanwhile, and nothing twice", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  const [one, two] = [await caves.create("one"), await caves.create("two")];
+  caves.repository.commit({ "a.txt": "one\n" }, "one", one);
+  await home.killDaemon();
+  caves.repository.commit({ "a.txt": "two\n" }, "two", two);
+  await caves.until(...BOTH);
+  await home.killDaemon();
+  await home.json(["workspace", "ls"]);
+  expect((await caves.events()).length).toBe(2);
+  await home.killDaemon();
+  caves.repository.gitIn(two, "reset", "-q", "--hard", "HEAD^");
+  await caves.until();
+  expect((await caves.events()).length).toBe(4);
+});
+
+test("packed refs, a renamed branch and another one that is checked out change nothing of what is seen", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  const { repository } = caves;
+  const [one, two] = [await caves.create("one"), await caves.create("two")];
+  repository.git("pack-refs", "--all");
+  repository.commit({ "a.txt": "one\n" }, "one", one);
+  repository.gitIn(two, "switch", "-q", "-c", "of/my/own");
+  repository.commit({ "a.txt": "two\n" }, "two", two);
+  await caves.until(...BOTH);
+  repository.gitIn(one, "branch", "-m", "holdfast/one", "another/name");
+  repository.git("gc", "--quiet");
+  repository.commit({ "b.txt": "b\n" }, "more", one);
+  await home.json(["workspace", "ls"]);
+  expect((await caves.events()).length).toBe(2);
+  repository.commit({ "a.txt": "a\n" }, "back", one);
+  await caves.until();
+});
+
+test("whoever lists workspaces right after a commit sees what it conflicts with", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  const [one, two] = [await caves.create("one"), await caves.create("two")];
+  caves.repository.commit({ "a.txt": "one\n" }, "one", one);
+  caves.repository.commit({ "a.txt": "two\n" }, "two", two);
+  expect((await home.json<Workspace[]>(["workspace", "ls"])).map(({ conflicts }) => conflicts.length)).toEqual([1, 1]);
+});
+
+test("while nobody commits, the radar starts no process and takes no time", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  const trees = [await caves.create("one"), await caves.create("two"), await caves.create("three")];
+  for (const [index, tree] of trees.entries()) caves.repository.commit({ "a.txt": `${index}\n` }, "a", tree);
+  await eventually(async () => (await caves.told()).length === 3);
+  const pid = await home.daemonPid();
+  const cpu = () => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    // Its own, and of the processes it has waited for: in ticks of 10 ms.
+    return { own: Number(fields[11]) + Number(fields[12]), children: Number(fields[13]) + Number(fields[14]) };
+  };
+  await delay(500);
+  const before = cpu();
+  // What is done all the time and is no commit.
+  for (let round = 0; round < 20; round++) {
+    for (const tree of trees) caves.repository.gitIn(tree, "status");
+    await delay(50);
+  }
+  const after = cpu();
+  expect(after.children).toBe(before.children);
+  expect(after.own - before.own).toBeLessThan(30);
+});
+
+test("where the system has no watches to give, conflicts are found when somebody asks, and the log says so once", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  // Its daemon and what that starts are in a namespace of users that has no watches to give.
+  const script = 'echo 0 > /proc/sys/user/max_inotify_watches && exec "$0" up';
+  const child = spawn("unshare", ["--user", "--map-root-user", "sh", "-c", script, HOLDFAST], { env: home.env, stdio: "ignore" });
+  expect((await once(child, "exit"))[0]).toBe(0);
+  const [one, two] = [await caves.create("one"), await caves.create("two")];
+  caves.repository.commit({ "a.txt": "one\n" }, "one", one);
+  caves.repository.commit({ "a.txt": "two\n" }, "two", two);
+  expect((await home.json<Workspace[]>(["workspace", "ls"])).map(({ conflicts }) => conflicts.length)).toEqual([1, 1]);
+  await home.json(["workspace", "ls"]);
+  const log = readFileSync(path.join(home.path, "daemon.log"), "utf8").split("\n");
+  expect(log.filter((line) => line.includes("are looked for when somebody asks")).length).toBe(1);
+});
+
+test("nothing is left of the merges that were tried", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  const objects = () => caves.repository.git("count-objects", "-v");
+  const [one, two] = [await caves.create("one"), await caves.create("two")];
+  caves.repository.commit({ "a.txt": "one\n" }, "one", one);
+  caves.repository.commit({ "b.txt": "two\n" }, "two", two);
+  const before = objects();
+  await home.json(["workspace", "ls"]);
+  expect(objects()).toBe(before);
+  const own = `holdfast-merge-${path.basename(home.socketDirectory)}-`;
+  for (const place of ["/dev/shm", "/tmp"]) expect(readdirSync(place).filter((name) => name.startsWith(own))).toEqual([]);
+});
