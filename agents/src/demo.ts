@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { type Room, runCommand } from "./demo/commands.ts";
 import { Composer } from "./demo/composer.ts";
 import { Hooks } from "./demo/hooks.ts";
+import { Memory } from "./demo/memory.ts";
 import { Screen } from "./demo/screen.ts";
 import { playTurn } from "./demo/turn.ts";
 
@@ -15,7 +16,7 @@ const USAGE = `Usage: demo [--work] [--loop] [--fast] [--name NAME] [PROMPT]
   --work   begin a turn at once        --fast        turns without delays
   --loop   work turn after turn        --name NAME   say who this is
 
-  --session-id ID       name the conversation      --resume ID   go on with it
+  --session-id ID       name the conversation      --resume ID   go on with it, as far as it is kept
   --hook COMMAND        tell this command what is done, as JSON on its input
   --ask-hook COMMAND    ask this one for permission
   --log FILE            write each prompt there, as a line of JSON
@@ -29,6 +30,7 @@ const composer = new Composer(screen);
 const { values: options, positionals } = readArguments();
 const conversation = options.resume ?? options["session-id"] ?? randomUUID();
 const hooks = new Hooks({ command: options.hook, askCommand: options["ask-hook"], conversation });
+const memory = new Memory(conversation);
 let turns = 0;
 
 await main();
@@ -38,10 +40,20 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
+  if (options.resume !== undefined && !memory.exists) {
+    console.log(`No conversation found with session id ${options.resume}`);
+    process.exitCode = 1;
+    return;
+  }
   screen.open();
   composer.open();
   leaveOnSignals();
   screen.print(`${options.name ? `${options.name} · ` : ""}demo agent — a scripted stand-in for a coding agent`);
+  for (const { prompt, said } of options.resume === undefined ? [] : memory.turns()) {
+    turns++;
+    screen.print(`> ${prompt}`);
+    if (said !== null) screen.print(said);
+  }
   await hooks.tell("SessionStart", { source: options.resume === undefined ? "startup" : "resume" });
   const first = positionals.join(" ") || (options.work ? chore() : "");
   if (first) await turnUnasked(first);
@@ -58,12 +70,16 @@ async function handle(text: string): Promise<void> {
 /** False when it was interrupted. */
 function turn(prompt: string): Promise<boolean> {
   turns++;
+  memory.add({ prompt });
   if (options.log !== undefined) appendFileSync(options.log, `${JSON.stringify({ at: new Date().toISOString(), conversation, prompt })}\n`);
   return composer.interruptible(async (signal) => {
     await hooks.tell("UserPromptSubmit", { prompt });
     const { said, failed } = await playTurn({ screen, composer, hooks, prompt, number: turns, fast: options.fast, signal });
     // Esc fires no hook, as in the agents we know.
-    if (said !== undefined) await hooks.tell("Stop", { last_assistant_message: said });
+    if (said !== undefined) {
+      memory.add({ said });
+      await hooks.tell("Stop", { last_assistant_message: said });
+    }
     if (failed !== undefined) await hooks.tell("StopFailure", { error: failed });
     return !signal.aborted;
   });

@@ -22,6 +22,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   keys: () => import("./commands/keys.ts"),
   screen: () => import("./commands/screen.ts"),
   wait: () => import("./commands/wait.ts"),
+  resume: () => import("./commands/resume.ts"),
   stop: () => import("./commands/stop.ts"),
   rm: () => import("./commands/rm.ts"),
   rename: () => import("./commands/rename.ts"),

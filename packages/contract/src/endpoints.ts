@@ -259,6 +259,10 @@ export const RecordingGap = z.object({
 });
 export type RecordingGap = z.infer<typeof RecordingGap>;
 
+/** What the next run does: goes on with a conversation, begins a new one, or runs the same command again. */
+export const ResumedSchema = z.enum(["conversation", "fresh", "command"]);
+export type Resumed = z.infer<typeof ResumedSchema>;
+
 export const ENDPOINTS = {
   status: {
     ...ROUTES.status,
@@ -335,6 +339,23 @@ export const ENDPOINTS = {
     scope: "owner",
     reply: Session,
     errors: [...SESSION_ERRORS, "session_running"],
+  },
+  resumeSession: {
+    ...ROUTES.resumeSession,
+    summary: "Starts the next run of a session that has ended, with the agent's own conversation; `fresh` begins a new one.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ fresh: z._default(z.boolean(), false), conversation: z.optional(text) }),
+    reply: z.extend(Session, { resumed: ResumedSchema }),
+    errors: [
+      ...SESSION_ERRORS,
+      "session_running",
+      "session_damaged",
+      "conversation_unknown",
+      "cwd_unusable",
+      "host_missing",
+      "host_failed",
+    ],
   },
   stopSession: {
     ...ROUTES.stopSession,

@@ -60,6 +60,7 @@ export const EVENTS = {
     recordingLimitBytes: z.optional(z.int()),
     parent: z.optional(z.nullable(SessionId)),
     conversation: z.optional(z.nullable(z.string())),
+    conversations: z.optional(z.array(z.string())),
     workspace: z.optional(z.nullable(WorkspaceId)),
     owner: Principal,
     createdAt: Time,
@@ -76,7 +77,13 @@ export const EVENTS = {
     ),
   }),
   /** Run 2 and later; run 1 comes with the session. */
-  "session.run_created": z.object({ run: RunNumber, why: z.enum(["restart"]) }),
+  "session.run_created": z.object({
+    run: RunNumber,
+    /** By its policy; because somebody asked; or after everything that ran was lost. */
+    why: z.enum(["restart", "resume", "restore"]),
+    /** What it was to go on with; absent where it begins anew, or the agent is told nothing. */
+    conversation: z.optional(z.string()),
+  }),
   /** `due` is the same moment on the clock that nobody sets: boot and milliseconds since. */
   "session.restart_scheduled": z.object({ run: RunNumber, at: Time, quickEnds: z.int(), due: z.optional(z.nullable(z.string())) }),
   /** No further run: it ended too often too quickly, somebody stopped it, or its files are damaged. */

@@ -10,6 +10,7 @@ export const ROUTES = {
   getSession: { method: "GET", path: "/sessions/:ref" },
   renameSession: { method: "PATCH", path: "/sessions/:ref" },
   removeSession: { method: "DELETE", path: "/sessions/:ref" },
+  resumeSession: { method: "POST", path: "/sessions/:ref/resume" },
   stopSession: { method: "POST", path: "/sessions/:ref/stop" },
   attachSession: { method: "POST", path: "/sessions/:ref/attach" },
   detachSession: { method: "POST", path: "/sessions/:ref/detach" },

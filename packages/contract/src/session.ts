@@ -53,6 +53,8 @@ export const Session = z.object({
   turns: z.int(),
   /** The agent's own id of its conversation, where it is known. */
   conversation: z.nullable(z.string()),
+  /** All that it has had, oldest first: each can be gone on with. */
+  conversations: z.array(z.object({ id: z.string(), run: z.int(), since: Time })),
   host: HostSchema,
   cwd: z.string(),
   /** Where it works, if that is one of ours; `branch` is null for a plain directory. */

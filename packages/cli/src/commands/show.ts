@@ -44,6 +44,7 @@ function render(session: Session, gaps: readonly RecordingGap[]): string {
     ["agent", session.agent],
     ["turns", session.turns === 0 && session.turn === null ? null : String(session.turns)],
     ["conversation", session.conversation],
+    ["earlier", earlierOf(session)],
     ["role", session.role],
     ["objective", session.objective],
     ["command", session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")],
@@ -84,6 +85,12 @@ const GIVEN_UP = {
   damaged: "given up: the files a new run would start from are damaged",
   restored: "given up: the journal was restored, and may have lost that somebody had stopped it",
 };
+
+/** Conversations that it can go back to. */
+function earlierOf({ conversation, conversations }: Session): string | null {
+  const others = conversations.filter(({ id }) => id !== conversation);
+  return others.length === 0 ? null : others.map(({ id, run }) => `${id} (run ${run})`).join(", ");
+}
 
 function workspaceOf({ name, branch }: NonNullable<Session["workspace"]>): string {
   return branch === null ? name : `${name}, on the branch ${branch}`;

@@ -82,6 +82,7 @@ export function handlers(rooms: {
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
     removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),
+    resumeSession: ({ params, body }, { actor }) => sessions.resume(params.ref, { ...body, why: "resume", actor }),
     stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
     attachSession: ({ params, body }, { actor, reach }) => {
       // The terminals of `from` are moved: it must be its own too.

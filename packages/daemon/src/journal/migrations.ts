@@ -172,4 +172,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX workspaces_by_name ON workspaces (name) WHERE removed_at IS NULL;
   ALTER TABLE sessions ADD COLUMN workspace TEXT;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN conversations TEXT NOT NULL DEFAULT '[]';
+  UPDATE sessions SET conversations = json_array(json_object('id', conversation, 'run', 1, 'since', created_at)) WHERE conversation IS NOT NULL;
+  `,
 ];

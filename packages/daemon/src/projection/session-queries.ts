@@ -58,6 +58,7 @@ export interface SessionRecord {
   viewedAt: string | null;
   turns: number;
   conversation: string | null;
+  conversations: Session["conversations"];
   statusAt: string | null;
   /** What is known of what the agent of the current run does. */
   standing: RecordedStanding | null;
@@ -253,6 +254,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     viewedAt: row.viewed_at as string | null,
     turns: row.turns as number,
     conversation: row.conversation as string | null,
+    conversations: JSON.parse(row.conversations as string) as Session["conversations"],
     statusAt: row.status_at as string | null,
     standing: row.standing === null ? null : (JSON.parse(row.standing as string) as RecordedStanding),
     restartDue: row.restart_due as string | null,

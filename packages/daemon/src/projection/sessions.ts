@@ -38,6 +38,7 @@ const APPLY: Apply = {
       data.workspace ?? null,
     );
     s.newRun.run(session, 1);
+    if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at });
   },
   "session.rebuilt"(s, { session, data, seq }) {
     s.create.run(
@@ -60,6 +61,9 @@ const APPLY: Apply = {
       data.conversation ?? null,
       data.workspace ?? null,
     );
+    for (const id of [...(data.conversations ?? []), data.conversation ?? ""].filter(Boolean)) {
+      converse(s, { session, id, run: Math.max(1, data.runs.length), since: data.createdAt });
+    }
     for (const run of data.runs) {
       s.newRun.run(session, run.run);
       s.nextRun.run(run.run, session);
@@ -71,9 +75,11 @@ const APPLY: Apply = {
       s.endRun.run(run.endedAt, code, signal, cause, null, run.bytes, 1, null, seq, session, run.run);
     }
   },
-  "session.run_created"(s, { session, data }) {
+  "session.run_created"(s, { session, data, at }) {
     s.newRun.run(session, data.run);
     s.nextRun.run(data.run, session);
+    // One it had before may be gone on with.
+    if (data.conversation !== undefined) converse(s, { session, id: data.conversation, run: data.run, since: at });
   },
   "session.restart_scheduled"(s, { session, data }) {
     s.restartAt.run(data.at, data.due ?? null, session);
@@ -98,8 +104,8 @@ const APPLY: Apply = {
     s.standing.run(since, JSON.stringify({ turn, attention, background, hung, evidence, sinceBoot }), session, run);
     if (turnBegan) s.turn.run(session);
   },
-  "session.conversation_changed"(s, { session, data }) {
-    s.conversation.run(data.conversation, session);
+  "session.conversation_changed"(s, { session, data, at }) {
+    converse(s, { session, id: data.conversation, run: data.run, since: at });
   },
   "session.stop_requested"(s, { session, data }) {
     s.requestStop.run(session, data.run);
@@ -146,6 +152,13 @@ const APPLY: Apply = {
     for (const run of data.runs) insertRow(db, "runs", run);
   },
 };
+
+/** Each is kept: a conversation that was left can be gone on with. */
+function converse(s: Statements, { session, id, run, since }: { session: SessionId | null; id: string; run: number; since: string }): void {
+  const known = JSON.parse(String(s.conversationsOf.get(session)?.conversations ?? "[]")) as { id: string }[];
+  const all = known.some((each) => each.id === id) ? known : [...known, { id, run, since }];
+  s.conversation.run(id, JSON.stringify(all), session);
+}
 
 /** A session as its rows are now, for `session.snapshot`. */
 export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"session.snapshot"> | undefined {
@@ -208,7 +221,8 @@ const SQL = {
   status: "UPDATE sessions SET status = ? WHERE id = ? AND run = ?",
   standing: "UPDATE runs SET status_at = ?, standing = ? WHERE session = ? AND run = ?",
   turn: "UPDATE sessions SET turns = turns + 1 WHERE id = ?",
-  conversation: "UPDATE sessions SET conversation = ? WHERE id = ?",
+  conversation: "UPDATE sessions SET conversation = ?, conversations = ? WHERE id = ?",
+  conversationsOf: "SELECT conversations FROM sessions WHERE id = ?",
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",

@@ -149,9 +149,9 @@ export function nameTaken(name: string): HoldfastError {
   });
 }
 
-function checkDirectory(cwd: string): string {
+export function checkDirectory(cwd: string, hint = "choose another with --cwd"): string {
   const refuse = (what: string, cause?: unknown) =>
-    new HoldfastError("cwd_unusable", `the directory ${JSON.stringify(cwd)} ${what}`, { hint: "choose another with --cwd", cause });
+    new HoldfastError("cwd_unusable", `the directory ${JSON.stringify(cwd)} ${what}`, { hint, cause });
   if (!isAbsolute(cwd)) throw refuse("is not an absolute path");
   let stat: Stats | undefined;
   try {

@@ -124,6 +124,7 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     ...(spec.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: spec.recordingLimitBytes }),
     parent: spec.parent ?? null,
     conversation: spec.conversation ?? null,
+    ...(spec.conversations ? { conversations: spec.conversations } : {}),
     workspace: spec.workspace?.id ?? null,
     owner: (spec.owner ?? DAEMON) as Principal,
     createdAt: spec.createdAt ?? new Date(statSync(join(home.sessions, id, "spec.json")).mtimeMs).toISOString(),

@@ -45,6 +45,8 @@ export interface Spec {
   /** `command` in its parts, and the conversation that its agent was given; missing in the specs of the first versions. */
   asked?: Asked;
   conversation?: string | null;
+  /** All that it has had. */
+  conversations?: string[];
   /** Where it works, and what its runs get to know of that. */
   workspace?: { id: WorkspaceId; env: Record<string, string> } | undefined;
 }
@@ -124,7 +126,11 @@ export function readSpec(home: Home, session: SessionId): Spec | undefined {
 /** What a lost journal would have to find again. */
 export function amendSpec(home: Home, session: SessionId, more: Partial<Pick<Spec, "name" | "conversation">>): void {
   const spec = readSpec(home, session);
-  if (spec) writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, ...more }, null, 2)}\n`);
+  if (!spec) return;
+  const { conversation = spec.conversation } = more;
+  const had = spec.conversations ?? (spec.conversation ? [spec.conversation] : []);
+  const conversations = conversation && !had.includes(conversation) ? [...had, conversation] : had;
+  writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, ...more, conversations }, null, 2)}\n`);
 }
 
 function readEnvironment(path: string): Record<string, string> | undefined {

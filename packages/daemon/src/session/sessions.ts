@@ -8,12 +8,14 @@ import { join } from "node:path";
 import {
   type AttachPlan,
   checkName,
+  type EventData,
   type Explanation,
   formatCursor,
   HoldfastError,
   type HostName,
   hasEnded,
   type Principal,
+  type Resumed,
   type Screen,
   type Session,
   type SessionId,
@@ -25,7 +27,7 @@ import {
 } from "@holdfast/contract";
 import { counted, describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { conversationFor } from "../agent/launch.ts";
+import { type Conversation, conversationFor } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, naming, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
@@ -44,8 +46,9 @@ import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
 import { type Place, placeFor } from "./place.ts";
-import { checkStart, forget, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
+import { checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
+import { conversationToResume, workspaceHint } from "./resume.ts";
 import { amendSpec, readSessionFiles, removeLaunch, writeLaunch } from "./run-files.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
 import { sendText, Turns } from "./typing.ts";
@@ -201,30 +204,58 @@ export class Sessions {
     return this.#view(this.#queries.resolve(id));
   }
 
-  /** The next run of a session that has ended, with what it was started with. */
+  /** The next run of a session that has ended, with what it was started with, as its policy wants it. */
   async restart(id: SessionId): Promise<Session> {
     const record = this.#queries.resolve(id);
     // One that a daemon's death kept from starting is the next run itself.
     const isCreated = this.#lifecycle.isCutShort(record);
     if (!isCreated && !hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
-    const run = { session: id, run: isCreated ? record.run : record.run + 1 };
-    const { host, directory, conversation } = this.#readyToStart(record, run);
-    const created = { type: "session.run_created", actor: DAEMON, session: id, data: { run: run.run, why: "restart" } } as const;
-    const began = conversation && "begin" in conversation ? [conversationBegan(run, conversation.begin)] : [];
-    const facts = [...(isCreated ? [] : [created]), ...began];
-    if (facts.length > 0) this.#journal.append(...facts);
-    await this.#start(run, { host, directory, title: titleOf(record) });
+    const known = record.turns > 0 && !refusedToGoOn(record) ? record.conversation : null;
+    await this.#nextRun(record, { why: "restart", actor: DAEMON, known, isCreated });
     return this.#view(this.#queries.resolve(id));
   }
 
-  #readyToStart(record: SessionRecord, run: RunId) {
+  /** The next run because somebody wants it. What it cannot go on with is not forgotten: it can be tried again. */
+  async resume(
+    ref: string,
+    how: { fresh: boolean; conversation?: string | undefined; why: "resume" | "restore"; actor: Principal },
+  ): Promise<Session & { resumed: Resumed }> {
+    const record = this.#queries.resolve(ref);
+    const known = conversationToResume(record, how);
+    checkDirectory(record.cwd, workspaceHint(record));
+    if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
+    const conversation = await this.#nextRun(this.#queries.resolve(record.id), { ...how, known, isCreated: false });
+    const resumed = conversation && "resume" in conversation ? "conversation" : record.kind === "shell" ? "command" : "fresh";
+    return { ...this.#view(this.#queries.resolve(record.id)), resumed };
+  }
+
+  async #nextRun(
+    record: SessionRecord,
+    how: { why: EventData<"session.run_created">["why"]; actor: Principal; known: string | null; isCreated: boolean; fresh?: boolean },
+  ): Promise<Conversation> {
+    const session = record.id;
+    const run = { session, run: how.isCreated ? record.run : record.run + 1 };
+    const { host, directory, conversation } = this.#readyToStart(record, { run, ...how });
+    const going = conversation && "resume" in conversation ? { conversation: conversation.resume } : {};
+    const created = { type: "session.run_created", actor: how.actor, session, data: { run: run.run, why: how.why, ...going } } as const;
+    const began = conversation && "begin" in conversation ? [conversationBegan(run, conversation.begin)] : [];
+    const facts = [...(how.isCreated ? [] : [created]), ...began];
+    if (facts.length > 0) this.#journal.append(...facts);
+    if (conversation) amendSpec(this.#home, session, { conversation: Object.values(conversation)[0] as string });
+    await this.#start(run, { host, directory, title: titleOf(record) });
+    return conversation;
+  }
+
+  #readyToStart(record: SessionRecord, { run, known, fresh = false }: { run: RunId; known: string | null; fresh?: boolean }) {
     try {
       const host = this.#host(record.host);
-      const files = readSessionFiles(this.#home, record.id);
+      const { spec, env } = readSessionFiles(this.#home, record.id);
       const profile = this.#profiles.find(record.agent);
-      const known = record.turns > 0 && !refusedToGoOn(record) ? record.conversation : null;
-      const conversation = files.spec.asked ? conversationFor(profile, files.spec.asked, known, randomUUID) : null;
-      return { host, conversation, directory: writeLaunch(this.#home, run, { ...files, profile, conversation }) };
+      // Who begins anew says what is to be done next; what was done once is not done again by itself.
+      const asked = spec.asked && fresh && record.turns > 0 ? { ...spec.asked, prompt: null } : spec.asked;
+      const conversation = asked ? conversationFor(profile, asked, known, randomUUID) : null;
+      const started = { spec: { ...spec, ...(asked ? { asked } : {}) }, env, profile, conversation };
+      return { host, conversation, directory: writeLaunch(this.#home, run, started) };
     } catch (error) {
       // On a full disk it is tried again.
       if (!unwritable(error)) this.#lifecycle.giveUpStart(record.id);

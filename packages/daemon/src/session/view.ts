@@ -60,8 +60,8 @@ export function viewOf(
 function standingOf(
   record: SessionRecord,
   now: number,
-): Pick<Session, "statusAt" | "statusForMs" | "turn" | "attention" | "background" | "hung" | "turns" | "conversation"> {
-  const { turns, conversation } = record;
+): Pick<Session, "statusAt" | "statusForMs" | "turn" | "attention" | "background" | "hung" | "turns" | "conversation" | "conversations"> {
+  const { turns, conversation, conversations } = record;
   const known = hasEnded(record.status) ? null : record.standing;
   const statusAt = known ? record.statusAt : record.endedAt;
   const byClock = statusAt === null ? null : Math.max(0, now - Date.parse(statusAt));
@@ -74,6 +74,7 @@ function standingOf(
     hung: known?.hung ?? false,
     turns,
     conversation,
+    conversations,
   };
 }
 

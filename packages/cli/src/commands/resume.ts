@@ -1,0 +1,56 @@
+import type { Resumed } from "@holdfast/contract/endpoints";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import type { Command } from "../command.ts";
+import { plain } from "../plain.ts";
+import { readInput } from "../read-input.ts";
+import { oneName } from "../select.ts";
+
+export const command: Command = {
+  name: "resume",
+  summary: "start the next run of a session that has ended, with its conversation",
+  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--attach]",
+  description:
+    "The agent goes on with its own conversation: same session, same directory and environment, next run. A conversation that it could not go on with\nis not forgotten: try again, or begin a new one with --fresh. A command (run) is run again.",
+  arguments: "sessions",
+  flags: {
+    fresh: { summary: "begin a new conversation; the old one can still be gone on with" },
+    conversation: { value: "ID", summary: "go on with this one of its conversations (holdfast show lists them)", complete: "nothing" },
+    prompt: { value: "TEXT", summary: "what to say to it once it is ready; - reads it from standard input", complete: "nothing" },
+    attach: { summary: "and look at it" },
+  },
+  examples: [
+    ["holdfast resume fix-login", "go on where it was"],
+    ["holdfast resume fix-login --prompt 'now add tests'", "and give it something to do"],
+    ["holdfast resume fix-login --fresh", "in the same place, with nothing remembered"],
+  ],
+  async run(context) {
+    const { flags, client } = context;
+    const ref = oneName(context, "resume NAME");
+    const conversation = flags.text("conversation");
+    if (flags.has("fresh") && conversation !== undefined) {
+      throw new HoldfastError("usage", "--fresh begins a new conversation, --conversation goes on with an old one", {
+        hint: "give one of the two",
+      });
+    }
+    const given = flags.text("prompt");
+    const prompt = given === "-" ? (await readInput()).trimEnd() : given;
+    const session = await client.call("resumeSession", { params: { ref }, body: { fresh: flags.has("fresh"), conversation } });
+    if (prompt !== undefined) await client.call("sendMessage", { params: { ref: session.id }, body: { text: prompt } });
+    if (context.json) process.stdout.write(`${JSON.stringify(session)}\n`);
+    else process.stdout.write(`${told(session)}\n`);
+    if (!flags.has("attach")) return 0;
+    const attach = (await import("./attach.ts")).command;
+    return (await attach.run({ ...context, args: [session.name] })) ?? 0;
+  },
+};
+
+function told(session: Session & { resumed: Resumed }): string {
+  const name = plain(session.name);
+  const run = `run ${session.runs}`;
+  if (session.resumed === "command") return `${name} runs its command again (${run})`;
+  if (session.resumed === "conversation") return `${name} goes on with its conversation ${plain(session.conversation ?? "")} (${run})`;
+  const before = session.conversations.findLast(({ id }) => id !== session.conversation);
+  const back = before ? `; back to the one before: holdfast stop ${name}; holdfast resume ${name} --conversation ${plain(before.id)}` : "";
+  return `${name} begins a new conversation (${run})${back}`;
+}

@@ -1,0 +1,123 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+const HOSTS = ["tmux", "native"] as const;
+
+/** A demo agent that has said a word. */
+async function told(home: TestHome, name: string, word: string, ...flags: string[]): Promise<Session> {
+  await home.ok(["spawn", "demo", "--name", name, "--prompt", word, ...flags, "--", "--fast"]);
+  return home.until(name, ({ status, turns }) => status === "idle" && turns === 1);
+}
+
+test.each(HOSTS)(
+  "after a stop, resume starts the next run with the same conversation, which goes on, on %s (SYM-06 resume)",
+  async (host) => {
+    await using home = new TestHome();
+    const before = await told(home, "api", "remember the tides", "--host", host, "--role", "tester");
+    await home.ok(["stop", "api"]);
+    const resumed = await home.json<Session & { resumed: string }>(["resume", "api"]);
+    expect(resumed).toMatchObject({ id: before.id, runs: 2, conversation: before.conversation, resumed: "conversation", role: "tester" });
+    await home.until("api", ({ status }) => status === "idle");
+    expect(await home.ok(["screen", "api"])).toContain("remember the tides");
+    const answer = await home.json<{ reply: string }>(["send", "api", "and the moon", "--wait"]);
+    expect(answer.reply).toContain("Turn 2:");
+    expect((await home.session("api")).turns).toBe(2);
+    expect((await home.cli(["resume", "api"])).code).toBe(6);
+  },
+);
+
+test("killed with its daemon and its keeper, it goes on from what is on the disk alone", async () => {
+  await using home = new TestHome();
+  const before = await told(home, "api", "remember the tides", "--host", "native");
+  await home.killDaemon();
+  for (const { pid } of home.processes()) process.kill(pid, "SIGKILL");
+  await eventually(() => home.processes().length === 0);
+  expect(await home.session("api")).toMatchObject({ status: "lost" });
+  await home.ok(["resume", "api"]);
+  const after = await home.until("api", ({ status }) => status === "idle");
+  expect(after).toMatchObject({ conversation: before.conversation, runs: 2 });
+  expect(await home.ok(["screen", "api"])).toContain("remember the tides");
+});
+
+test("two sessions of one agent in one directory hold two conversations, each by its name (SYM-08 resume)", async () => {
+  await using home = new TestHome();
+  await told(home, "sun", "speak of the sun");
+  await told(home, "sea", "speak of the sea");
+  await home.ok(["stop", "sun", "sea"]);
+  await home.ok(["resume", "sea"]);
+  await home.ok(["resume", "sun"]);
+  for (const [name, other] of [
+    ["sun", "sea"],
+    ["sea", "sun"],
+  ] as const) {
+    await home.until(name, ({ status }) => status === "idle");
+    const screen = await home.ok(["screen", name]);
+    expect([screen.includes(`speak of the ${name}`), screen.includes(`speak of the ${other}`)]).toEqual([true, false]);
+  }
+});
+
+test("--fresh begins a new conversation and says so; the one before is kept and can be gone on with", async () => {
+  await using home = new TestHome();
+  const before = await told(home, "api", "remember the tides");
+  await home.ok(["stop", "api"]);
+  expect(await home.ok(["resume", "api", "--fresh"])).toContain("begins a new conversation");
+  const fresh = await home.until("api", ({ status }) => status === "idle");
+  expect(fresh.conversation).not.toBe(before.conversation);
+  expect(await home.ok(["screen", "api"])).not.toContain("tides");
+  expect(fresh.conversations.map(({ id }) => id)).toEqual([before.conversation, fresh.conversation]);
+  expect(await home.ok(["show", "api"])).toContain(`${before.conversation} (run 1)`);
+  await home.ok(["stop", "api"]);
+  await home.ok(["resume", "api", "--conversation", before.conversation?.slice(0, 8) ?? ""]);
+  expect(await home.until("api", ({ status }) => status === "idle")).toMatchObject({ conversation: before.conversation, runs: 3 });
+  expect(await home.ok(["screen", "api"])).toContain("tides");
+  await home.ok(["stop", "api"]);
+  expect((await home.cli(["resume", "api", "--conversation", "nonsense"])).code).toBe(6);
+});
+
+test("a resume that fails erases nothing: the conversation is tried again, and goes on once it can", async () => {
+  await using home = new TestHome();
+  const before = await told(home, "api", "remember the tides");
+  await home.ok(["stop", "api"]);
+  const kept = path.join(home.env.HOME ?? "", ".local/state/holdfast-demo");
+  const away = path.join(home.root, "away");
+  renameSync(kept, away);
+  for (const run of [2, 3]) {
+    await home.ok(["resume", "api"]);
+    expect(await home.ended("api")).toMatchObject({ runs: run, status: "failed", conversation: before.conversation });
+  }
+  renameSync(away, kept);
+  await home.ok(["resume", "api"]);
+  expect(await home.until("api", ({ status }) => status === "idle")).toMatchObject({ runs: 4, conversation: before.conversation });
+});
+
+test("an agent that had no turn begins anew, a command is run again, and a prompt is said once it is ready", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "new", "--", "--fast"]);
+  await home.until("new", ({ status }) => status === "idle");
+  await home.run("echo once more", "--name", "cmd");
+  await home.ended("cmd");
+  await home.ok(["stop", "new"]);
+  expect(await home.ok(["resume", "cmd"])).toContain("runs its command again (run 2)");
+  await home.ended("cmd");
+  expect((await home.ok(["logs", "cmd"])).match(/once more/g)?.length).toBeGreaterThanOrEqual(1);
+  expect(await home.json(["resume", "new", "--prompt", "say hello there"])).toMatchObject({ resumed: "fresh" });
+  await home.until("new", ({ status, turns }) => status === "idle" && turns === 1);
+  expect(await home.ok(["screen", "new"])).toContain("hello there");
+});
+
+test("a directory that is gone is told, and nothing is started", async () => {
+  await using home = new TestHome();
+  const place = path.join(home.root, "place");
+  mkdirSync(place);
+  await told(home, "api", "hello", "--cwd", place);
+  await home.ok(["stop", "api"]);
+  rmSync(place, { recursive: true });
+  const refused = await home.cli(["resume", "api"]);
+  expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining("does not exist") });
+  expect((await home.session("api")).runs).toBe(1);
+  expect(existsSync(place)).toBe(false);
+  expect(readdirSync(path.join(home.path, "sessions")).length).toBe(1);
+});
