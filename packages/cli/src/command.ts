@@ -28,6 +28,7 @@ export type Completion =
   | "messages"
   | "approvals"
   | "workspaces"
+  | "checkpoints"
   | "directories"
   | "files"
   | "nothing";

@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   detach: () => import("./commands/detach.ts"),
   logs: () => import("./commands/logs.ts"),
   workspace: () => import("./commands/workspace.ts"),
+  checkpoint: () => import("./commands/checkpoint.ts"),
   replay: () => import("./commands/replay.ts"),
   export: () => import("./commands/export.ts"),
   approvals: () => import("./commands/approvals.ts"),

@@ -3,6 +3,7 @@ import en from "zod/v4/locales/en.js";
 import { AuditEntry, Listening, NewToken, ScopeSchema, Token } from "./access.ts";
 import { Approval, DecisionSchema } from "./approval.ts";
 import { Backup, RestoreReport } from "./backup.ts";
+import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Explanation } from "./evidence.ts";
@@ -575,6 +576,7 @@ export const ENDPOINTS = {
     errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_unanswerable"],
   },
   ...WORKSPACE_ENDPOINTS,
+  ...CHECKPOINT_ENDPOINTS,
   prune: {
     ...ROUTES.prune,
     summary:

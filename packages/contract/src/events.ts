@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { ScopeSchema } from "./access.ts";
 import { Asked, DecisionSchema } from "./approval.ts";
 import { RestoreReport } from "./backup.ts";
+import { CHECKPOINT_EVENTS } from "./checkpoint.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
@@ -139,6 +140,7 @@ export const EVENTS = {
   "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),
   ...MESSAGE_EVENTS,
   ...WORKSPACE_EVENTS,
+  ...CHECKPOINT_EVENTS,
   /** Somebody types: how much, never what. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
   "session.attach_requested": z.object({ run: RunNumber, readOnly: z.boolean() }),

@@ -1,6 +1,6 @@
 /** Where sessions work: a git worktree each, or a plain directory; what became of it, and its states in between. */
 import * as z from "zod/mini";
-import { Principal, SessionId, WorkspaceId } from "./ids.ts";
+import { Principal, WorkspaceId } from "./ids.ts";
 import { Time } from "./session.ts";
 import { MERGE_WAYS, SETUP_STATES, WORKSPACE_KINDS } from "./status.ts";
 
@@ -75,30 +75,6 @@ export const Losses = z.object({
 export type Losses = z.infer<typeof Losses>;
 
 export const MergeWaySchema = z.enum(MERGE_WAYS);
-
-/** What is not in a checkpoint: a new file beyond the limit, one that cannot be read, what is in a repository within (a submodule's own changes). */
-export const LeftOut = z.object({ path: z.string(), why: z.enum(["large", "unreadable", "repository"]) });
-export type LeftOut = z.infer<typeof LeftOut>;
-
-export const Checkpoint = z.object({
-  /** Counted within its workspace, from 1. */
-  number: z.int(),
-  commit: z.string(),
-  tree: z.string(),
-  /** What was checked out: the commit (null before the first), and the branch if one was. */
-  head: z.nullable(z.string()),
-  branch: z.nullable(z.string()),
-  at: Time,
-  why: z.enum(["turn", "asked", "rewind"]),
-  session: z.nullable(SessionId),
-  /** The number of the session's turn that ended. */
-  turn: z.nullable(z.int()),
-  note: z.nullable(z.string()),
-  /** How many files differ from the checkpoint before it; of the first one, from the commit that was checked out. */
-  files: z.int(),
-  leftOut: z.array(LeftOut),
-});
-export type Checkpoint = z.infer<typeof Checkpoint>;
 
 /** Of no session; `id` is the workspace's. */
 export const WORKSPACE_EVENTS = {

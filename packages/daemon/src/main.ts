@@ -15,6 +15,7 @@ import {
   type Orphan,
   type Principal,
   type Session,
+  type SessionId,
   VERSION,
 } from "@holdfast/contract";
 import {
@@ -80,11 +81,14 @@ import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
 import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
 import { writeNotice } from "./session/restore-notice.ts";
+import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { describeUnknown } from "./unknown-keys.ts";
 import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
 import { Radar } from "./workspace/radar.ts";
+import { TurnCheckpoints } from "./workspace/turn-checkpoints.ts";
+import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
@@ -175,6 +179,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   status.followWith(approvals.follow);
   const workspaces = new Workspaces({ home, journal, queries: new WorkspaceQueries(db) });
   const radar = new Radar({ home, journal, queries: workspaces.queries });
+  const envOf = (id: SessionId) => readEnvironment(home, id);
+  const checkpoints = new Checkpoints({ journal, sessions: queries, envOf });
+  const turnCheckpoints = new TurnCheckpoints({ journal, sessions: queries, workspaces: workspaces.queries, checkpoints });
   const sessions = new Sessions({
     home,
     workspaces,
@@ -228,6 +235,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     sessions.limits.begin();
     hung.begin();
     pruning.begin();
+    turnCheckpoints.begin();
   }
   backups.spare(db);
   backups.begin(() => journal.cursor.seq);
@@ -243,6 +251,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
     await radar[Symbol.asyncDispose]();
+    turnCheckpoints[Symbol.dispose]();
     workspaces[Symbol.dispose]();
     delivery[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
@@ -338,7 +347,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     tokens,
     gate,
     control,
-    workspaces: workspaceHandlers({ workspaces, queries, gate, lookForConflicts: () => radar.look() }),
+    workspaces: workspaceHandlers({ workspaces, checkpoints, queries, gate, lookForConflicts: () => radar.look() }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;
   const bound = trouble ? servedWithout(all, { trouble, isMended, end: () => void end("asked") }) : all;

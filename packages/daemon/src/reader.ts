@@ -40,7 +40,9 @@ import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
+import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
+import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 const READS = new Set<EndpointName>([
@@ -140,7 +142,13 @@ export async function serveReader(options: {
     }),
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
-    workspaces: workspaceHandlers({ workspaces, queries, gate, lookForConflicts: async () => {} }),
+    workspaces: workspaceHandlers({
+      workspaces,
+      checkpoints: new Checkpoints({ journal, sessions: queries, envOf: (id) => readEnvironment(home, id) }),
+      queries,
+      gate,
+      lookForConflicts: async () => {},
+    }),
   };
   const all = handlers(rooms as Parameters<typeof handlers>[0]);
   const unreadable = (): never => {

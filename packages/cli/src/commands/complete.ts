@@ -49,6 +49,9 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
   return all.filter((word) => word.startsWith(current));
 }
 
+/** What only the daemon knows. */
+const ASKED: readonly Completion[] = ["sessions", "agents", "approvals", "messages", "workspaces", "checkpoints"];
+
 /** `before`: the arguments that are there already. */
 async function values(context: Context, what: Completion, before: readonly string[] = []): Promise<string[]> {
   if (what === "statuses") return [...STATUSES];
@@ -58,16 +61,21 @@ async function values(context: Context, what: Completion, before: readonly strin
   if (what === "scopes") return [...SCOPES];
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
   if (what === "token-verbs") return ["create", "ls", "revoke"];
-  if (what !== "sessions" && what !== "agents" && what !== "approvals" && what !== "messages" && what !== "workspaces") return [];
+  if (!ASKED.includes(what)) return [];
   using client = connectRunning(context.home);
   try {
     if (what === "agents") {
       const { agents } = await client.call("listAgents", {}, AbortSignal.timeout(PATIENCE_MS));
       return agents.map(({ name }) => name);
     }
-    if (what === "workspaces") {
+    if (what === "workspaces" || (what === "checkpoints" && before.length === 0)) {
       const { workspaces } = await client.call("listWorkspaces", {}, AbortSignal.timeout(PATIENCE_MS));
       return before.length > 0 ? [] : workspaces.map(({ name }) => name);
+    }
+    if (what === "checkpoints") {
+      const params = { ref: before[0] ?? "" };
+      const { checkpoints } = await client.call("listCheckpoints", { params }, AbortSignal.timeout(PATIENCE_MS));
+      return checkpoints.map(({ number }) => String(number));
     }
     if (what === "approvals") {
       const { approvals } = await client.call("listApprovals", {}, AbortSignal.timeout(PATIENCE_MS));

@@ -4,20 +4,32 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { readableName } from "../session/readable-name.ts";
 import { diffOf } from "../workspace/diff.ts";
+import type { Checkpoints } from "../workspace/workspace-checkpoints.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 import type { Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";
 
-export type WorkspaceHandlers = Pick<Handlers, "listWorkspaces" | "createWorkspace" | "getWorkspace" | "diffWorkspace">;
+export type WorkspaceHandlers = Pick<
+  Handlers,
+  | "listWorkspaces"
+  | "createWorkspace"
+  | "getWorkspace"
+  | "diffWorkspace"
+  | "listCheckpoints"
+  | "createCheckpoint"
+  | "diffCheckpoints"
+  | "rewindWorkspace"
+>;
 
 export function workspaceHandlers(rooms: {
   workspaces: Workspaces;
+  checkpoints: Checkpoints;
   queries: SessionQueries;
   gate: Gate;
   /** Before anything is said of conflicts: those of the last commits, also of one made just now. */
   lookForConflicts(): Promise<void>;
 }): WorkspaceHandlers {
-  const { workspaces, queries, gate, lookForConflicts } = rooms;
+  const { workspaces, checkpoints, queries, gate, lookForConflicts } = rooms;
 
   /** A session reaches the workspaces that it or a descendant made or works in. */
   const reaches = (reach: SessionId, record: WorkspaceRecord): boolean => {
@@ -49,5 +61,16 @@ export function workspaceHandlers(rooms: {
       return workspaces.view(find(params.ref, reach, "getWorkspace"));
     },
     diffWorkspace: ({ params, query }, { reach }) => diffOf(find(params.ref, reach, "diffWorkspace"), query),
+    listCheckpoints: async ({ params, query }, { reach }) => {
+      const record = find(params.ref, reach, "listCheckpoints");
+      return { workspace: record.name, ...(await checkpoints.list(record, query)) };
+    },
+    createCheckpoint: ({ params, body }, { actor, reach }) =>
+      checkpoints.create(find(params.ref, reach, "createCheckpoint"), { why: "asked", note: body.note ?? null, actor }),
+    diffCheckpoints: ({ params, query }, { reach }) => checkpoints.diff(find(params.ref, reach, "diffCheckpoints"), query),
+    rewindWorkspace: async ({ params, body }, { actor, reach }) => {
+      const record = find(params.ref, reach, "rewindWorkspace");
+      return { workspace: record.name, ...(await checkpoints.rewind(record, { ...body, actor })), filesOnly: body.filesOnly };
+    },
   };
 }

@@ -103,7 +103,7 @@ export function removeLaunch(home: Home, run: RunId): void {
 export function readSessionFiles(home: Home, session: SessionId): { spec: Spec; env: Record<string, string> } {
   const directory = join(home.sessions, session);
   const spec = readSpec(home, session);
-  const env = readEnvironment(join(directory, "env"));
+  const env = readEnvironment(home, session);
   if (!spec || env === undefined) {
     throw new HoldfastError("session_damaged", `the files a new run of ${session} would start from are damaged or missing`, {
       hint: `look at spec.json and env in ${directory}; start a new session instead`,
@@ -133,9 +133,10 @@ export function amendSpec(home: Home, session: SessionId, more: Partial<Pick<Spe
   writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, ...more, conversations }, null, 2)}\n`);
 }
 
-function readEnvironment(path: string): Record<string, string> | undefined {
+/** Undefined when the file is damaged or missing. */
+export function readEnvironment(home: Home, session: SessionId): Record<string, string> | undefined {
   try {
-    const env = JSON.parse(readFileSync(path, "utf8")) as unknown;
+    const env = JSON.parse(readFileSync(join(home.sessions, session, "env"), "utf8")) as unknown;
     return typeof env === "object" && env !== null && !Array.isArray(env) ? (env as Record<string, string>) : undefined;
   } catch {
     return undefined;

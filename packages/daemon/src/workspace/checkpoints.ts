@@ -39,6 +39,15 @@ export async function listCheckpoints(directory: string, workspace: WorkspaceId,
   return kept.flatMap(({ checkpoint }) => checkpoint ?? []);
 }
 
+/** Of every workspace of the repository, ours or not. */
+export async function listAllCheckpoints(directory: string, env?: Environment): Promise<Map<WorkspaceId, Checkpoint[]>> {
+  const all = new Map<WorkspaceId, Checkpoint[]>();
+  for (const { workspace, checkpoint } of await readRefs(directory, "*", env)) {
+    if (checkpoint) all.set(workspace, [...(all.get(workspace) ?? []), checkpoint]);
+  }
+  return all;
+}
+
 export async function findCheckpoint(place: Place, number: number): Promise<Checkpoint> {
   const all = await listCheckpoints(place.worktree, place.workspace, place.env);
   const found = all.find((checkpoint) => checkpoint.number === number);
@@ -108,6 +117,7 @@ export async function countChanges({ worktree, env }: Pick<Place, "worktree" | "
 }
 
 interface Kept {
+  workspace: WorkspaceId;
   number: number;
   ref: string;
   commit: string;
@@ -115,22 +125,23 @@ interface Kept {
   checkpoint: Checkpoint | undefined;
 }
 
-function prefixOf(workspace: WorkspaceId): string {
-  return `refs/holdfast/checkpoints/${workspace}/`;
+const PREFIX = "refs/holdfast/checkpoints/";
+
+function refOf(workspace: WorkspaceId, number: number): string {
+  return `${PREFIX}${workspace}/${number}`;
 }
 
 /** By number. */
-async function readRefs(directory: string, workspace: WorkspaceId, env: Environment | undefined): Promise<Kept[]> {
-  const prefix = prefixOf(workspace);
+async function readRefs(directory: string, workspace: WorkspaceId | "*", env: Environment | undefined): Promise<Kept[]> {
   const format = "%(refname)%00%(objectname)%00%(tree)%00%(contents:body)%00";
-  const text = await git(directory, ["for-each-ref", `--format=${format}`, prefix], { env });
+  const text = await git(directory, ["for-each-ref", `--format=${format}`, workspace === "*" ? PREFIX : `${PREFIX}${workspace}/`], { env });
   const kept: Kept[] = [];
   const fields = text.split("\0");
   for (let at = 0; at + 4 <= fields.length; at += 4) {
     const [ref = "", commit = "", tree = "", body = ""] = fields.slice(at, at + 4).map((field) => field.trim());
-    const number = Number(ref.slice(prefix.length));
-    if (!Number.isSafeInteger(number) || number < 1) continue;
-    kept.push({ number, ref, commit, checkpoint: read({ number, commit, tree, body }) });
+    const [, of = "", digits = ""] = /^([a-z2-7]+)\/([1-9][0-9]{0,9})$/.exec(ref.slice(PREFIX.length)) ?? [];
+    const number = Number(digits);
+    if (number > 0) kept.push({ workspace: of as WorkspaceId, number, ref, commit, checkpoint: read({ number, commit, tree, body }) });
   }
   return kept.sort((a, b) => a.number - b.number);
 }
@@ -148,7 +159,7 @@ function read({ body, ...known }: { number: number; commit: string; tree: string
 async function nameIt(place: Place, { commit, from }: { commit: string; from: number }): Promise<number> {
   const MOST_TRIES = 100;
   for (let number = from; ; number++) {
-    const ref = `${prefixOf(place.workspace)}${number}`;
+    const ref = refOf(place.workspace, number);
     // An empty old value: it must not be there yet.
     const args = [...QUIET_SETTINGS, "update-ref", ref, commit, ""];
     const made = await tryGit(place.worktree, args, { env: place.env });

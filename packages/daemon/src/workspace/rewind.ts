@@ -12,7 +12,6 @@
  */
 import { existsSync } from "node:fs";
 import { lstat } from "node:fs/promises";
-import { join } from "node:path";
 import { type Checkpoint, HoldfastError } from "@holdfast/contract";
 import { type CreateOptions, keepAsCheckpoint, type Place } from "./checkpoints.ts";
 import { firstLine, type GitResult, git } from "./git.ts";
@@ -20,6 +19,7 @@ import { bytesOf, names, withIgnoredThen } from "./ignored-then.ts";
 import { type PrivateIndex, privateIndex, QUIET_SETTINGS } from "./private-index.ts";
 import { commitOf, listTrees } from "./repository.ts";
 import { fillIndex, noFilters, orWithoutFilters, type Taken, whatIsCheckedOut } from "./snapshot.ts";
+import { underWay } from "./uncommitted.ts";
 
 export interface RewindOptions extends Pick<CreateOptions, "keep" | "session" | "largeFile"> {
   /** The branch stays where it is. */
@@ -37,27 +37,16 @@ export async function rewind(place: Place, to: Checkpoint, options: RewindOption
   return before;
 }
 
-/** States of a working tree in which git itself would not let one switch, and what ends them. */
-const UNDER_WAY = [
-  { file: "MERGE_HEAD", what: "a merge", end: "git merge --continue, or git merge --abort" },
-  { file: "rebase-merge", what: "a rebase", end: "git rebase --continue, or git rebase --abort" },
-  { file: "rebase-apply", what: "a rebase", end: "git rebase --continue, or git rebase --abort" },
-  { file: "CHERRY_PICK_HEAD", what: "a cherry-pick", end: "git cherry-pick --continue, or git cherry-pick --abort" },
-  { file: "REVERT_HEAD", what: "a revert", end: "git revert --continue, or git revert --abort" },
-  {
-    file: "index.lock",
-    what: "another git command",
-    end: "try again when it has ended; if none runs, delete the index.lock that a killed one left",
-  },
-];
-
 async function refuseWhileBusy({ worktree, env }: Place): Promise<void> {
-  const directory = await git(worktree, ["rev-parse", "--absolute-git-dir"], { env });
-  const busy = UNDER_WAY.find(({ file }) => existsSync(join(directory, file)));
-  if (!busy) return;
-  throw new HoldfastError("rewind_refused", `${busy.what} is under way in ${worktree}; nothing was changed`, {
-    hint: `end it first: ${busy.end}`,
-  });
+  const what = await underWay(worktree, { env });
+  if (what !== undefined)
+    throw new HoldfastError("rewind_refused", `${what} is under way in ${worktree}; nothing was changed`, {
+      hint: "end it or abort it first; git status there says how",
+    });
+  if (existsSync(await git(worktree, ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"], { env })))
+    throw new HoldfastError("rewind_refused", `a git command is at work in ${worktree}; nothing was changed`, {
+      hint: "try again when it has ended; if none runs there, delete the index.lock that a killed one left in its git directory",
+    });
 }
 
 /** Git has a branch checked out in one working tree at most. */

@@ -1,0 +1,50 @@
+/** Checkpoints as people read them. */
+import type { Checkpoint, LeftOut } from "@holdfast/contract/checkpoint";
+import { counted } from "@holdfast/platform/units";
+import { columns } from "./columns.ts";
+import { formatDuration } from "./duration.ts";
+import { plain } from "./plain.ts";
+
+/** `nameOf`: of a session; undefined of one that is gone. */
+export function checkpointTable(checkpoints: readonly Checkpoint[], nameOf: (session: string) => string | undefined): string {
+  const noted = checkpoints.some(({ note }) => note !== null);
+  const rows = checkpoints.map((checkpoint) => [
+    String(checkpoint.number),
+    `${formatDuration(Math.max(0, Date.now() - Date.parse(checkpoint.at)))} ago`,
+    whyText(checkpoint, nameOf),
+    String(checkpoint.files),
+    checkoutText(checkpoint),
+    ...(noted ? [plain(checkpoint.note ?? "")] : []),
+  ]);
+  return columns(["NUMBER", "WHEN", "WHY", "FILES", "ON", ...(noted ? ["NOTE"] : [])], rows);
+}
+
+function whyText({ why, session, turn }: Checkpoint, nameOf: (session: string) => string | undefined): string {
+  const name = session === null ? "" : plain(nameOf(session) ?? session);
+  if (why === "turn") return `turn ${turn} of ${name}`;
+  if (why === "start") return `before the first turn of ${name}`;
+  return why === "rewind" ? "before a rewind" : "asked for";
+}
+
+function checkoutText({ head, branch }: Checkpoint): string {
+  if (head === null) return `${plain(branch ?? "")} without a commit`;
+  return branch === null ? head.slice(0, 10) : `${plain(branch)} ${head.slice(0, 10)}`;
+}
+
+const WHY_NOT: Record<LeftOut["why"], string> = {
+  large: "new and larger than 50 MB",
+  unreadable: "cannot be read",
+  repository: "a git repository of its own",
+};
+
+const MOST_NAMED = 5;
+
+/** What a checkpoint does not have, for people who count on it. */
+export function leftOutText({ leftOut }: Pick<Checkpoint, "leftOut">): string[] {
+  const named = leftOut.slice(0, MOST_NAMED).map(({ path, why }) => `note: not in it: ${plain(path)} (${WHY_NOT[why]})`);
+  return leftOut.length > MOST_NAMED ? [...named, `note: and ${leftOut.length - MOST_NAMED} more that are not in it`] : named;
+}
+
+export function changedText(changed: number, number: number): string {
+  return changed === 0 ? `Nothing changed since checkpoint ${number}.` : `${counted(changed, "file")} changed since checkpoint ${number}.`;
+}

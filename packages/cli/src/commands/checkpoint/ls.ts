@@ -1,0 +1,34 @@
+import { checkpointArguments } from "../../checkpoint-arguments.ts";
+import { changedText, checkpointTable, leftOutText } from "../../checkpoint-text.ts";
+import type { Command } from "../../command.ts";
+import { plain } from "../../plain.ts";
+import { writeOut } from "../../write-out.ts";
+
+export const command: Command = {
+  name: "checkpoint ls",
+  summary: "a workspace's checkpoints, and how many files changed since the newest",
+  usage: "[NAME]",
+  description: "FILES is how many differ from the checkpoint before it.",
+  arguments: "workspaces",
+  flags: {},
+  examples: [
+    ["holdfast checkpoint ls fix-login", "of the workspace fix-login, or of the one that the session fix-login works in"],
+    ["holdfast checkpoint ls --json | jq '.[-1].number'", "the newest, of the workspace that this directory is in"],
+  ],
+  async run({ args, client, json }) {
+    const { ref } = checkpointArguments({ args }, "ls", 0);
+    const { workspace, checkpoints, changedSince } = await client.call("listCheckpoints", { params: { ref }, query: { now: !json } });
+    const newest = checkpoints.at(-1);
+    if (json) await writeOut(`${JSON.stringify(checkpoints)}\n`);
+    else if (!newest)
+      process.stdout.write(`${plain(workspace)} has no checkpoint yet. Make one: holdfast checkpoint create ${workspace}\n`);
+    if (json || !newest) return 0;
+    const some = checkpoints.some(({ session }) => session !== null);
+    const { sessions } = some ? await client.call("listSessions", { query: { all: true } }) : { sessions: [] };
+    const names = new Map<string, string>(sessions.map(({ id, name }) => [id, name]));
+    const lines = [checkpointTable(checkpoints, (id) => names.get(id)), ...leftOutText(newest)];
+    await writeOut(`${lines.join("\n")}\n`);
+    if (changedSince !== null) process.stderr.write(`${changedText(changedSince, newest.number)}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,62 @@
+/** The endpoints of checkpoints. `ref` is a workspace, a path in it, or a session that works in it. */
+import * as z from "zod/mini";
+import { Checkpoint } from "./checkpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ROUTES } from "./routes.ts";
+import { DiffStat } from "./workspace-endpoints.ts";
+
+const flag = z._default(z.stringbool(), false);
+const number = z.int().check(z.positive("a checkpoint's number is 1 or more"));
+const numberInQuery = z.optional(
+  z.pipe(z.string().check(z.regex(/^[0-9]{1,9}$/, "a checkpoint's number is 1 or more")), z.transform(Number)),
+);
+
+const ERRORS = ["workspace_not_found", "workspace_ambiguous", "workspace_removed", "repository_unusable", "git_failed"] as const;
+
+export const CheckpointDiff = z.extend(DiffStat, {
+  diff: z.string(),
+  from: z.int(),
+  /** Null: what is there now. */
+  to: z.nullable(z.int()),
+});
+export type CheckpointDiff = z.infer<typeof CheckpointDiff>;
+
+export const CHECKPOINT_ENDPOINTS = {
+  listCheckpoints: {
+    ...ROUTES.listCheckpoints,
+    summary: "A workspace's checkpoints, oldest first; with `now` also how many files changed since the newest.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ now: flag }),
+    reply: z.object({ workspace: z.string(), checkpoints: z.array(Checkpoint), changedSince: z.nullable(z.int()) }),
+    errors: ERRORS,
+  },
+  createCheckpoint: {
+    ...ROUTES.createCheckpoint,
+    summary: "Keeps a workspace's files as they are, new ones included and ignored ones not; branch, index and stash are not touched.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ note: z.optional(z.string().check(z.maxLength(1000, "a note has at most 1,000 characters"))) }),
+    reply: Checkpoint,
+    errors: ERRORS,
+  },
+  diffCheckpoints: {
+    ...ROUTES.diffCheckpoints,
+    summary: "What changed from one checkpoint (left out: the newest) to another, or to what is there now.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ from: numberInQuery, to: numberInQuery, stat: flag, names: flag, color: flag }),
+    reply: CheckpointDiff,
+    errors: [...ERRORS, "checkpoint_not_found"],
+  },
+  rewindWorkspace: {
+    ...ROUTES.rewindWorkspace,
+    summary:
+      "Brings files and branch back to a checkpoint, with `filesOnly` the files alone. What is there becomes a checkpoint first. Refused while a session there is in a turn, unless with `force`.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ number, filesOnly: z._default(z.boolean(), false), force: z._default(z.boolean(), false) }),
+    reply: z.object({ workspace: z.string(), to: Checkpoint, before: Checkpoint, filesOnly: z.boolean() }),
+    errors: [...ERRORS, "checkpoint_not_found", "rewind_refused"],
+  },
+} as const satisfies Record<string, Endpoint>;

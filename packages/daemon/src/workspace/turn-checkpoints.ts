@@ -1,0 +1,214 @@
+/**
+ * A checkpoint at the end of each turn of a session that works in a worktree, and one before the first. Follows the journal, so that neither
+ * status nor delivery waits for git. Of each workspace one is made at a time; turns that end faster than git works get one together, of the
+ * last. An agent of which nobody knows when its turns end gets none by itself.
+ *
+ * A daemon that died between a turn's end and its checkpoint: the next one finds that the workspace has none since, and makes it. What a session
+ * leaves when it is removed goes with it, but for the workspace's newest; all go with the workspace.
+ */
+import { existsSync } from "node:fs";
+import { type AnyEvent, type Checkpoint, type EventData, hasEnded, type SessionId, type WorkspaceId } from "@holdfast/contract";
+import { describe, log } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { listAllCheckpoints, removeCheckpoints, removeCheckpointsOf } from "./checkpoints.ts";
+import { DAEMON } from "./files.ts";
+import type { Checkpoints } from "./workspace-checkpoints.ts";
+
+const FOLLOWED = ["session.created", "session.status_changed", "session.ended", "session.removed", "workspace.removed"];
+const BATCH = 500;
+
+/** How many workspaces at once: each reads many files. */
+const AT_ONCE = 2;
+
+interface Followed {
+  workspace: WorkspaceId;
+  working: boolean;
+  turns: number;
+}
+
+/** What a workspace waits for. `turn` null: one to begin with, if there is none yet. */
+interface Due {
+  session: SessionId;
+  turn: number | null;
+}
+
+export class TurnCheckpoints implements Disposable {
+  readonly #journal: Journal;
+  readonly #sessions: SessionQueries;
+  readonly #workspaces: WorkspaceQueries;
+  readonly #checkpoints: Checkpoints;
+  readonly #followed = new Map<SessionId, Followed>();
+  /** Those that have a checkpoint for sure. */
+  readonly #begun = new Set<WorkspaceId>();
+  readonly #due = new Map<WorkspaceId, Due>();
+  readonly #busy = new Set<WorkspaceId>();
+  readonly #ending = new AbortController();
+
+  constructor(options: { journal: Journal; sessions: SessionQueries; workspaces: WorkspaceQueries; checkpoints: Checkpoints }) {
+    this.#journal = options.journal;
+    this.#sessions = options.sessions;
+    this.#workspaces = options.workspaces;
+    this.#checkpoints = options.checkpoints;
+  }
+
+  begin(): void {
+    const { seq } = this.#journal.cursor;
+    const records = this.#sessions.select({ all: true }).filter(({ workspace }) => workspace !== null);
+    for (const record of records) this.#follow(record);
+    this.#catchUp(records).catch((error: unknown) => log(`checkpoints: ${describe(error)}`));
+    this.#read(seq).catch((error: unknown) => log(`checkpoints are not made any more: ${describe(error)}`));
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort();
+    this.#due.clear();
+  }
+
+  async #read(from: number): Promise<void> {
+    const { signal } = this.#ending;
+    for (let seq = from; !signal.aborted; ) {
+      await this.#journal.changed(seq, signal);
+      const end = this.#journal.cursor.seq;
+      const events = this.#journal.readAfter(seq, BATCH, { types: FOLLOWED });
+      for (const event of events) this.#take(event);
+      seq = events.length === BATCH ? (events.at(-1)?.seq ?? end) : end;
+    }
+  }
+
+  #take({ type, session, data }: AnyEvent): void {
+    if (type === "workspace.removed") this.#forgetWorkspace((data as EventData<"workspace.removed">).id);
+    if (session === null) return;
+    if (type === "session.created") {
+      const record = this.#sessions.get(session);
+      // What it has done by now is told by the events that follow.
+      if (record) this.#follow({ ...record, standing: null, turns: 0 });
+    }
+    const followed = this.#followed.get(session);
+    if (!followed) return;
+    if (type === "session.status_changed") this.#changed(session, followed, data as EventData<"session.status_changed">);
+    else if (type === "session.ended") this.#ended(session, followed);
+    else if (type === "session.removed") this.#forgetSession(session, followed);
+  }
+
+  #follow({ id, workspace, standing, turns }: Pick<SessionRecord, "id" | "workspace" | "standing" | "turns">): void {
+    if (workspace === null || this.#workspaces.get(workspace.id)?.kind !== "worktree" || this.#followed.has(id)) return;
+    this.#followed.set(id, { workspace: workspace.id, working: standing?.turn === "working", turns });
+  }
+
+  #changed(session: SessionId, followed: Followed, { turn, turnBegan }: EventData<"session.status_changed">): void {
+    if (turnBegan) followed.turns++;
+    const ended = followed.working && turn !== "working";
+    followed.working = turn === "working";
+    if (ended) this.#order(followed.workspace, { session, turn: followed.turns });
+    else if (turn !== null && !this.#begun.has(followed.workspace)) this.#order(followed.workspace, { session, turn: null });
+  }
+
+  /** With it ends its turn. */
+  #ended(session: SessionId, followed: Followed): void {
+    if (followed.working) this.#order(followed.workspace, { session, turn: followed.turns });
+    followed.working = false;
+  }
+
+  #order(workspace: WorkspaceId, due: Due): void {
+    if (due.turn === null && this.#due.has(workspace)) return;
+    this.#due.set(workspace, due);
+    this.#makeDue();
+  }
+
+  #makeDue(): void {
+    for (const [workspace, due] of this.#due) {
+      if (this.#busy.size >= AT_ONCE) return;
+      if (this.#busy.has(workspace)) continue;
+      this.#due.delete(workspace);
+      this.#busy.add(workspace);
+      const done = () => {
+        this.#busy.delete(workspace);
+        this.#makeDue();
+      };
+      this.#make(workspace, due).then(done, (error: unknown) => {
+        log(`workspace ${workspace}: no checkpoint of turn ${due.turn} of session ${due.session}: ${describe(error)}`);
+        done();
+      });
+    }
+  }
+
+  async #make(id: WorkspaceId, { session, turn }: Due): Promise<void> {
+    const record = this.#workspaces.get(id);
+    // Removed meanwhile, or its directory is: there is nothing to keep.
+    if (!record || record.removedAt !== null || !existsSync(record.path)) return;
+    if (turn !== null) {
+      await this.#checkpoints.create(record, { why: "turn", session, turn, actor: DAEMON });
+    } else {
+      const { checkpoints } = await this.#checkpoints.list(record, { now: false });
+      if (checkpoints.length === 0) await this.#checkpoints.create(record, { why: "start", session, actor: DAEMON });
+    }
+    this.#begun.add(id);
+  }
+
+  #forgetSession(session: SessionId, { workspace }: Followed): void {
+    this.#followed.delete(session);
+    this.#remove(workspace, () => this.#removeOf(workspace, session));
+  }
+
+  #forgetWorkspace(id: WorkspaceId): void {
+    this.#begun.delete(id);
+    this.#due.delete(id);
+    const repo = this.#workspaces.get(id)?.repo;
+    if (repo) this.#remove(id, () => removeCheckpoints(repo, id));
+  }
+
+  #remove(workspace: WorkspaceId, work: () => Promise<unknown>): void {
+    const failed = (error: unknown) => log(`workspace ${workspace}: its old checkpoints are still there: ${describe(error)}`);
+    this.#checkpoints.inLine(workspace, work).catch(failed);
+  }
+
+  async #removeOf(workspace: WorkspaceId, session: SessionId): Promise<void> {
+    const record = this.#workspaces.get(workspace);
+    if (record?.removedAt === null && existsSync(record.path)) await removeCheckpointsOf(this.#checkpoints.placeOf(record), session);
+  }
+
+  /** What the last daemon did not come to. */
+  async #catchUp(records: readonly SessionRecord[]): Promise<void> {
+    const workspaces = this.#workspaces.list({ all: true }).filter(({ kind }) => kind === "worktree");
+    const repositories = new Set(workspaces.flatMap(({ repo }) => (repo !== null && existsSync(repo) ? [repo] : [])));
+    for (const repo of repositories) {
+      const all = await listAllCheckpoints(repo);
+      for (const workspace of workspaces.filter((one) => one.repo === repo)) {
+        if (this.#ending.signal.aborted) return;
+        this.#catchUpWith(workspace, all.get(workspace.id) ?? [], records);
+      }
+    }
+  }
+
+  #catchUpWith({ id, removedAt }: WorkspaceRecord, kept: readonly Checkpoint[], records: readonly SessionRecord[]): void {
+    if (removedAt !== null) {
+      if (kept.length > 0) this.#forgetWorkspace(id);
+      return;
+    }
+    if (kept.length > 0) this.#begun.add(id);
+    const gone = new Set(kept.slice(0, -1).flatMap(({ session }) => (session !== null && this.#isRemoved(session) ? [session] : [])));
+    for (const session of gone) this.#remove(id, () => this.#removeOf(id, session));
+    const turns = records.filter(({ workspace }) => workspace?.id === id).flatMap(lastTurn);
+    const last = turns.sort((a, b) => (a.at < b.at ? -1 : 1)).at(-1);
+    if (last && (kept.at(-1)?.at ?? "") < last.at) this.#order(id, { session: last.session, turn: last.turn });
+  }
+
+  /** And not only unknown: what a damaged journal lost is no reason to delete anything. */
+  #isRemoved(session: SessionId): boolean {
+    return this.#sessions.get(session) === undefined && this.#journal.readAfter(0, 1, { session, types: ["session.removed"] }).length > 0;
+  }
+}
+
+interface EndedTurn {
+  session: SessionId;
+  turn: number;
+  at: string;
+}
+
+/** None where it is still in one, or never was. */
+function lastTurn({ id, turns, standing, status, statusAt, endedAt }: SessionRecord): EndedTurn[] {
+  const at = hasEnded(status) ? endedAt : standing?.turn === "idle" ? statusAt : null;
+  return turns > 0 && at !== null ? [{ session: id, turn: turns, at }] : [];
+}

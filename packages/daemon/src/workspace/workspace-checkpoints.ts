@@ -1,0 +1,179 @@
+/**
+ * The verbs on checkpoints. One at a time in each workspace, whoever asks: a rewind and the checkpoint of a turn's end never mix. Git has the
+ * checkpoint before the journal hears of it; a death in between costs an event, and nothing else.
+ */
+import { existsSync } from "node:fs";
+import { type Checkpoint, type CheckpointDiff, HoldfastError, type Principal, type SessionId, type WorkspaceId } from "@holdfast/contract";
+import { describe, log } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import { countChanges, createCheckpoint, findCheckpoint, listCheckpoints, type Place, type Why } from "./checkpoints.ts";
+import { type Environment, GitError, git, parts } from "./git.ts";
+import { DEFAULT_PROJECT, readProject } from "./project.ts";
+import { rewind } from "./rewind.ts";
+import { takeTree } from "./snapshot.ts";
+
+export interface RewindRequest {
+  number: number;
+  filesOnly: boolean;
+  /** Also while a session there is in a turn. */
+  force: boolean;
+}
+
+export interface DiffRequest {
+  /** Left out: the newest. */
+  from?: number | undefined;
+  /** Left out: what is there now. */
+  to?: number | undefined;
+  stat: boolean;
+  names: boolean;
+  color: boolean;
+}
+
+export class Checkpoints {
+  readonly #journal: Journal;
+  readonly #sessions: SessionQueries;
+  readonly #envOf: (session: SessionId) => Environment | undefined;
+  /** The last thing in line of each workspace. */
+  readonly #lines = new Map<WorkspaceId, Promise<unknown>>();
+
+  /** `envOf`: what a session was started with. Its git is the one to use: the daemon's own PATH is a bare one. */
+  constructor(options: { journal: Journal; sessions: SessionQueries; envOf(session: SessionId): Environment | undefined }) {
+    this.#journal = options.journal;
+    this.#sessions = options.sessions;
+    this.#envOf = options.envOf;
+  }
+
+  list(record: WorkspaceRecord, { now }: { now: boolean }): Promise<{ checkpoints: Checkpoint[]; changedSince: number | null }> {
+    return translated(async () => {
+      const place = this.placeOf(record);
+      const checkpoints = await listCheckpoints(place.worktree, place.workspace, place.env);
+      const newest = checkpoints.at(-1);
+      if (!now || !newest) return { checkpoints, changedSince: null };
+      const { tree } = await takeTree(place.worktree, { env: place.env });
+      return { checkpoints, changedSince: await countChanges(place, newest.tree, tree) };
+    });
+  }
+
+  create(record: WorkspaceRecord, { actor, ...why }: Why & { actor: Principal }): Promise<Checkpoint> {
+    return this.inLine(record.id, async () => {
+      const checkpoint = await createCheckpoint(this.placeOf(record), { ...why, keep: keptOf(record) });
+      this.#tell(record, checkpoint, actor);
+      return checkpoint;
+    });
+  }
+
+  diff(record: WorkspaceRecord, request: DiffRequest): Promise<CheckpointDiff> {
+    return translated(async () => {
+      const place = this.placeOf(record);
+      const from = request.from === undefined ? await newestOf(place) : await findCheckpoint(place, request.from);
+      const to = request.to === undefined ? null : await findCheckpoint(place, request.to);
+      const tree = to?.tree ?? (await takeTree(place.worktree, { env: place.env })).tree;
+      const format = request.names ? ["--name-status"] : request.stat ? ["--stat"] : [];
+      const color = request.color ? "--color=always" : "--no-color";
+      const between = [from.tree, tree, "--"];
+      const [diff, numbers] = await Promise.all([
+        git(place.worktree, ["diff", "--no-ext-diff", ...format, color, ...between], { env: place.env }),
+        git(place.worktree, ["diff", "--numstat", "-z", "--no-renames", ...between], { env: place.env }),
+      ]);
+      return { diff: diff === "" ? "" : `${diff}\n`, from: from.number, to: to?.number ?? null, ...countLines(numbers) };
+    });
+  }
+
+  /** Returns what it went back to, and what was there before. */
+  rewind(record: WorkspaceRecord, request: RewindRequest & { actor: Principal }): Promise<{ to: Checkpoint; before: Checkpoint }> {
+    const { number, filesOnly, force, actor } = request;
+    return this.inLine(record.id, async () => {
+      const place = this.placeOf(record);
+      const to = await findCheckpoint(place, number);
+      if (!force) this.#refuseInTurn(record);
+      const before = await rewind(place, to, { filesOnly, keep: keptOf(record) });
+      this.#tell(record, before, actor);
+      this.#journal.append({
+        type: "checkpoint.rewound",
+        actor,
+        session: null,
+        data: { id: record.id, number, before: before.number, filesOnly },
+      });
+      return { to, before };
+    });
+  }
+
+  /** When everything before it in this workspace is done, however that went. */
+  inLine<T>(id: WorkspaceId, work: () => Promise<T>): Promise<T> {
+    const before = this.#lines.get(id) ?? Promise.resolve();
+    const mine = before.then(() => translated(work));
+    const settled = mine.catch(() => {});
+    this.#lines.set(id, settled);
+    void settled.then(() => this.#lines.get(id) === settled && this.#lines.delete(id));
+    return mine;
+  }
+
+  /** Throws where there is nothing to keep. */
+  placeOf(record: WorkspaceRecord): Place {
+    if (record.kind === "plain")
+      throw new HoldfastError("repository_unusable", `${record.name} is a plain directory: checkpoints are kept by git`, {
+        hint: "work in a worktree of a git repository: holdfast spawn AGENT --worktree",
+      });
+    if (record.removedAt !== null || !existsSync(record.path))
+      throw new HoldfastError(
+        "workspace_removed",
+        `${record.name} ${record.removedAt === null ? "has no directory any more" : "was removed"}`,
+        {
+          hint: `bring it back: holdfast workspace recover ${record.name}`,
+        },
+      );
+    const lives = this.#sessions.live().findLast(({ workspace }) => workspace?.id === record.id);
+    return { workspace: record.id, worktree: record.path, env: lives && this.#envOf(lives.id) };
+  }
+
+  #tell({ id }: WorkspaceRecord, checkpoint: Checkpoint, actor: Principal): void {
+    this.#journal.append({ type: "checkpoint.created", actor, session: checkpoint.session, data: { ...checkpoint, id } });
+  }
+
+  #refuseInTurn(record: WorkspaceRecord): void {
+    const busy = this.#sessions.live().filter(({ workspace, standing }) => workspace?.id === record.id && standing?.turn === "working");
+    const [first] = busy;
+    if (!first) return;
+    throw new HoldfastError(
+      "rewind_refused",
+      `${busy.map(({ name }) => name).join(", ")} is in a turn in ${record.name}; nothing was changed`,
+      {
+        hint: `wait until it has ended (holdfast wait ${first.name}), stop it (holdfast stop ${first.name}), or use --force`,
+        candidates: busy.map(({ name }) => name),
+      },
+    );
+  }
+}
+
+async function newestOf(place: Place): Promise<Checkpoint> {
+  const newest = (await listCheckpoints(place.worktree, place.workspace, place.env)).at(-1);
+  return newest ?? (await findCheckpoint(place, 1));
+}
+
+/** As the project says: its own files, not those that an agent may have changed. */
+function keptOf({ name, repo }: WorkspaceRecord): number {
+  try {
+    return readProject(repo).checkpoints;
+  } catch (error) {
+    log(`workspace ${name}: ${describe(error)}; ${DEFAULT_PROJECT.checkpoints} checkpoints are kept`);
+    return DEFAULT_PROJECT.checkpoints;
+  }
+}
+
+/** Of a binary file there are no lines to count: `-`. */
+function countLines(numstat: string): { files: number; insertions: number; deletions: number } {
+  const entries = parts(numstat).map((entry) => entry.split("\t"));
+  const sum = (column: number) => entries.reduce((total, entry) => total + (Number.parseInt(entry[column] ?? "", 10) || 0), 0);
+  return { files: entries.length, insertions: sum(0), deletions: sum(1) };
+}
+
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new HoldfastError("git_failed", error.message, { hint: "see what git says there: git status", cause: error });
+  }
+}
