@@ -19,11 +19,11 @@ export function checkpointTable(checkpoints: readonly Checkpoint[], nameOf: (ses
   return columns(["NUMBER", "WHEN", "WHY", "FILES", "ON", ...(noted ? ["NOTE"] : [])], rows);
 }
 
-function whyText({ why, session, turn }: Checkpoint, nameOf: (session: string) => string | undefined): string {
+function whyText({ why, session, turn, rewoundTo }: Checkpoint, nameOf: (session: string) => string | undefined): string {
   const name = session === null ? "" : plain(nameOf(session) ?? session);
   if (why === "turn") return `turn ${turn} of ${name}`;
   if (why === "start") return `before the first turn of ${name}`;
-  return why === "rewind" ? "before a rewind" : "asked for";
+  return why === "rewind" ? `before the rewind to ${rewoundTo}` : "asked for";
 }
 
 function checkoutText({ head, branch }: Checkpoint): string {
@@ -45,6 +45,6 @@ export function leftOutText({ leftOut }: Pick<Checkpoint, "leftOut">): string[] 
   return leftOut.length > MOST_NAMED ? [...named, `note: and ${leftOut.length - MOST_NAMED} more that are not in it`] : named;
 }
 
-export function changedText(changed: number, number: number): string {
-  return changed === 0 ? `Nothing changed since checkpoint ${number}.` : `${counted(changed, "file")} changed since checkpoint ${number}.`;
+export function changedText({ since, files }: { since: number; files: number }): string {
+  return files === 0 ? `Nothing changed since checkpoint ${since}.` : `${counted(files, "file")} changed since checkpoint ${since}.`;
 }

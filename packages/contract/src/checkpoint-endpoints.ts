@@ -24,11 +24,16 @@ export type CheckpointDiff = z.infer<typeof CheckpointDiff>;
 export const CHECKPOINT_ENDPOINTS = {
   listCheckpoints: {
     ...ROUTES.listCheckpoints,
-    summary: "A workspace's checkpoints, oldest first; with `now` also how many files changed since the newest.",
+    summary:
+      "A workspace's checkpoints, oldest first; with `now` also how many files changed since the newest, or since the one that was last gone back to.",
     scope: "observer",
     reach: "own",
     query: z.object({ now: flag }),
-    reply: z.object({ workspace: z.string(), checkpoints: z.array(Checkpoint), changedSince: z.nullable(z.int()) }),
+    reply: z.object({
+      workspace: z.string(),
+      checkpoints: z.array(Checkpoint),
+      changed: z.nullable(z.object({ since: z.int(), files: z.int() })),
+    }),
     errors: ERRORS,
   },
   createCheckpoint: {
@@ -42,7 +47,8 @@ export const CHECKPOINT_ENDPOINTS = {
   },
   diffCheckpoints: {
     ...ROUTES.diffCheckpoints,
-    summary: "What changed from one checkpoint (left out: the newest) to another, or to what is there now.",
+    summary:
+      "What changed from one checkpoint (left out: the newest, or the one that was last gone back to) to another, or to what is there now.",
     scope: "observer",
     reach: "own",
     query: z.object({ from: numberInQuery, to: numberInQuery, stat: flag, names: flag, color: flag }),

@@ -22,7 +22,9 @@ export const Checkpoint = z.object({
   /** The number of the session's turn that ended. */
   turn: z.nullable(z.int()),
   note: z.nullable(z.string()),
-  /** How many files differ from the checkpoint before it; of the first one, from the commit that was checked out. */
+  /** With `rewind`: where to. */
+  rewoundTo: z.nullable(z.int()),
+  /** How many files differ from the checkpoint before it (after a rewind, from that one); of the first one, from the commit that was checked out. */
   files: z.int(),
   leftOut: z.array(LeftOut),
 });

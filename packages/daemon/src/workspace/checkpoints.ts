@@ -25,6 +25,7 @@ export interface Why {
   session?: SessionId | null;
   turn?: number | null;
   note?: string | null;
+  rewoundTo?: number | null;
 }
 
 export interface CreateOptions extends Why {
@@ -86,7 +87,8 @@ export async function keepAsCheckpoint(
     session: options.session ?? null,
     turn: options.turn ?? null,
     note: options.note ?? null,
-    files: await countChanges(place, before.at(-1)?.commit ?? taken.head, taken.tree),
+    rewoundTo: options.rewoundTo ?? null,
+    files: await countChanges(place, lastKnown(before)?.commit ?? taken.head, taken.tree),
     leftOut: taken.leftOut,
   };
   const message = `Holdfast checkpoint (${options.why})\n\n${JSON.stringify(details)}\n`;
@@ -94,6 +96,13 @@ export async function keepAsCheckpoint(
   const number = await nameIt(place, { commit, from: (before.at(-1)?.number ?? 0) + 1 });
   await remove(place, before.slice(0, Math.max(0, before.length + 1 - Math.max(1, options.keep ?? KEPT_CHECKPOINTS))));
   return { number, commit, tree: taken.tree, ...details };
+}
+
+/** What a workspace was last known to be like: its newest checkpoint, or the one that it was brought back to after that. */
+export function lastKnown<C extends { number: number; checkpoint?: Checkpoint | undefined }>(all: readonly C[]): C | undefined {
+  const newest = all.at(-1);
+  const to = newest?.checkpoint?.rewoundTo ?? null;
+  return all.find(({ number }) => number === to) ?? newest;
 }
 
 /** With its workspace. `directory`: any of the repository. */

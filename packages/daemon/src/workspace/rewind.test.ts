@@ -216,7 +216,10 @@ test("a directory of ignored files where the checkpoint has a file is in the way
   repository.write("modules/x.js", "x");
   repository.write("a.txt", "b");
   const there = onDisk(repository);
-  await expect(rewind(placeOf(repository), first)).rejects.toMatchObject({ code: "rewind_refused", candidates: ["modules"] });
+  await expect(rewind(placeOf(repository), first)).rejects.toMatchObject({
+    code: "rewind_refused",
+    message: expect.stringContaining("modules is a directory"),
+  });
   expect(onDisk(repository)).toEqual(there);
 });
 

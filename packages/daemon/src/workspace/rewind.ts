@@ -78,7 +78,7 @@ async function bringBackFiles(place: Place, to: Checkpoint, options: RewindOptio
     const now = await takeAll(index, place, { to, largeFile: options.largeFile });
     if (before?.tree !== now.tree) {
       const also = options.filesOnly ? [] : await otherTip(place, to, now);
-      const kept = await keepAsCheckpoint(place, now, { why: "rewind", note: `before rewind to ${to.number}`, also, ...options });
+      const kept = await keepAsCheckpoint(place, now, { why: "rewind", rewoundTo: to.number, also, ...options });
       before ??= kept;
     }
     const then = await withIgnoredThen(index, now.tree, to.tree);
@@ -141,12 +141,8 @@ async function otherTip({ worktree, env }: Place, { branch }: Checkpoint, now: T
 }
 
 function inTheWay(to: Checkpoint, before: Checkpoint, { stderr }: GitResult): HoldfastError {
-  const files = stderr
-    .split("\n")
-    .flatMap((line) => /^\t(.+)/.exec(line)?.[1] ?? /^error: Entry '(.+)' not uptodate/.exec(line)?.[1] ?? []);
   return new HoldfastError("rewind_refused", `the files of checkpoint ${to.number} cannot be put in place: ${firstLine(stderr)}`, {
-    hint: `move what is in the way, or stop what writes there, and rewind again; what was there is in checkpoint ${before.number}`,
-    ...(files.length === 0 ? {} : { candidates: files }),
+    hint: `move what is in the way, or stop what writes there, and rewind again; what was there is checkpoint ${before.number}`,
   });
 }
 

@@ -8,7 +8,7 @@ import { describe, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
-import { countChanges, createCheckpoint, findCheckpoint, listCheckpoints, type Place, type Why } from "./checkpoints.ts";
+import { countChanges, createCheckpoint, findCheckpoint, lastKnown, listCheckpoints, type Place, type Why } from "./checkpoints.ts";
 import { type Environment, GitError, git, parts } from "./git.ts";
 import { DEFAULT_PROJECT, readProject } from "./project.ts";
 import { rewind } from "./rewind.ts";
@@ -22,13 +22,18 @@ export interface RewindRequest {
 }
 
 export interface DiffRequest {
-  /** Left out: the newest. */
+  /** Left out: what it was last known to be like. */
   from?: number | undefined;
   /** Left out: what is there now. */
   to?: number | undefined;
   stat: boolean;
   names: boolean;
   color: boolean;
+}
+
+export interface Changed {
+  since: number;
+  files: number;
 }
 
 export class Checkpoints {
@@ -45,14 +50,14 @@ export class Checkpoints {
     this.#envOf = options.envOf;
   }
 
-  list(record: WorkspaceRecord, { now }: { now: boolean }): Promise<{ checkpoints: Checkpoint[]; changedSince: number | null }> {
+  list(record: WorkspaceRecord, { now }: { now: boolean }): Promise<{ checkpoints: Checkpoint[]; changed: Changed | null }> {
     return translated(async () => {
       const place = this.placeOf(record);
       const checkpoints = await listCheckpoints(place.worktree, place.workspace, place.env);
-      const newest = checkpoints.at(-1);
-      if (!now || !newest) return { checkpoints, changedSince: null };
+      const last = lastOf(checkpoints);
+      if (!now || !last) return { checkpoints, changed: null };
       const { tree } = await takeTree(place.worktree, { env: place.env });
-      return { checkpoints, changedSince: await countChanges(place, newest.tree, tree) };
+      return { checkpoints, changed: { since: last.number, files: await countChanges(place, last.tree, tree) } };
     });
   }
 
@@ -67,7 +72,7 @@ export class Checkpoints {
   diff(record: WorkspaceRecord, request: DiffRequest): Promise<CheckpointDiff> {
     return translated(async () => {
       const place = this.placeOf(record);
-      const from = request.from === undefined ? await newestOf(place) : await findCheckpoint(place, request.from);
+      const from = request.from === undefined ? await lastKnownOf(place) : await findCheckpoint(place, request.from);
       const to = request.to === undefined ? null : await findCheckpoint(place, request.to);
       const tree = to?.tree ?? (await takeTree(place.worktree, { env: place.env })).tree;
       const format = request.names ? ["--name-status"] : request.stat ? ["--stat"] : [];
@@ -147,9 +152,13 @@ export class Checkpoints {
   }
 }
 
-async function newestOf(place: Place): Promise<Checkpoint> {
-  const newest = (await listCheckpoints(place.worktree, place.workspace, place.env)).at(-1);
-  return newest ?? (await findCheckpoint(place, 1));
+async function lastKnownOf(place: Place): Promise<Checkpoint> {
+  const last = lastOf(await listCheckpoints(place.worktree, place.workspace, place.env));
+  return last ?? (await findCheckpoint(place, 1));
+}
+
+function lastOf(checkpoints: readonly Checkpoint[]): Checkpoint | undefined {
+  return lastKnown(checkpoints.map((checkpoint) => ({ number: checkpoint.number, checkpoint })))?.checkpoint;
 }
 
 /** As the project says: its own files, not those that an agent may have changed. */

@@ -15,7 +15,7 @@ export const command: Command = {
     const { ref } = checkpointArguments({ args }, "create", 0);
     const checkpoint = await client.call("createCheckpoint", { params: { ref }, body: { note: flags.text("note") } });
     if (json) process.stdout.write(`${JSON.stringify(checkpoint)}\n`);
-    else process.stdout.write(`Checkpoint ${checkpoint.number}: ${counted(checkpoint.files, "file")} changed since the one before.\n`);
+    else process.stdout.write(`Checkpoint ${checkpoint.number}: ${counted(checkpoint.files, "file")} changed since the last one.\n`);
     if (!json) for (const line of leftOutText(checkpoint)) process.stderr.write(`${line}\n`);
     return 0;
   },

@@ -7,7 +7,8 @@ export const command: Command = {
   name: "checkpoint diff",
   summary: "what changed between two checkpoints, or since one",
   usage: "[NAME] [FROM [TO]] [--stat | --names]",
-  description: "Without FROM, since the newest; without TO, up to what is there now, new files included.",
+  description:
+    "Without FROM, since the newest, or since the one that was last gone back to; without TO, up to what is there now, new files included.",
   arguments: "checkpoints",
   flags: { stat: { summary: "only how much, file by file" }, names: { summary: "only which files" } },
   examples: [

@@ -6,9 +6,9 @@ import { writeOut } from "../../write-out.ts";
 
 export const command: Command = {
   name: "checkpoint ls",
-  summary: "a workspace's checkpoints, and how many files changed since the newest",
+  summary: "a workspace's checkpoints, and how many files changed since",
   usage: "[NAME]",
-  description: "FILES is how many differ from the checkpoint before it.",
+  description: "FILES is how many differ from the checkpoint before it; after a rewind, from the one that was gone back to.",
   arguments: "workspaces",
   flags: {},
   examples: [
@@ -17,7 +17,7 @@ export const command: Command = {
   ],
   async run({ args, client, json }) {
     const { ref } = checkpointArguments({ args }, "ls", 0);
-    const { workspace, checkpoints, changedSince } = await client.call("listCheckpoints", { params: { ref }, query: { now: !json } });
+    const { workspace, checkpoints, changed } = await client.call("listCheckpoints", { params: { ref }, query: { now: !json } });
     const newest = checkpoints.at(-1);
     if (json) await writeOut(`${JSON.stringify(checkpoints)}\n`);
     else if (!newest)
@@ -28,7 +28,7 @@ export const command: Command = {
     const names = new Map<string, string>(sessions.map(({ id, name }) => [id, name]));
     const lines = [checkpointTable(checkpoints, (id) => names.get(id)), ...leftOutText(newest)];
     await writeOut(`${lines.join("\n")}\n`);
-    if (changedSince !== null) process.stderr.write(`${changedText(changedSince, newest.number)}\n`);
+    if (changed !== null) process.stderr.write(`${changedText(changed)}\n`);
     return 0;
   },
 };

@@ -1,0 +1,244 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Checkpoint, CheckpointDiff, Session, Workspace } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+/** Does what it is told in `work COMMAND`, and is at work until it is told `ready`. */
+const DOER = `[agents.doer]
+command = ["sh", "-c", "printf 'ready\\\\n'; while read -r line; do printf '\\\\033[2J\\\\033[H%s\\\\n' \\"$line\\"; case \\"$line\\" in work*) eval \\"\${line#work}\\";; esac; done"]
+
+[[agents.doer.screen]]
+name = "works"
+line = "^work"
+turn = "working"
+
+[[agents.doer.screen]]
+name = "rests"
+line = "^ready"
+turn = "idle"
+`;
+
+class Project extends TestHome {
+  readonly repository: string;
+
+  constructor() {
+    super();
+    Object.assign(this.env, { GIT_CONFIG_NOSYSTEM: "1" });
+    const configuration = path.join(this.env.HOME ?? "", ".config", "holdfast");
+    mkdirSync(configuration, { recursive: true });
+    writeFileSync(path.join(configuration, "config.toml"), DOER);
+    this.repository = path.join(this.root, "app");
+    mkdirSync(this.repository);
+    this.git(this.repository, "init", "--quiet", "--initial-branch=main");
+    this.git(this.repository, "config", "--global", "user.name", "Ann");
+    this.git(this.repository, "config", "--global", "user.email", "ann@example.org");
+    writeFileSync(path.join(this.repository, "kept.txt"), "one\n");
+    writeFileSync(path.join(this.repository, ".gitignore"), "*.log\n");
+    this.git(this.repository, "add", ".");
+    this.git(this.repository, "commit", "--quiet", "--message=first");
+  }
+
+  git(directory: string, ...args: string[]): string {
+    return execFileSync("git", args, { cwd: directory, env: this.env, encoding: "utf8" }).trim();
+  }
+
+  /** An agent in a worktree of its own, at rest, and what it began from is kept. */
+  async doer(name: string): Promise<Session> {
+    const session = await this.json<Session>(["spawn", "doer", "--name", name, "--worktree"], { cwd: this.repository });
+    await this.until(name, ({ status }) => status === "idle");
+    await this.checkpoint(name, ({ why }) => why === "start");
+    return session;
+  }
+
+  /** A whole turn, and the checkpoint at its end. */
+  async turn(name: string, command: string): Promise<Checkpoint> {
+    const { turns } = await this.session(name);
+    await this.work(name, command);
+    await this.rest(name);
+    return await this.checkpoint(name, ({ turn }) => turn === turns + 1);
+  }
+
+  async work(name: string, command: string): Promise<void> {
+    await this.ok(["send", name, `work ${command}`, "--force"]);
+    await this.until(name, ({ turn }) => turn === "working");
+  }
+
+  async rest(name: string): Promise<void> {
+    await this.ok(["send", name, "ready", "--force"]);
+    await this.until(name, ({ turn }) => turn === "idle");
+  }
+
+  checkpoint(ref: string, which: (checkpoint: Checkpoint) => boolean): Promise<Checkpoint> {
+    return eventually(async () => (await this.checkpoints(ref)).find(which));
+  }
+
+  async checkpoints(ref: string): Promise<Checkpoint[]> {
+    return JSON.parse(await this.ok(["checkpoint", "ls", ref, "--json"])) as Checkpoint[];
+  }
+
+  async workspace(ref: string): Promise<Workspace> {
+    return JSON.parse(await this.ok(["workspace", "show", ref, "--json"])) as Workspace;
+  }
+
+  async rewind(ref: string, number: number, ...flags: string[]): Promise<{ to: Checkpoint; before: Checkpoint }> {
+    return JSON.parse(await this.ok(["checkpoint", "rewind", ref, String(number), "--json", ...flags]));
+  }
+}
+
+function filesIn(directory: string): Record<string, string> {
+  const names = readdirSync(directory).filter((name) => name !== ".git" && name !== ".gitignore" && name !== ".holdfast");
+  return Object.fromEntries(names.sort().map((name) => [name, readFileSync(path.join(directory, name), "utf8")]));
+}
+
+test("each turn's end leaves a checkpoint of all that the agent did, and touches neither branch nor index nor stash (NEW-12 workspaces)", async () => {
+  await using home = new Project();
+  const { id } = await home.doer("fix");
+  const { path: tree } = await home.workspace("fix");
+  const first = await home.turn("fix", "echo two > new.txt; echo x > noise.log; git add new.txt; echo three > new.txt; rm kept.txt");
+  expect(first).toMatchObject({ number: 2, why: "turn", session: id, turn: 1, branch: "holdfast/fix", files: 2, leftOut: [] });
+  expect(home.git(tree, "ls-tree", "--name-only", first.commit).split("\n")).toEqual([".gitignore", "new.txt"]);
+  expect(home.git(tree, "show", `${first.commit}:new.txt`)).toBe("three");
+  expect(home.git(tree, "status", "--porcelain").split("\n").sort()).toEqual(["AM new.txt", "D kept.txt"]);
+  expect(home.git(tree, "log", "--format=%s", "holdfast/fix")).toBe("first");
+  expect(home.git(tree, "stash", "list")).toBe("");
+
+  const second = await home.turn("fix", "git commit -qam done");
+  expect(second).toMatchObject({ number: 3, turn: 2, head: home.git(tree, "rev-parse", "HEAD"), files: 0 });
+  const events = (await home.ok(["events", "--type", "checkpoint.created"]))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(events.map(({ session, data }) => [session, data.number, data.why])).toEqual([
+    [id, 1, "start"],
+    [id, 2, "turn"],
+    [id, 3, "turn"],
+  ]);
+  const table = await home.cli(["checkpoint"], { cwd: tree });
+  expect(table.stdout).toMatch(/^1 +\d+s ago +before the first turn of fix +0 +holdfast\/fix [0-9a-f]{10}$/m);
+  expect(table.stdout).toMatch(/^2 +\d+s ago +turn 1 of fix +2 /m);
+  expect(table.stderr).toBe("Nothing changed since checkpoint 3.\n");
+});
+
+test("a rewind brings back files and branch, can be undone, and is refused while the agent is in a turn (NEW-12 workspaces)", async () => {
+  await using home = new Project();
+  await home.doer("fix");
+  const { path: tree } = await home.workspace("fix");
+  await home.turn("fix", "echo two > new.txt; rm kept.txt; git add -A; git commit -qm turn-1; echo x > noise.log");
+  const later = filesIn(tree);
+  const tip = home.git(tree, "rev-parse", "HEAD");
+  await home.work("fix", "echo three > third.txt");
+
+  const refused = await home.cli(["checkpoint", "rewind", "fix", "1"]);
+  expect(refused).toMatchObject({ code: 30, stderr: expect.stringContaining("fix is in a turn in fix; nothing was changed") });
+  expect(filesIn(tree)).toEqual({ ...later, "third.txt": "three\n" });
+  await home.rest("fix");
+  const third = await home.checkpoint("fix", ({ turn }) => turn === 2);
+
+  const back = await home.cli(["checkpoint", "rewind", "fix", "1"]);
+  expect(back.stdout).toMatch(/^fix has the files of checkpoint 1; holdfast\/fix is checked out at [0-9a-f]{10}\.$/m);
+  expect(back.stderr).toBe("What was there is checkpoint 4; back to it: holdfast checkpoint rewind fix 4\n");
+  expect(filesIn(tree)).toEqual({ "kept.txt": "one\n", "noise.log": "x\n" });
+  expect(home.git(tree, "log", "--format=%s")).toBe("first");
+  expect(home.git(tree, "status", "--porcelain")).toBe("");
+  expect(home.git(tree, "reflog", "-1", "--format=%gs", "HEAD")).toBe("holdfast: rewind to checkpoint 1");
+
+  await home.rewind("fix", 4);
+  expect(filesIn(tree)).toEqual({ ...later, "third.txt": "three\n" });
+  expect(home.git(tree, "rev-parse", "HEAD")).toBe(tip);
+  await home.rewind("fix", 1, "--files-only");
+  expect(home.git(tree, "rev-parse", "HEAD")).toBe(tip);
+  expect(filesIn(tree)).toEqual({ "kept.txt": "one\n", "noise.log": "x\n" });
+
+  await home.work("fix", "true");
+  const forced = await home.rewind("fix", third.number, "--force");
+  expect(forced.before).toMatchObject({ why: "rewind", rewoundTo: third.number });
+  expect(filesIn(tree)).toMatchObject({ "third.txt": "three\n" });
+  const events = (await home.ok(["events", "--type", "checkpoint.rewound"]))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).data);
+  expect(events.map(({ number, filesOnly }) => [number, filesOnly])).toEqual([
+    [1, false],
+    [4, false],
+    [1, true],
+    [third.number, false],
+  ]);
+});
+
+test("any two checkpoints are compared, and one with what is there now (NEW-12 workspaces)", async () => {
+  await using home = new Project();
+  await home.doer("fix");
+  const { path: tree } = await home.workspace("fix");
+  await home.turn("fix", "echo two > new.txt");
+  await home.turn("fix", "echo three >> kept.txt; git add -A; git commit -qm both");
+  writeFileSync(path.join(tree, "mine.txt"), "by hand\n");
+
+  expect(await home.ok(["checkpoint", "diff", "fix", "2", "3"])).toContain("@@ -1 +1,2 @@\n one\n+three\n");
+  expect(await home.ok(["checkpoint", "diff", "3", "1", "--names"], { cwd: tree })).toBe("M\tkept.txt\nD\tnew.txt\n");
+  expect(await home.ok(["checkpoint", "diff", "fix", "--stat"])).toBe(" mine.txt | 1 +\n 1 file changed, 1 insertion(+)\n");
+  const json = JSON.parse(await home.ok(["checkpoint", "diff", "fix", "1", "--json"])) as CheckpointDiff;
+  expect(json).toEqual({ from: 1, to: null, files: 3, insertions: 3, deletions: 0, diff: expect.stringMatching(/^diff --git /) });
+  const { stderr } = await home.cli(["checkpoint", "ls", "fix"]);
+  expect(stderr).toBe("1 file changed since checkpoint 3.\n");
+  const nobody = await home.cli(["checkpoint", "diff", "fix", "9"]);
+  expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining("there are 1 to 3") });
+});
+
+test("an agent of which nobody knows when its turns end gets checkpoints on request, and a plain directory none", async () => {
+  await using home = new Project();
+  await home.ok(["run", "--name", "sh", "--worktree", "--", "sh", "-c", "echo made > made.txt; exec cat"], { cwd: home.repository });
+  const { path: tree } = await home.workspace("sh");
+  await eventually(() => existsSync(path.join(tree, "made.txt")));
+  expect(await home.ok(["checkpoint", "ls", "sh"])).toBe("sh has no checkpoint yet. Make one: holdfast checkpoint create sh\n");
+  expect(await home.ok(["checkpoint", "create", "sh", "--note", "by hand"])).toBe("Checkpoint 1: 1 file changed since the last one.\n");
+  const [made] = await home.checkpoints("sh");
+  expect(made).toMatchObject({ number: 1, why: "asked", session: null, turn: null, note: "by hand", files: 1 });
+  await home.ok(["stop", "sh"]);
+  expect(await home.checkpoints("sh")).toHaveLength(1);
+
+  const directory = path.join(home.root, "plain");
+  mkdirSync(directory);
+  await home.ok(["workspace", "create", "bare"], { cwd: directory });
+  const refused = await home.cli(["checkpoint", "create", "bare"]);
+  expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining("bare is a plain directory") });
+});
+
+test("a turn that ended while no daemon could see to it gets its checkpoint from the next one, and one that has it gets no other", async () => {
+  await using home = new Project();
+  await home.doer("fix");
+  const { id, path: tree } = await home.workspace("fix");
+  await home.turn("fix", "echo two > new.txt");
+  await home.killDaemon();
+  // As if the daemon had died before it was made.
+  home.git(tree, "update-ref", "-d", `refs/holdfast/checkpoints/${id}/2`);
+  await home.ok(["ls"]);
+  const made = await home.checkpoint("fix", ({ turn }) => turn === 1);
+  expect(made).toMatchObject({ number: 2, files: 1 });
+
+  await home.work("fix", "echo three > third.txt");
+  await home.killDaemon();
+  await home.rest("fix");
+  await home.checkpoint("fix", ({ turn }) => turn === 2);
+  await home.killDaemon();
+  await home.turn("fix", "true");
+  expect((await home.checkpoints("fix")).map(({ turn }) => turn)).toEqual([null, 1, 2, 3]);
+});
+
+test("a session that is stopped in a turn leaves a checkpoint; its checkpoints go with it, but for the workspace's newest", async () => {
+  await using home = new Project();
+  await home.doer("fix");
+  await home.turn("fix", "echo two > new.txt");
+  await home.work("fix", "echo three > third.txt");
+  const { id, path: tree } = await home.workspace("fix");
+  await home.ok(["stop", "fix"]);
+  await home.checkpoint("fix", ({ turn }) => turn === 2);
+  await home.ok(["rm", "fix"]);
+  const left = await eventually(async () => {
+    const checkpoints = await home.checkpoints(id);
+    return checkpoints.length === 1 && checkpoints;
+  });
+  expect(left).toMatchObject([{ number: 3, turn: 2 }]);
+  expect(await home.ok(["checkpoint", "ls"], { cwd: tree })).toMatch(/turn 2 of [a-z2-7]{10}/);
+});
