@@ -84,6 +84,14 @@ test("a path is resolved before a pattern sees it", () => {
     expect(decide(some, file(outside)), outside).toBeUndefined();
 });
 
+test("of several paths, as of a patch of opencode's, an allow fits each, and a deny any", () => {
+  const edit = (...filepath: string[]): Asking => ({ ...file(""), agent: "opencode", tool: "edit", input: { filepath, diff: "" } });
+  const some = rules({ tool: "edit", pattern: ".*\\.env", decision: "deny" }, { tool: "edit", pattern: "src/.*", decision: "allow" });
+  expect(decide(some, edit("/home/dev/code/app/src/a.ts", "src/b.ts"))?.decision).toBe("allow");
+  expect(decide(some, edit("/home/dev/code/app/src/a.ts", "/etc/passwd"))).toBeUndefined();
+  expect(decide(some, edit("src/a.ts", "src/.env"))?.decision).toBe("deny");
+});
+
 test("a path of the home directory is not one of the working directory", () => {
   const some = rules({ tool: "Write", pattern: "[^/].*", decision: "allow" });
   expect(decide(some, file("notes.md"))?.decision).toBe("allow");

@@ -115,7 +115,7 @@ function toolOf({ tool }: HookReading, payload: unknown): Signal["tool"] {
 }
 
 /** Arguments that name a file, by the names that agents give them. */
-export const PATHS = ["file_path", "filePath", "absolute_path", "notebook_path", "path"];
+export const PATHS = ["file_path", "filePath", "filepath", "absolute_path", "notebook_path", "path"];
 
 /** What a tool's arguments are mostly about: the first of these that is there. */
 const TELLING = ["command", "cmd", ...PATHS, "url", "pattern", "query", "prompt", "question"];

@@ -28,7 +28,7 @@ async function pluginIn(client: object = {}): Promise<{ run: string; hear(event:
   const { Holdfast } = (await import(join(run, "hooks/plugin.mjs"))) as {
     Holdfast(context: object): Promise<{ event(of: object): Promise<void> }>;
   };
-  const plugin = await Holdfast({ client });
+  const plugin = await Holdfast({ client, worktree: "/code" });
   return { run, hear: (event) => plugin.event({ event }) };
 }
 
@@ -91,4 +91,24 @@ test("what it asks for says what it is about, and an answer that is none, or tha
   const payload: unknown = JSON.parse(readFileSync(join(run, "asked"), "utf8"));
   const signal = readHook(opencode.hooks as HookReading, payload, new Date().toISOString(), true);
   expect(signal?.claim.attention?.text).toContain(".env");
+});
+
+test("what it asks about files names each of them, wherever they are told", async () => {
+  const { run, hear } = await pluginIn();
+  writeFileSync(join(run, "hooks/ask"), `cat > '${run}/asked.part'; mv '${run}/asked.part' '${run}/asked'`);
+  const about = async (properties: object): Promise<unknown> => {
+    rmSync(join(run, "asked"), { force: true });
+    await hear({ type: "permission.asked", properties: { id: "per_1", ...properties } });
+    await vi.waitFor(() => expect(existsSync(join(run, "asked"))).toBe(true), 5000);
+    const { metadata } = (JSON.parse(readFileSync(join(run, "asked"), "utf8")) as { properties: { metadata: { filepath?: unknown } } })
+      .properties;
+    return metadata.filepath;
+  };
+  expect(await about({ permission: "edit", patterns: ["src/a.ts"], metadata: { filepath: "/code/src/a.ts", diff: "" } })).toBe(
+    "/code/src/a.ts",
+  );
+  const files = [{ filePath: "/code/src/a.ts", movePath: "/etc/passwd" }, { filePath: "/code/b" }];
+  const patch = { permission: "edit", patterns: ["src/a.ts", "b"], metadata: { filepath: "src/a.ts, b", diff: "", files } };
+  expect(await about(patch)).toEqual(["/code/src/a.ts", "/code/b", "/etc/passwd"]);
+  expect(await about({ permission: "read", patterns: ["../.env"], metadata: {} })).toBe("/.env");
 });

@@ -4,11 +4,14 @@ import { LOST } from "../hooks/injection.ts";
  * opencode has events for its plugins instead of hooks. This one runs in opencode itself, and tells of its events only those that change
  * something, with the prompt that began a turn and the answer that ended it. What subagents do, in sessions of their own, is not told.
  *
+ * An opencode that this one starts as a tool has the plugin too, by the environment: there it does nothing.
+ *
  * What it asks for, subagents' requests too, is asked of the inbox at the same time: by the script that other agents run as a hook. Who answers
  * first is heard; when that was a person on the screen, the script is ended.
  */
 export const OPENCODE_PLUGIN = `import { spawn } from "node:child_process";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const signals = fileURLToPath(new URL("../signals/", import.meta.url));
@@ -19,6 +22,7 @@ const subagents = new Set();
 const lastStatus = new Map();
 const roles = new Map();
 const texts = { user: new Map(), assistant: new Map() };
+let worktree = process.cwd();
 let count = 0;
 
 function tell(payload) {
@@ -54,10 +58,16 @@ function ask(client, { type, properties }) {
     }
   });
   hook.stdin.on("error", () => {});
-  // Of some tools it tells only what their arguments have to fit.
-  const { metadata, patterns } = properties;
-  const told = Object.keys(metadata ?? {}).length > 0 || !patterns ? properties : { ...properties, metadata: { patterns } };
-  hook.stdin.end(JSON.stringify({ type, properties: told }));
+  hook.stdin.end(JSON.stringify({ type, properties: { ...properties, metadata: aboutWhat(properties) } }));
+}
+
+// Of files it tells their places in the worktree, of a patch all in one line; of other tools often only what their arguments have to fit.
+function aboutWhat({ permission, patterns = [], metadata = {} }) {
+  if (permission !== "read" && permission !== "edit") return Object.keys(metadata).length > 0 || patterns.length === 0 ? metadata : { patterns };
+  const patched = Array.isArray(metadata.files) ? metadata.files.flatMap((file) => [file?.filePath, file?.movePath]) : [];
+  const named = [...patterns, ...patched].filter((path) => typeof path === "string").map((path) => resolve(worktree, path));
+  const files = [...new Set(named)];
+  return { ...metadata, filepath: files.length === 1 ? files[0] : files };
 }
 
 function reply(client, { type, properties: { id, questions = [] } }, { answer, ...body }) {
@@ -94,5 +104,11 @@ function hearStatus(sessionID, properties) {
   texts.assistant.delete(sessionID);
 }
 
-export const Holdfast = async ({ client }) => ({ event: async ({ event }) => void hear(client, event) });
+export const Holdfast = async (place) => {
+  const own = String(process.pid);
+  process.env.HOLDFAST_OPENCODE ??= own;
+  if (process.env.HOLDFAST_OPENCODE !== own) return {};
+  worktree = place.worktree ?? worktree;
+  return { event: async ({ event }) => void hear(place.client, event) };
+};
 `;
