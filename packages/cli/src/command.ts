@@ -29,6 +29,7 @@ export type Completion =
   | "approvals"
   | "workspaces"
   | "checkpoints"
+  | "context-files"
   | "directories"
   | "files"
   | "nothing";

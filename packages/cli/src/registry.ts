@@ -17,6 +17,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   checkpoint: () => import("./commands/checkpoint.ts"),
   replay: () => import("./commands/replay.ts"),
   export: () => import("./commands/export.ts"),
+  context: () => import("./commands/context.ts"),
   approvals: () => import("./commands/approvals.ts"),
   send: () => import("./commands/send.ts"),
   messages: () => import("./commands/messages.ts"),

@@ -50,6 +50,7 @@ export async function startSession(
     restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
     memoryLimitBytes: bytesOf(flags.text("memory")),
     recordingLimitBytes: recordingLimit(flags.text("recording-limit")),
+    context: flags.has("no-context") ? false : undefined,
     role: flags.text("role"),
     objective: flags.text("objective"),
     worktree,

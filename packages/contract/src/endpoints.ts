@@ -4,6 +4,7 @@ import { AuditEntry, Listening, NewToken, ScopeSchema, Token } from "./access.ts
 import { Approval, DecisionSchema } from "./approval.ts";
 import { Backup, RestoreReport } from "./backup.ts";
 import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
+import { CONTEXT_ENDPOINTS } from "./context-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Explanation } from "./evidence.ts";
@@ -47,7 +48,7 @@ export const Selection = z.object({
 export type Selection = z.infer<typeof Selection>;
 
 /** One argument of a program can be no longer than 128 KB on Linux. */
-const LONGEST_PROMPT = 100_000;
+export const LONGEST_PROMPT = 100_000;
 
 /** A recording is deleted by the megabyte, and the one that grows stays. */
 const LEAST_RECORDING = 2 << 20;
@@ -73,6 +74,8 @@ export const SpawnRequest = z.object({
         z.maxLength(LONGEST_PROMPT, "a first prompt has at most 100,000 characters; send a longer one once the agent runs"),
       ),
   ),
+  /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */
+  context: z._default(z.boolean(), true),
   role: z.optional(text),
   objective: z.optional(text),
   /** A worktree of its own, made for it from the repository that `cwd` is in. */
@@ -577,6 +580,7 @@ export const ENDPOINTS = {
   },
   ...WORKSPACE_ENDPOINTS,
   ...CHECKPOINT_ENDPOINTS,
+  ...CONTEXT_ENDPOINTS,
   prune: {
     ...ROUTES.prune,
     summary:

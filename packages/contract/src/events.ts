@@ -3,6 +3,7 @@ import { ScopeSchema } from "./access.ts";
 import { Asked, DecisionSchema } from "./approval.ts";
 import { RestoreReport } from "./backup.ts";
 import { CHECKPOINT_EVENTS } from "./checkpoint.ts";
+import { ContextFileSchema } from "./context.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
@@ -141,6 +142,9 @@ export const EVENTS = {
   ...MESSAGE_EVENTS,
   ...WORKSPACE_EVENTS,
   ...CHECKPOINT_EVENTS,
+  /** Those files of a Working Context that were missing were laid out, because somebody asked for it. */
+  "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),
+  "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),
   /** Somebody types: how much, never what. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
   "session.attach_requested": z.object({ run: RunNumber, readOnly: z.boolean() }),

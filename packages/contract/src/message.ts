@@ -24,6 +24,8 @@ export const Message = z.object({
   name: z.string(),
   from: Principal,
   text: z.string(),
+  /** What follows the text when it is handed over: where the Working Context is, with the first words to a session. */
+  addition: z.nullable(z.string()),
   /** Also while it works; without it a message waits for the end of the turn. */
   steer: z.boolean(),
   state: MessageState,
@@ -51,7 +53,7 @@ export type Message = z.infer<typeof Message>;
 
 export const MESSAGE_EVENTS = {
   /** Somebody wants to say something to the session's agent. */
-  "message.queued": z.object({ id: z.string(), text: z.string(), steer: z.boolean() }),
+  "message.queued": z.object({ id: z.string(), text: z.string(), steer: z.boolean(), addition: z.optional(z.string()) }),
   /** The intent, before the first key: whoever finds it without anything later has to find out whether it was done. `working`: a turn ran. */
   "message.injecting": z.object({ id: z.string(), run: RunNumber, via: z.string(), working: z.boolean() }),
   /** It was not handed over after all, and waits again. */

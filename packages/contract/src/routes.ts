@@ -37,6 +37,8 @@ export const ROUTES = {
   createCheckpoint: { method: "POST", path: "/workspaces/:ref/checkpoints" },
   diffCheckpoints: { method: "GET", path: "/workspaces/:ref/checkpoints/diff" },
   rewindWorkspace: { method: "POST", path: "/workspaces/:ref/rewind" },
+  getContext: { method: "GET", path: "/context" },
+  writeContext: { method: "POST", path: "/context" },
   prune: { method: "POST", path: "/prune" },
   diskUse: { method: "GET", path: "/disk-use" },
   listAgents: { method: "GET", path: "/agents" },

@@ -39,6 +39,7 @@ import { readServers } from "./agent/mcp.ts";
 import { Profiles } from "./agent/profiles/index.ts";
 import { userProfiles } from "./agent/user-profiles.ts";
 import { bind } from "./api/bind.ts";
+import { contextHandlers } from "./api/context-handlers.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
@@ -86,6 +87,7 @@ import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { describeUnknown } from "./unknown-keys.ts";
 import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
+import { Contexts } from "./workspace/contexts.ts";
 import { Radar } from "./workspace/radar.ts";
 import { TurnCheckpoints } from "./workspace/turn-checkpoints.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
@@ -348,6 +350,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     gate,
     control,
     workspaces: workspaceHandlers({ workspaces, checkpoints, queries, gate, lookForConflicts: () => radar.look() }),
+    contexts: contextHandlers({ contexts: new Contexts({ journal, sessions: queries, workspaces: workspaces.queries }), queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;
   const bound = trouble ? servedWithout(all, { trouble, isMended, end: () => void end("asked") }) : all;

@@ -15,6 +15,7 @@ import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
 import { Profiles } from "./agent/profiles/index.ts";
 import { bind, type Handlers } from "./api/bind.ts";
+import { contextHandlers } from "./api/context-handlers.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { handlers } from "./api/handlers.ts";
 import { serve } from "./api/serve.ts";
@@ -42,6 +43,7 @@ import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
+import { Contexts } from "./workspace/contexts.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
@@ -51,6 +53,7 @@ const READS = new Set<EndpointName>([
   "explainSession",
   "listApprovals",
   "listMessages",
+  "getContext",
   "getRecording",
   "listTimes",
   "readOutput",
@@ -149,6 +152,7 @@ export async function serveReader(options: {
       gate,
       lookForConflicts: async () => {},
     }),
+    contexts: contextHandlers({ contexts: new Contexts({ journal, sessions: queries, workspaces: workspaces.queries }), queries, gate }),
   };
   const all = handlers(rooms as Parameters<typeof handlers>[0]);
   const unreadable = (): never => {

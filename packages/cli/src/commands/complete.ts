@@ -1,6 +1,6 @@
 /** What the completion scripts ask: the words so far, the last one unfinished; prints what fits, one per line. */
 import { SCOPES } from "@holdfast/contract/scopes";
-import { HOSTS, RESTARTS, STATUSES } from "@holdfast/contract/status";
+import { CONTEXT_FILES, HOSTS, RESTARTS, STATUSES } from "@holdfast/contract/status";
 import type { Command, Completion, Context } from "../command.ts";
 import { COMMON_FLAGS } from "../command-line.ts";
 import { connectRunning } from "../connect.ts";
@@ -50,7 +50,7 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
 }
 
 /** What only the daemon knows. */
-const ASKED: readonly Completion[] = ["sessions", "agents", "approvals", "messages", "workspaces", "checkpoints"];
+const ASKED: readonly Completion[] = ["sessions", "agents", "approvals", "messages", "workspaces", "checkpoints", "context-files"];
 
 /** `before`: the arguments that are there already. */
 async function values(context: Context, what: Completion, before: readonly string[] = []): Promise<string[]> {
@@ -61,6 +61,7 @@ async function values(context: Context, what: Completion, before: readonly strin
   if (what === "scopes") return [...SCOPES];
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
   if (what === "token-verbs") return ["create", "ls", "revoke"];
+  if (what === "context-files" && before.length === 0) return [...CONTEXT_FILES];
   if (!ASKED.includes(what)) return [];
   using client = connectRunning(context.home);
   try {

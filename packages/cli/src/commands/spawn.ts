@@ -11,6 +11,7 @@ export const command: Command = {
     "holdfast agents lists them: claude, codex, gemini and others; demo, a scripted stand-in to try things out; shell, your login shell.",
   flags: {
     prompt: { value: "TEXT", summary: "what it is to do first; - reads it from standard input", complete: "nothing" },
+    "no-context": { summary: "tell it nothing of the Working Context (see holdfast context)" },
     ...START_FLAGS,
   },
   arguments: "agents",

@@ -7,6 +7,8 @@ export interface Asked {
   program: readonly string[];
   args: readonly string[];
   prompt: string | null;
+  /** False: it is told nothing of a Working Context, also not with the first message. */
+  context?: boolean;
 }
 
 /** The agent's own conversation: a new one of this id, one to go on with, or whatever it does by itself. */

@@ -12,6 +12,7 @@ import type { Orphans } from "../session/orphans.ts";
 import type { Pruning } from "../session/pruning.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Caller, Handlers } from "./bind.ts";
+import type { ContextHandlers } from "./context-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
 import type { WorkspaceHandlers } from "./workspace-handlers.ts";
@@ -42,6 +43,7 @@ export function handlers(rooms: {
   gate: Gate;
   control: Control;
   workspaces: WorkspaceHandlers;
+  contexts: ContextHandlers;
 }): Handlers {
   const { sessions, messages, orphans, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } =
     rooms;
@@ -74,6 +76,7 @@ export function handlers(rooms: {
   return {
     ...control,
     ...rooms.workspaces,
+    ...rooms.contexts,
     listSessions: ({ query }, { reach }) => {
       if (reach === undefined) return sessions.list(query);
       return sessions.list({ ...query, names: query.names?.map((name) => gate.resolve(reach, "listSessions", name)), within: reach });

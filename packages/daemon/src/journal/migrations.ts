@@ -176,4 +176,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN conversations TEXT NOT NULL DEFAULT '[]';
   UPDATE sessions SET conversations = json_array(json_object('id', conversation, 'run', 1, 'since', created_at)) WHERE conversation IS NOT NULL;
   `,
+  `
+  ALTER TABLE messages ADD COLUMN addition TEXT;
+  `,
 ];

@@ -139,8 +139,8 @@ export class Delivery implements Disposable {
   }
 
   /** What is handed over, by the name that its sender has now. */
-  said({ from, text }: Pick<MessageRecord, "from" | "text">): string {
-    const clean = withoutPasteEnd(text);
+  said({ from, text, addition }: Pick<MessageRecord, "from" | "text" | "addition">): string {
+    const clean = withoutPasteEnd(addition === null ? text : `${text}\n\n${addition}`);
     const session = /^session:(.+)$/.exec(from)?.[1];
     if (session === undefined) return clean;
     const name = this.#queries.get(session as SessionId)?.name ?? session;

@@ -10,6 +10,7 @@ export interface MessageRecord {
   session: SessionId;
   from: Principal;
   text: string;
+  addition: string | null;
   steer: boolean;
   state: MessageState;
   /** Something may still come of it. */
@@ -41,15 +42,9 @@ export const messagesProjection: Projection = {
 
 const APPLY: Apply = {
   "message.queued"(db, { session, actor, at, seq, data }) {
-    db.prepare("INSERT INTO messages (id, session, seq, sender, text, steer, state, queued_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)").run(
-      data.id,
-      session,
-      seq,
-      actor,
-      data.text,
-      data.steer ? 1 : 0,
-      at,
-    );
+    const { id, text, addition = null, steer } = data;
+    const row = { id, session, seq, sender: actor, text, addition, steer: steer ? 1 : 0, state: "queued", queued_at: at };
+    insertRow(db, "messages", row);
   },
   "message.injecting"(db, { data }) {
     db.prepare("UPDATE messages SET state = 'injecting', run = ?, via = ?, working = ?, why = NULL WHERE id = ?").run(
@@ -156,6 +151,7 @@ function toRecord(row: Record<string, unknown>): MessageRecord {
     session: row.session as SessionId,
     from: row.sender as Principal,
     text: row.text as string,
+    addition: row.addition as string | null,
     steer: row.steer === 1,
     state: row.state as MessageState,
     open: row.open === 1,

@@ -22,7 +22,8 @@ export async function placeFor(
       hint: "leave out --worktree or --workspace",
     });
   if (worktree) {
-    const workspace = await workspaces.create({ ...worktree, cwd, env, name }, actor);
+    const about = [request.objective, request.prompt].filter((words) => words !== undefined).join("\n\n") || undefined;
+    const workspace = await workspaces.create({ ...worktree, cwd, env, name, context: request.context, about }, actor);
     const tree = workspace.kind === "plain" ? null : ((await findRepository(cwd, env))?.tree ?? null);
     return {
       cwd: workspace.kind === "plain" ? cwd : workspaces.placeIn(workspace, { cwd: realpathSync(cwd), tree }),

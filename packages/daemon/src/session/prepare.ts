@@ -6,6 +6,7 @@ import {
   checkName,
   HoldfastError,
   type HostName,
+  LONGEST_PROMPT,
   newSessionId,
   type Principal,
   type SessionId,
@@ -17,6 +18,7 @@ import { atAGlance } from "../agent/glance.ts";
 import { conversationFor, promptWords } from "../agent/launch.ts";
 import { commandOf, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { contextPointer } from "../workspace/context.ts";
 import { runEnvironment } from "./launch-file.ts";
 import { readableName } from "./readable-name.ts";
 import { type Spec, writeLaunch, writeSessionFiles } from "./run-files.ts";
@@ -52,8 +54,9 @@ export function prepare(
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
   const program = request.command ?? commandOf(profile, { env, node: process.execPath, programs: context.programs });
-  const command = [...program, ...request.args, ...(request.prompt === undefined ? [] : promptWords(profile, request.prompt))];
-  const asked = { program, args: request.args, prompt: request.prompt ?? null };
+  const prompt = request.prompt === undefined ? null : request.context ? promptIn(cwd, request.prompt) : request.prompt;
+  const command = [...program, ...request.args, ...(prompt === null ? [] : promptWords(profile, prompt))];
+  const asked = { program, args: request.args, prompt, context: request.context };
   const conversation = conversationFor(profile, asked, null, randomUUID);
   checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
 
@@ -125,6 +128,13 @@ export function checkStart(request: SpawnRequest, { profiles, programs }: { prof
 export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective" | "prompt">): string | null {
   const [first] = prompt?.trim().split("\n") ?? [];
   return objective ?? (first === undefined ? null : atAGlance(first));
+}
+
+/** The user's own words, and where the Working Context is; without that where both would be too long together. */
+function promptIn(cwd: string, prompt: string): string {
+  const pointer = contextPointer(cwd, prompt);
+  const both = pointer === null ? prompt : `${prompt}\n\n${pointer}`;
+  return both.length > LONGEST_PROMPT ? prompt : both;
 }
 
 /** What was prepared and is not wanted after all. */

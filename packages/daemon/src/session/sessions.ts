@@ -39,6 +39,7 @@ import type { SessionFilter, SessionQueries, SessionRecord } from "../projection
 import { checkKept, firstGap, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
+import { contextPointer } from "../workspace/context.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 import type { AgentStatus } from "./agent-status.ts";
 import { bytesOfSession } from "./disk-use.ts";
@@ -49,7 +50,7 @@ import { type Place, placeFor } from "./place.ts";
 import { checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { conversationToResume, workspaceHint } from "./resume.ts";
-import { amendSpec, readSessionFiles, removeLaunch, writeLaunch } from "./run-files.ts";
+import { amendSpec, readSessionFiles, readSpec, removeLaunch, writeLaunch } from "./run-files.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
 import { sendText, Turns } from "./typing.ts";
 import { usageOf } from "./usage.ts";
@@ -202,6 +203,12 @@ export class Sessions {
     }
     await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title: titleOf({ name, agent: profile.name }) });
     return this.#view(this.#queries.resolve(id));
+  }
+
+  /** What follows the first words ever that are said to its agent: where the Working Context is. Null: it was told, or is not to be. */
+  firstPointer({ id, turns, cwd }: SessionRecord, words: string): string | null {
+    const asked = turns > 0 ? undefined : readSpec(this.#home, id)?.asked;
+    return asked?.prompt === null && asked.context !== false ? contextPointer(cwd, words) : null;
   }
 
   /** The next run of a session that has ended, with what it was started with, as its policy wants it. */

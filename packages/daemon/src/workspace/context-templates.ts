@@ -28,8 +28,8 @@ export function isEmpty(name: ContextFileName, text: string): boolean {
 export function pointerTo(directory: string): string {
   const [background, plan, log, results] = CONTEXT_FILES;
   return (
-    `[Working Context: ${directory}/ keeps what is known about this work, also from agents that worked here before. Read its files first: ${background} ` +
-    `(what it is for), ${plan} (what is to be done), ${log} (what was done and found out) and ${results} (what came of it). Keep ${plan} and ${log} ` +
-    `up to date while you work, and write ${results} at the end. Git ignores them; do not commit them.]`
+    `[Working Context: ${directory}/ keeps what is known of this work, also by agents before you. First read ${background} (what it is for), ${plan} ` +
+    `(what to do), ${log} (what was done and found out) and ${results} there. Keep ${plan} and ${log} up to date as you work, and write ` +
+    `${results} at the end. Git ignores them: do not commit them.]`
   );
 }

@@ -74,7 +74,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
       symlinkSync(elsewhere, join(root, ...link));
       for (const act of [() => makeContext(root), () => readContext(root), () => writeContextFile(root, "plan.md", { text: "x" })])
         expect(act).toThrow(/is a symbolic link/);
-      expect(contextPointer(root)).toBeNull();
+      expect(contextPointer(root, "go")).toBeNull();
       expect(tryContext(root, {})).toMatch(/no Working Context: .* is a symbolic link/);
     }
     expect(readdirSync(elsewhere)).toEqual([]);
@@ -140,16 +140,17 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
   });
 
   test("is pointed to in one paragraph that names each file, by its whole path from below", () => {
-    expect(contextPointer(root)).toBeNull();
+    expect(contextPointer(root, "go")).toBeNull();
     makeContext(root);
     mkdirSync(join(root, ".git"));
     mkdirSync(join(root, "src"));
-    const pointer = contextPointer(root) ?? "";
+    const pointer = contextPointer(root, "go") ?? "";
     expect(pointer).not.toContain("\n");
     for (const name of [".holdfast/context/", "background.md", "plan.md", "working-log.md", "results-summary.md"])
       expect(pointer).toContain(name);
     expect(pointer).not.toContain(root);
-    expect(contextPointer(join(root, "src"))).toContain(place(""));
+    for (const command of ["/review", "!ls", "# remember this"]) expect(contextPointer(root, command)).toBeNull();
+    expect(contextPointer(join(root, "src"), "go")).toContain(place(""));
   });
 });
 

@@ -32,6 +32,7 @@ import {
 } from "@holdfast/contract";
 import { isMissing, writeFileAtomic } from "@holdfast/platform";
 import { backgroundOf, isEmpty, pointerTo, template } from "./context-templates.ts";
+import { readProject } from "./project.ts";
 
 const PLACE = [".holdfast", "context"] as const;
 const HIDDEN = ".gitignore";
@@ -99,11 +100,15 @@ export function writeContextFile(
   });
 }
 
-/** What a first prompt in `directory` says beside the user's own words; null where there is no Working Context. */
-export function contextPointer(directory: string): string | null {
+/** In agents these begin a command of their own, which would take what follows for its arguments. */
+const COMMAND = /^\s*[/!#]/;
+
+/** What follows the user's own words in the first prompt of an agent in `directory`; null where there is no Working Context. */
+export function contextPointer(directory: string, words: string): string | null {
+  if (COMMAND.test(words)) return null;
   const root = contextRoot(directory);
   try {
-    if (!checkDirectories(root)) return null;
+    if (!checkDirectories(root) || !readProject(root).context) return null;
   } catch {
     return null;
   }

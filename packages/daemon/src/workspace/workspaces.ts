@@ -16,6 +16,7 @@ import {
 import { counted, describe, type Home, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { tryContext } from "./context.ts";
 import { copyUntracked } from "./copying.ts";
 import { DAEMON, markReady, readFiles, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
 import { type Environment, tryGit } from "./git.ts";
@@ -36,6 +37,10 @@ export interface CreateRequest {
   base?: string | undefined;
   /** False: the project's set-up command is left out. */
   setup: boolean;
+  /** False: without a Working Context, whatever the project says. */
+  context?: boolean;
+  /** What is to be done in it, in its user's own words. */
+  about?: string | undefined;
 }
 
 /** How much of a set-up that failed is told at once. */
@@ -72,7 +77,7 @@ export class Workspaces {
       this.#making.set(name, range);
       const record = await (repository
         ? this.#createTree(request, { name, range, repository, project, actor })
-        : this.#createPlain(request, { name, range, actor }));
+        : this.#createPlain(request, { name, range, project, actor }));
       if (project.setup !== null && request.setup) await this.#setUp(record, project.setup, { env: request.env, actor });
       return this.queries.resolve(record.id);
     } finally {
@@ -113,7 +118,7 @@ export class Workspaces {
       const lfs = await addWorktree(repository, { path, name, beginning, env });
       const missing = await initSubmodules(path, { common: repository.common, env });
       if (repository.tree !== null) await copyUntracked(repository.tree, path, project.copy);
-      const notes = [...lfs, ...missing, ...(await leftBehind(repository, beginning.base))];
+      const notes = [...lfs, ...missing, ...(await leftBehind(repository, beginning.base)), ...layOut(path, request, project)];
       return this.#record({ ...spec, notes }, actor);
     } catch (error) {
       await undoAdd(repository.tree ?? repository.path, { path, beginning, env });
@@ -124,7 +129,7 @@ export class Workspaces {
 
   async #createPlain(
     request: CreateRequest,
-    { name, range, actor }: { name: string; range: PortRange; actor: Principal },
+    { name, range, project, actor }: { name: string; range: PortRange; project: Project; actor: Principal },
   ): Promise<WorkspaceRecord> {
     const path = realpathSync(request.cwd);
     const known = this.queries.list().find((workspace) => workspace.path === path);
@@ -138,7 +143,8 @@ export class Workspaces {
       });
     const id = newWorkspaceId();
     const none = { repo: null, branch: null, ownBranch: false, base: null, baseCommit: null };
-    const spec: WorkspaceSpec = { id, name, kind: "plain", path, ...none, ...range, notes: [NOT_A_REPOSITORY] };
+    const notes = [NOT_A_REPOSITORY, ...layOut(path, request, project)];
+    const spec: WorkspaceSpec = { id, name, kind: "plain", path, ...none, ...range, notes };
     mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
     writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
     return this.#record(spec, actor);
@@ -274,6 +280,12 @@ function nameTaken(name: string): HoldfastError {
 function repositoryName({ path, bare }: Repository): string {
   const name = basename(path).replace(/\.git$/, "") || (bare ? "repository" : "root");
   return name.replace(/[^\p{L}\p{N}._-]/gu, "-");
+}
+
+/** Its Working Context; what is in the way of it is only noted. */
+function layOut(path: string, { context = true, about }: CreateRequest, project: Project): string[] {
+  const trouble = context && project.context ? tryContext(path, { about }) : null;
+  return trouble === null ? [] : [trouble];
 }
 
 /** Uncommitted changes stay where they are: whoever expects them in the new worktree should know. */

@@ -1,0 +1,37 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import { CONTEXT_FILES, type ContextFileName } from "@holdfast/contract/status";
+import type { Command } from "../../command.ts";
+import { targetOf } from "../../context/read.ts";
+import { shortPath } from "../../table.ts";
+
+export const command: Command = {
+  name: "context edit",
+  summary: "open one of its files in your editor; lays out those that are missing",
+  usage: "[FILE] [NAME]",
+  description: "FILE is background, plan (default), log or results. The editor is $VISUAL, else $EDITOR, else vi.",
+  arguments: "context-files",
+  flags: {},
+  examples: [
+    ["holdfast context edit", "the plan of this directory"],
+    ["holdfast context edit background fix-login", "what a session or a workspace is for"],
+    ["EDITOR='code --wait' holdfast context edit log", "what was done and found out"],
+  ],
+  async run(context) {
+    const named = context.args.map(fileNamed);
+    const files = named.filter((file) => file !== undefined);
+    const names = context.args.filter((_, i) => named[i] === undefined);
+    if (files.length > 1 || names.length > 1) {
+      throw new HoldfastError("usage", "say one file, and one session or workspace", { hint: "see: holdfast context edit --help" });
+    }
+    const { editContext } = await import("../../context/edit.ts");
+    const file = await editContext(context, targetOf(names[0]), files[0] ?? "plan.md");
+    if (context.json) process.stdout.write(`${JSON.stringify(file)}\n`);
+    else if (process.stderr.isTTY) process.stderr.write(`${shortPath(file.path)}${file.state === "empty" ? " is still empty" : ""}\n`);
+    return 0;
+  },
+};
+
+/** `plan.md`, `plan`; of `working-log.md` also `log`. */
+function fileNamed(word: string): ContextFileName | undefined {
+  return CONTEXT_FILES.find((file) => [file, file.slice(0, -3), ...file.slice(0, -3).split("-")].includes(word));
+}

@@ -1,0 +1,46 @@
+import type { WorkingContext } from "@holdfast/contract/context";
+import { color } from "../../color.ts";
+import type { Command } from "../../command.ts";
+import { readContext, tooMany } from "../../context/read.ts";
+import { plain } from "../../plain.ts";
+import { shortPath } from "../../table.ts";
+
+export const command: Command = {
+  name: "context show",
+  summary: "its files, and which of them are still empty",
+  usage: "[NAME]",
+  arguments: "sessions",
+  onlyReads: true,
+  flags: {},
+  examples: [
+    ["holdfast context show", "of this directory"],
+    ["holdfast context show fix-login --json", "of a session or a workspace, for a script"],
+  ],
+  async run(context) {
+    const [name, ...more] = context.args;
+    if (more.length > 0) throw tooMany("show", more[0]);
+    const found = await readContext(context, name);
+    process.stdout.write(context.json ? `${JSON.stringify(found)}\n` : render(found));
+    return 0;
+  },
+};
+
+function render({ directory, files }: WorkingContext): string {
+  const written = files.filter(({ state }) => state === "written");
+  const rest = (["empty", "missing"] as const).flatMap((state) => {
+    const names = files.filter((file) => file.state === state).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${state === "empty" ? "Still empty" : "Missing"}: ${names.join(", ")}`];
+  });
+  const parts = written.map(({ name, text, cut, path }) => {
+    const more = cut ? [color("dim", `… there is more of it in ${shortPath(path)}`)] : [];
+    return [color("bold", name), ...lines(text), ...more].join("\n");
+  });
+  return `${[color("dim", shortPath(directory)), ...parts, ...(rest.length === 0 ? [] : [color("dim", rest.join("; "))])].join("\n\n")}\n`;
+}
+
+function lines(text: string): string[] {
+  return text
+    .trim()
+    .split(/\r?\n/)
+    .map((line) => plain(line.replaceAll("\t", "    ")));
+}

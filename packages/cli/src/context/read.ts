@@ -1,0 +1,24 @@
+import { resolve } from "node:path";
+import type { WorkingContext } from "@holdfast/contract/context";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Context } from "../command.ts";
+
+export type Target = { of: string } | { directory: string };
+
+/** The session or workspace that is named, else this directory. */
+export function targetOf(name: string | undefined): Target {
+  return name === undefined ? { directory: resolve(".") } : { of: name };
+}
+
+/** It must be there. */
+export async function readContext({ client }: Context, name: string | undefined): Promise<WorkingContext> {
+  const found = await client.call("getContext", { query: targetOf(name) });
+  if (found.exists) return found;
+  throw new HoldfastError("context_not_found", `there is no Working Context in ${found.root}`, {
+    hint: `lay one out: holdfast context edit background${name === undefined ? "" : ` ${name}`}`,
+  });
+}
+
+export function tooMany(verb: string, word: string | undefined): HoldfastError {
+  return new HoldfastError("usage", `${JSON.stringify(word)} is one argument too many`, { hint: `see: holdfast context ${verb} --help` });
+}

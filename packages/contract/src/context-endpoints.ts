@@ -1,0 +1,50 @@
+/** The endpoints of Working Contexts. */
+import * as z from "zod/mini";
+import { ContextFileSchema, LONGEST_CONTEXT, WorkingContext } from "./context.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ROUTES } from "./routes.ts";
+
+/** Whose: of a session or a workspace by name, id or id prefix; or of a directory, by its absolute path. One of the two. */
+const TARGET = {
+  of: z.optional(z.string()),
+  directory: z.optional(z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters"))),
+};
+const ERRORS = [
+  "session_not_found",
+  "session_ambiguous",
+  "workspace_ambiguous",
+  "workspace_removed",
+  "cwd_unusable",
+  "file_unusable",
+] as const;
+
+export const CONTEXT_ENDPOINTS = {
+  getContext: {
+    ...ROUTES.getContext,
+    summary: "The Working Context of a session, a workspace or a directory, with the text of its files.",
+    scope: "driver",
+    reach: "own",
+    query: z.object(TARGET),
+    reply: WorkingContext,
+    errors: ERRORS,
+  },
+  writeContext: {
+    ...ROUTES.writeContext,
+    summary: "Writes a file of a Working Context; without one, lays out those that are missing.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({
+      ...TARGET,
+      write: z.optional(
+        z.object({
+          file: ContextFileSchema,
+          text: z.string().check(z.maxLength(LONGEST_CONTEXT, "a file of the Working Context has at most a million characters")),
+          /** Of what was read, null for a missing file: refused when it is something else by now. Left out: replaced whatever it is. */
+          digest: z.optional(z.nullable(z.string())),
+        }),
+      ),
+    }),
+    reply: WorkingContext,
+    errors: [...ERRORS, "context_changed"],
+  },
+} as const satisfies Record<string, Endpoint>;
