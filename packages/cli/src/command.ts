@@ -30,6 +30,7 @@ export type Completion =
   | "workspaces"
   | "checkpoints"
   | "context-files"
+  | "removed-workspaces"
   | "directories"
   | "files"
   | "nothing";

@@ -11,9 +11,20 @@ export function printError(error: HoldfastError, options: { json: boolean }): nu
   // Of several lines, the first is what happened, the others what a program said or what would be lost.
   const [first = "", ...more] = error.message.split("\n").map(plain);
   const lines = [`${color("red", "holdfast:", process.stderr)} ${first}`, ...more.map((line) => `  ${line}`)];
-  if (error.candidates?.length) lines.push(`  did you mean: ${error.candidates.map(plain).join(", ")}`);
+  lines.push(...candidateLines(error));
   if (error.hint) lines.push(`  ${color("dim", plain(error.hint), process.stderr)}`);
   if (error.code === "internal" && process.env.HOLDFAST_DEBUG) lines.push(String((error.cause as Error | undefined)?.stack ?? error.stack));
   process.stderr.write(`${lines.join("\n")}\n`);
   return error.exitCode;
+}
+
+/** Where it is not about which one was meant: files, commits and sessions, each on a line. */
+const LISTS: ReadonlySet<string> = new Set(["merge_conflict", "merge_refused", "would_lose_work", "workspace_lived_in"]);
+const MOST_LISTED = 30;
+
+function candidateLines({ code, candidates = [] }: HoldfastError): string[] {
+  if (candidates.length === 0) return [];
+  if (!LISTS.has(code)) return [`  did you mean: ${candidates.map(plain).join(", ")}`];
+  const more = candidates.length - MOST_LISTED;
+  return [...candidates.slice(0, MOST_LISTED).map((each) => `    ${plain(each)}`), ...(more > 0 ? [`    and ${more} more`] : [])];
 }

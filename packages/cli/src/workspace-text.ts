@@ -1,5 +1,6 @@
 /** Workspaces as people read them. */
-import type { Workspace } from "@holdfast/contract/workspace";
+import type { Losses, Workspace } from "@holdfast/contract/workspace";
+import type { Pushed } from "@holdfast/contract/workspace-end";
 import { counted } from "@holdfast/platform/units";
 import { color } from "./color.ts";
 import { columns } from "./columns.ts";
@@ -80,4 +81,18 @@ const MOST_FILES = 10;
 function fileList(files: readonly string[]): string {
   const more = files.length - MOST_FILES;
   return `${files.slice(0, MOST_FILES).map(plain).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** What removing one would lose, one on a line. */
+export function lossLines({ files, commits, sessions }: Losses): string[] {
+  return [...files, ...commits, ...sessions.map((name) => `session ${name}`)].map((line) => `  ${plain(line)}`);
+}
+
+export function pushedText({ remote, branch, said }: Pushed): string {
+  const words = said === "" ? [] : said.split("\n").map((line) => `  ${plain(line)}`);
+  return [`Pushed ${plain(branch)} to ${plain(remote)}.`, ...words].join("\n");
+}
+
+export function printNotes(notes: readonly string[]): void {
+  for (const note of notes) process.stderr.write(`note: ${plain(note)}\n`);
 }

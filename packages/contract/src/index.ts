@@ -21,4 +21,5 @@ export * from "./session.ts";
 export * from "./status.ts";
 export * from "./version.ts";
 export * from "./workspace.ts";
+export * from "./workspace-end.ts";
 export * from "./workspace-endpoints.ts";

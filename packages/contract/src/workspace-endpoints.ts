@@ -3,6 +3,18 @@ import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 import { Workspace } from "./workspace.ts";
+import {
+  CollectOutcome,
+  CollectRequest,
+  MergeOutcome,
+  MergeRequest,
+  PullRequestOutcome,
+  PullRequestRequest,
+  RecoverOutcome,
+  RecoverRequest,
+  RemoveOutcome,
+  RemoveRequest,
+} from "./workspace-end.ts";
 
 const flag = z._default(z.stringbool(), false);
 const words = z.string().check(z.minLength(1), z.maxLength(1000, "a name, a branch or a base has at most 1,000 characters"));
@@ -62,5 +74,50 @@ export const WORKSPACE_ENDPOINTS = {
     query: z.object({ stat: flag, names: flag, color: flag }),
     reply: z.extend(DiffStat, { diff: z.string(), from: z.string() }),
     errors: [...WORKSPACE_ERRORS, "workspace_removed", "git_failed", "repository_unusable"],
+  },
+  mergeWorkspace: {
+    ...ROUTES.mergeWorkspace,
+    summary: "Brings a workspace's commits onto its base or another branch, as they are, as one, or each anew; whole or not at all.",
+    scope: "driver",
+    reach: "own",
+    body: MergeRequest,
+    reply: MergeOutcome,
+    errors: [...WORKSPACE_ERRORS, "workspace_removed", "repository_unusable", "merge_conflict", "merge_refused", "git_failed"],
+  },
+  openPullRequest: {
+    ...ROUTES.openPullRequest,
+    summary: "Pushes a workspace's branch and opens a pull request for it with the caller's `gh`.",
+    scope: "driver",
+    reach: "own",
+    body: PullRequestRequest,
+    reply: PullRequestOutcome,
+    errors: [...WORKSPACE_ERRORS, "workspace_removed", "repository_unusable", "merge_refused", "program_not_found", "git_failed"],
+  },
+  removeWorkspace: {
+    ...ROUTES.removeWorkspace,
+    summary: "Removes a workspace with its own branch, unless work would be lost; what was in it can be recovered.",
+    scope: "driver",
+    reach: "own",
+    body: RemoveRequest,
+    reply: RemoveOutcome,
+    errors: [...WORKSPACE_ERRORS, "workspace_removed", "workspace_lived_in", "would_lose_work", "stop_incomplete", "git_failed"],
+  },
+  recoverWorkspace: {
+    ...ROUTES.recoverWorkspace,
+    summary: "Brings a removed workspace back as it was: worktree, branch and every file that git did not ignore.",
+    scope: "driver",
+    reach: "own",
+    body: RecoverRequest,
+    reply: RecoverOutcome,
+    errors: [...WORKSPACE_ERRORS, "workspace_removed", "invalid_name", "name_taken", "repository_unusable", "git_failed"],
+  },
+  collectWorkspaces: {
+    ...ROUTES.collectWorkspaces,
+    summary:
+      "Removes merged and orphaned workspaces and what was kept of old ones; never uncommitted or unmerged work. Only says what, unless `dryRun` is false.",
+    scope: "owner",
+    body: CollectRequest,
+    reply: CollectOutcome,
+    errors: ["git_failed"],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -93,7 +93,18 @@ export const WORKSPACE_EVENTS = {
     ref: z.nullable(z.string()),
     why: z.enum(["asked", "merged", "gone"]),
   }),
-  "workspace.recovered": z.object({ id: WorkspaceId, name: z.string(), branch: z.nullable(z.string()), path: z.string() }),
+  "workspace.recovered": z.object({
+    id: WorkspaceId,
+    name: z.string(),
+    branch: z.nullable(z.string()),
+    path: z.string(),
+    /** Others than before, where its own were taken meanwhile. */
+    ownBranch: z.optional(z.boolean()),
+    portBase: z.optional(z.int()),
+    ports: z.optional(z.int()),
+  }),
+  /** What was kept of it when it was removed is deleted: it was old. */
+  "workspace.forgotten": z.object({ id: WorkspaceId, name: z.string(), ref: z.string() }),
   /** What it would not merge with is something else than before; `workspace` is an id. */
   "workspace.conflicts_changed": z.object({
     id: WorkspaceId,

@@ -46,6 +46,7 @@ import { listen } from "./api/listen.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { eventSockets } from "./api/socket.ts";
 import { TcpDoor } from "./api/tcp.ts";
+import { workspaceEndHandlers } from "./api/workspace-end-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import { readRules } from "./approval/rules.ts";
@@ -87,14 +88,21 @@ import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { describeUnknown } from "./unknown-keys.ts";
 import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
+import { Collecting } from "./workspace/collecting.ts";
 import { Contexts } from "./workspace/contexts.ts";
+import { InTurn } from "./workspace/in-turn.ts";
+import { Merging } from "./workspace/merging.ts";
 import { Radar } from "./workspace/radar.ts";
+import { Removing } from "./workspace/removing.ts";
 import { TurnCheckpoints } from "./workspace/turn-checkpoints.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
+
+/** What works in a workspace that is removed by force ends as by `stop`. */
+const STOP_GRACE_MS = 5000;
 
 /** What somebody who is attached runs by a key. */
 const CLI = [process.execPath, join(import.meta.dirname, "holdfast.cjs")];
@@ -200,6 +208,16 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     recordingLimit: configuration.recordingLimit,
     missingHost,
   });
+  const turns = new InTurn();
+  const merging = new Merging({ journal, turns });
+  const removing = new Removing({
+    journal,
+    queries: workspaces.queries,
+    turns,
+    directoryOf: (id) => workspaces.directoryOf(id),
+    stopSession: async (name, actor) => void (await sessions.stop(name, { graceMs: STOP_GRACE_MS, actor })),
+  });
+  const collecting = new Collecting({ directory: home.workspaces, journal, queries: workspaces.queries, removing });
   const messageQueries = new MessageQueries(db);
   const delivery = new Delivery({ home, journal, queries, messages: messageQueries, hosts, profiles, status, typing: sessions.typing });
   const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
@@ -239,6 +257,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     pruning.begin();
     turnCheckpoints.begin();
   }
+  void removing.finish();
   backups.spare(db);
   backups.begin(() => journal.cursor.seq);
 
@@ -351,6 +370,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     control,
     workspaces: workspaceHandlers({ workspaces, checkpoints, queries, gate, lookForConflicts: () => radar.look() }),
     contexts: contextHandlers({ contexts: new Contexts({ journal, sessions: queries, workspaces: workspaces.queries }), queries, gate }),
+    workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;
   const bound = trouble ? servedWithout(all, { trouble, isMended, end: () => void end("asked") }) : all;

@@ -50,7 +50,16 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
 }
 
 /** What only the daemon knows. */
-const ASKED: readonly Completion[] = ["sessions", "agents", "approvals", "messages", "workspaces", "checkpoints", "context-files"];
+const ASKED: ReadonlySet<Completion> = new Set([
+  "sessions",
+  "agents",
+  "approvals",
+  "messages",
+  "workspaces",
+  "removed-workspaces",
+  "checkpoints",
+  "context-files",
+]);
 
 /** `before`: the arguments that are there already. */
 async function values(context: Context, what: Completion, before: readonly string[] = []): Promise<string[]> {
@@ -62,16 +71,18 @@ async function values(context: Context, what: Completion, before: readonly strin
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
   if (what === "token-verbs") return ["create", "ls", "revoke"];
   if (what === "context-files" && before.length === 0) return [...CONTEXT_FILES];
-  if (!ASKED.includes(what)) return [];
+  if (!ASKED.has(what)) return [];
   using client = connectRunning(context.home);
   try {
     if (what === "agents") {
       const { agents } = await client.call("listAgents", {}, AbortSignal.timeout(PATIENCE_MS));
       return agents.map(({ name }) => name);
     }
-    if (what === "workspaces" || (what === "checkpoints" && before.length === 0)) {
-      const { workspaces } = await client.call("listWorkspaces", {}, AbortSignal.timeout(PATIENCE_MS));
-      return before.length > 0 ? [] : workspaces.map(({ name }) => name);
+    if (what === "workspaces" || what === "removed-workspaces" || (what === "checkpoints" && before.length === 0)) {
+      const all = what === "removed-workspaces";
+      const { workspaces } = await client.call("listWorkspaces", { query: { all } }, AbortSignal.timeout(PATIENCE_MS));
+      const meant = all ? workspaces.filter(({ removedAt }) => removedAt !== null) : workspaces;
+      return before.length > 0 ? [] : [...new Set(meant.map(({ name }) => name))];
     }
     if (what === "checkpoints") {
       const params = { ref: before[0] ?? "" };

@@ -19,6 +19,11 @@ export const command: Command = {
     diff: () => import("./workspace/diff.ts"),
     path: () => import("./workspace/path.ts"),
     open: () => import("./workspace/open.ts"),
+    merge: () => import("./workspace/merge.ts"),
+    pr: () => import("./workspace/pr.ts"),
+    rm: () => import("./workspace/rm.ts"),
+    recover: () => import("./workspace/recover.ts"),
+    gc: () => import("./workspace/gc.ts"),
   },
   run: async () => 0,
 };

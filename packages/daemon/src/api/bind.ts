@@ -21,6 +21,7 @@ import { describe, log } from "@holdfast/platform";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Identity } from "../access/identity.ts";
+import { GitError } from "../workspace/git.ts";
 import { type Door, type Gate, whileValid } from "./gate.ts";
 
 export interface Caller {
@@ -176,7 +177,15 @@ function failure(error: HoldfastError): Response {
 }
 
 export function toError(thrown: unknown): HoldfastError {
-  const error = HoldfastError.from(thrown);
+  const error = thrown instanceof GitError ? gitFailed(thrown) : HoldfastError.from(thrown);
   if (error.code === "internal") log(`a request failed: ${describe(thrown)}`);
   return error;
+}
+
+function gitFailed(error: GitError): HoldfastError {
+  const isNobody = /tell me who you are|empty ident|no email was given|auto-detect/i.test(error.stderr);
+  return new HoldfastError("git_failed", error.message, {
+    ...(isNobody ? { hint: 'tell git who you are: git config --global user.name "…"; git config --global user.email …' } : {}),
+    cause: error,
+  });
 }

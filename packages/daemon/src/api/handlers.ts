@@ -15,6 +15,7 @@ import type { Caller, Handlers } from "./bind.ts";
 import type { ContextHandlers } from "./context-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
+import type { WorkspaceEndHandlers } from "./workspace-end-handlers.ts";
 import type { WorkspaceHandlers } from "./workspace-handlers.ts";
 
 /** A client asks again: a connection that says nothing for longer is taken for dead by some. */
@@ -44,6 +45,7 @@ export function handlers(rooms: {
   control: Control;
   workspaces: WorkspaceHandlers;
   contexts: ContextHandlers;
+  workspaceEnds: WorkspaceEndHandlers;
 }): Handlers {
   const { sessions, messages, orphans, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } =
     rooms;
@@ -77,6 +79,7 @@ export function handlers(rooms: {
     ...control,
     ...rooms.workspaces,
     ...rooms.contexts,
+    ...rooms.workspaceEnds,
     listSessions: ({ query }, { reach }) => {
       if (reach === undefined) return sessions.list(query);
       return sessions.list({ ...query, names: query.names?.map((name) => gate.resolve(reach, "listSessions", name)), within: reach });

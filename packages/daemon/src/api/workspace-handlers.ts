@@ -29,21 +29,8 @@ export function workspaceHandlers(rooms: {
   /** Before anything is said of conflicts: those of the last commits, also of one made just now. */
   lookForConflicts(): Promise<void>;
 }): WorkspaceHandlers {
-  const { workspaces, checkpoints, queries, gate, lookForConflicts } = rooms;
-
-  /** A session reaches the workspaces that it or a descendant made or works in. */
-  const reaches = (reach: SessionId, record: WorkspaceRecord): boolean => {
-    const own = queries.descendants(reach);
-    return own.some((id) => record.owner === sessionPrincipal(id) || queries.get(id)?.workspace?.id === record.id);
-  };
-  /** By name or id, by a path in it, or by a session that works in it. */
-  const find = (ref: string, reach: SessionId | undefined, name: EndpointName): WorkspaceRecord => {
-    const inside = ref.startsWith("/") ? workspaces.queries.containing(ref) : undefined;
-    const lived = inside ?? workspaces.queries.byName(ref) ?? queries.byName(ref)?.workspace?.id;
-    const found = typeof lived === "object" ? lived : workspaces.queries.resolve(lived ?? ref, { all: true });
-    if (reach !== undefined && !reaches(reach, found)) throw gate.refuse(reach, name, `the workspace ${found.name} is not this session's`);
-    return found;
-  };
+  const { workspaces, checkpoints, lookForConflicts } = rooms;
+  const { reaches, find } = workspaceFinder(rooms);
 
   return {
     listWorkspaces: async ({ query }, { reach }) => {
@@ -73,4 +60,22 @@ export function workspaceHandlers(rooms: {
       return { workspace: record.name, ...(await checkpoints.rewind(record, { ...body, actor })), filesOnly: body.filesOnly };
     },
   };
+}
+
+/** Which one is meant, and whether who asks may. */
+export function workspaceFinder({ workspaces, queries, gate }: { workspaces: Workspaces; queries: SessionQueries; gate: Gate }) {
+  /** A session reaches the workspaces that it or a descendant made or works in. */
+  const reaches = (reach: SessionId, record: WorkspaceRecord): boolean => {
+    const own = queries.descendants(reach);
+    return own.some((id) => record.owner === sessionPrincipal(id) || queries.get(id)?.workspace?.id === record.id);
+  };
+  /** By name or id, by a path in it, or by a session that works in it. */
+  const find = (ref: string, reach: SessionId | undefined, name: EndpointName): WorkspaceRecord => {
+    const inside = ref.startsWith("/") ? workspaces.queries.containing(ref) : undefined;
+    const lived = inside ?? workspaces.queries.byName(ref) ?? queries.byName(ref)?.workspace?.id;
+    const found = typeof lived === "object" ? lived : workspaces.queries.resolve(lived ?? ref, { all: true });
+    if (reach !== undefined && !reaches(reach, found)) throw gate.refuse(reach, name, `the workspace ${found.name} is not this session's`);
+    return found;
+  };
+  return { reaches, find };
 }

@@ -33,8 +33,14 @@ const APPLY: Apply = {
     db.prepare(sql).run(at, data.ref, data.id);
   },
   "workspace.recovered"(db, { data }) {
-    const sql = "UPDATE workspaces SET removed_at = NULL, recovery_ref = NULL, name = ?, branch = ?, path = ? WHERE id = ?";
-    db.prepare(sql).run(data.name, data.branch, data.path, data.id);
+    const again =
+      "own_branch = coalesce(?, own_branch), port_base = coalesce(?, port_base), ports = coalesce(?, ports), name = ?, branch = ?, path = ?";
+    const own = data.ownBranch === undefined ? null : Number(data.ownBranch);
+    const sql = `UPDATE workspaces SET removed_at = NULL, recovery_ref = NULL, ${again} WHERE id = ?`;
+    db.prepare(sql).run(own, data.portBase ?? null, data.ports ?? null, data.name, data.branch, data.path, data.id);
+  },
+  "workspace.forgotten"(db, { data }) {
+    db.prepare("UPDATE workspaces SET recovery_ref = NULL WHERE id = ?").run(data.id);
   },
   "workspace.conflicts_changed"(db, { data }) {
     const sql = "UPDATE workspaces SET conflicts = ?, base_conflicts = ? WHERE id = ?";

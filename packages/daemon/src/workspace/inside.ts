@@ -2,7 +2,8 @@
  * Repositories inside a workspace's tree: submodules, and what an agent cloned or made there. Their objects go with the tree, so what is only in them is
  * sent to the outer repository's database under `refs/holdfast/inside/ID/NUMBER/` before it goes, and fetched from there when the workspace comes back.
  */
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { HoldfastError, type WorkspaceId } from "@holdfast/contract";
 import { firstLine, type GitOptions, git, tryGit } from "./git.ts";
 import { repositoriesIn } from "./losses.ts";
@@ -64,17 +65,15 @@ async function keep({ tree, repo, path, known, refs }: Place, options: GitOption
   });
 }
 
-/** Each back where it was; what could not be is told. */
+/** Each as it was; what could not be is told. Submodules are checked out by then. */
 export async function restoreInside(
-  { tree, repo, inside }: { tree: string; repo: string; inside: readonly Inside[] },
+  { tree, common, inside }: { tree: string; common: string; inside: readonly Inside[] },
   options: GitOptions,
 ): Promise<string[]> {
   const notes: string[] = [];
-  const common = await git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"], options);
   for (const one of inside) {
     const said = await restoreOne({ directory: join(tree, one.path), common, one }, options);
-    if (said !== undefined)
-      notes.push(`${one.path}: ${said}${one.kept === null ? "" : `; what was in it is under ${one.refs} of ${repo}`}`);
+    if (said !== undefined) notes.push(`${one.path}: ${said}; what was in it is under ${one.refs}`);
   }
   return notes;
 }
@@ -83,13 +82,9 @@ async function restoreOne(
   { directory, common, one }: { directory: string; common: string; one: Inside },
   options: GitOptions,
 ): Promise<string | undefined> {
-  if (one.known) {
-    const outer = directory.slice(0, -one.path.length);
-    // Of the tree that it is in, which may itself be inside.
-    const made = await tryGit(join(directory, ".."), ["submodule", "--quiet", "update", "--init", "--", directory], options);
-    if (made.code !== 0) return `${firstLine(made.stderr)} (in ${outer})`;
-  } else await git(join(directory, ".."), ["init", "--quiet", directory], options);
   if (one.kept === null) return undefined;
+  if (!one.known) await git(dirname(directory), ["init", "--quiet", directory], options);
+  else if (!existsSync(join(directory, ".git"))) return "it could not be checked out";
   const steps: string[][] = [
     [
       "fetch",

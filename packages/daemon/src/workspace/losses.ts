@@ -70,6 +70,15 @@ async function commitLines(directory: string, range: readonly string[], options:
   return [...lines.slice(0, MOST_COMMITS), `and ${Number(all) - MOST_COMMITS} more`];
 }
 
+/** Its base has all of its commits, or of their content. */
+export async function isMerged(workspace: Kept, tip: string, options: GitOptions): Promise<boolean> {
+  const { repo, base, mergedTip } = workspace;
+  for (const name of [base, base === null ? null : `${base}@{upstream}`, mergedTip]) {
+    if (name !== null && (await tryGit(repo, ["merge-base", "--is-ancestor", tip, name], options)).code === 0) return true;
+  }
+  return isContained(workspace, tip, options);
+}
+
 /** Merging it would change nothing: its base, here or as it was last fetched, has all of its content. */
 export async function isContained({ repo, base, mergedTip }: Kept, tip: string, options: GitOptions): Promise<boolean> {
   if (base === null) return false;

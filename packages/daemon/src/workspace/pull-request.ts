@@ -11,6 +11,8 @@ import { commitOf } from "./repository.ts";
 export interface PullRequestOrder extends PushOrder {
   title?: string | undefined;
   draft: boolean;
+  /** Of a push that was done, whatever becomes of the rest. */
+  recordPush?: (pushed: Pushed) => void;
 }
 
 export interface PullRequest {
@@ -25,6 +27,7 @@ export async function openPullRequest(order: PullRequestOrder, options: GitOptio
   const { tree, branch, draft } = order;
   const title = order.title ?? (await firstSubject(order, options));
   const pushed = await push(order, options);
+  order.recordPush?.(pushed);
   const env = gitEnvironment(options);
   const gh = findProgram("gh", env.PATH, tree);
   if (gh === undefined) throw withoutGh(pushed);
@@ -91,11 +94,12 @@ function lastUrl(text: string): string | undefined {
 }
 
 function withoutGh({ remote, branch, said }: Pushed): HoldfastError {
+  const words = said === "" ? "" : `; the remote says:\n${said}`;
   return new HoldfastError(
     "program_not_found",
-    `the branch ${branch} is pushed to ${remote}, but gh, which opens pull requests, is not on your PATH`,
+    `${branch} is pushed to ${remote}, but gh, which opens pull requests, is not on your PATH${words}`,
     {
-      hint: `install it from https://cli.github.com and log in with: gh auth login${said === "" ? "" : `; or open it yourself. The remote says:\n${said}`}`,
+      hint: "install gh from https://cli.github.com and log in with: gh auth login; or open it on the remote's own page",
     },
   );
 }

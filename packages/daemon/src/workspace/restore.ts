@@ -9,6 +9,7 @@ import { QUIET_SETTINGS } from "./private-index.ts";
 import type { Remains } from "./remains.ts";
 import { commitOf, listTrees } from "./repository.ts";
 import { orWithoutFilters } from "./snapshot.ts";
+import { initSubmodules } from "./submodules.ts";
 import { lockReason } from "./worktree.ts";
 
 export interface RestoreOrder {
@@ -50,7 +51,15 @@ export async function restore(order: RestoreOrder, options: GitOptions): Promise
     if (branch.isNew) await tryGit(repo, ["branch", "-D", "--quiet", branch.name], options);
     throw error;
   }
-  const notes = [...branch.notes, ...head.notes, ...(await restoreInside({ tree: path, repo, inside: remains.inside }, options))];
+  const common = await git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"], options);
+  // First as a new worktree has them; then what was in them.
+  const missing = await initSubmodules(path, { common, env: options.env });
+  const notes = [
+    ...branch.notes,
+    ...head.notes,
+    ...missing,
+    ...(await restoreInside({ tree: path, common, inside: remains.inside }, options)),
+  ];
   return { branch: branch.name === "" ? null : branch.name, madeBranch: branch.isNew, notes };
 }
 

@@ -1,0 +1,49 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Collected, CollectOutcome } from "@holdfast/contract/workspace-end";
+import { color } from "../../color.ts";
+import type { Command } from "../../command.ts";
+import { parseDuration } from "../../duration.ts";
+import { plain } from "../../plain.ts";
+import { callerEnvironment } from "../../start-session.ts";
+
+export const command: Command = {
+  name: "workspace gc",
+  summary: "find those that are merged or orphaned, and what was kept of old ones; removes with --yes",
+  usage: "[--yes] [--older-than TIME]",
+  description:
+    "Says what would go and why, and does nothing without --yes. Never touches uncommitted or unmerged work, nor a workspace that a session lives in; a\nworkspace that goes can be recovered as after rm.",
+  arguments: "nothing",
+  flags: {
+    yes: { summary: "remove what it finds", short: "y" },
+    "older-than": { value: "TIME", summary: "what was kept of removed ones goes after that time (default: 30d)", complete: "nothing" },
+  },
+  examples: [
+    ["holdfast workspace gc", "what would go, and why"],
+    ["holdfast workspace gc --yes", "remove it"],
+    ["holdfast workspace gc --yes --older-than 7d", "with everything that was removed more than a week ago"],
+  ],
+  async run(context) {
+    const { args, flags, json } = context;
+    if (args.length > 0) throw new HoldfastError("usage", "gc takes no names", { hint: "to remove one: holdfast workspace rm NAME" });
+    const age = flags.text("older-than");
+    const body = {
+      env: callerEnvironment(),
+      dryRun: !flags.has("yes"),
+      ...(age === undefined ? {} : { olderThanMs: parseDuration(age, "--older-than") }),
+    };
+    const outcome = await context.client.call("collectWorkspaces", { body });
+    process.stdout.write(json ? `${JSON.stringify(outcome)}\n` : `${render(outcome)}\n`);
+    return 0;
+  },
+};
+
+function render({ dryRun, removed, kept }: CollectOutcome): string {
+  const head = removed.length === 0 ? "Nothing to remove." : dryRun ? `${removed.length} would go:` : `${removed.length} removed:`;
+  const lines = [head, ...removed.map(line), ...(kept.length > 0 ? ["Kept:", ...kept.map(line)] : [])];
+  if (dryRun && removed.length > 0) lines.push(color("dim", "Remove them: holdfast workspace gc --yes"));
+  return lines.join("\n");
+}
+
+function line({ what, why }: Collected): string {
+  return `  ${plain(what)}: ${plain(why)}`;
+}

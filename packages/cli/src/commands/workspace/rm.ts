@@ -1,0 +1,54 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { RemoveOutcome } from "@holdfast/contract/workspace-end";
+import type { Command } from "../../command.ts";
+import { plain } from "../../plain.ts";
+import { printError } from "../../print-error.ts";
+import { callerEnvironment } from "../../start-session.ts";
+import { lossLines, printNotes } from "../../workspace-text.ts";
+
+export const command: Command = {
+  name: "workspace rm",
+  summary: "remove some, with their own branches; refused where work would be lost",
+  usage: "NAME… [--force] [--dry-run]",
+  description:
+    "Refused with the list of what would be lost: uncommitted files, commits that are neither merged nor pushed, sessions that work there. --force ends\nthose sessions and removes it. Either way all but ignored files is kept, and comes back with: holdfast workspace recover NAME",
+  arguments: "workspaces",
+  flags: {
+    force: { summary: "also with work in it: end what lives there, and keep the rest for recover", short: "f" },
+    "dry-run": { summary: "only say what would be lost" },
+  },
+  examples: [
+    ["holdfast workspace rm fix-login", "one that is merged"],
+    ["holdfast workspace rm fix-login --dry-run", "what would be lost"],
+    ["holdfast workspace rm try-1 try-2 --force", "with all that is in them"],
+  ],
+  async run(context) {
+    const { args, client, flags, json } = context;
+    if (args.length === 0) throw new HoldfastError("usage", "say which workspace to remove", { hint: "list them: holdfast workspace ls" });
+    const body = { env: callerEnvironment(), force: flags.has("force"), dryRun: flags.has("dry-run") };
+    const outcomes: RemoveOutcome[] = [];
+    let code = 0;
+    for (const ref of args) {
+      try {
+        const outcome = await client.call("removeWorkspace", { params: { ref }, body });
+        outcomes.push(outcome);
+        if (json) continue;
+        process.stdout.write(`${render(outcome)}\n`);
+        printNotes(outcome.notes);
+      } catch (error) {
+        const exit = printError(HoldfastError.from(error), { json });
+        code ||= exit;
+      }
+    }
+    if (json) process.stdout.write(`${JSON.stringify(outcomes)}\n`);
+    return code;
+  },
+};
+
+function render({ workspace, dryRun, losses, ref }: RemoveOutcome): string {
+  const name = plain(workspace.name);
+  const lost = lossLines(losses);
+  if (dryRun) return lost.length === 0 ? `${name}: nothing would be lost` : [`${name} would lose:`, ...lost].join("\n");
+  const back = ref === null ? "" : `; to bring it back: holdfast workspace recover ${name}`;
+  return `${name} removed${back}`;
+}

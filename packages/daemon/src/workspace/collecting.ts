@@ -1,0 +1,202 @@
+/**
+ * What can go without anybody's loss: workspaces whose base has everything, records of directories that are gone, git's entries and our directories that
+ * belong to nothing, and what was kept of removed workspaces long ago. Anything uncommitted, unmerged or lived in stays, and it is said why. Each is
+ * looked at again when it is removed.
+ */
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Collected, CollectOutcome, Principal, WorkspaceId } from "@holdfast/contract";
+import { counted, isMissing } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { type Environment, git, parts, tryGit } from "./git.ts";
+import { forgetInside } from "./inside.ts";
+import { withBranch } from "./live.ts";
+import { isMerged, lossesOf } from "./losses.ts";
+import { REMOVED_REFS } from "./remains.ts";
+import type { Removing } from "./removing.ts";
+import { commitOf, findRepository, listTrees } from "./repository.ts";
+
+interface Options {
+  dryRun: boolean;
+  olderThanMs: number;
+  actor: Principal;
+  env: Environment;
+}
+
+/** `act` is undefined for what stays. */
+interface Found extends Collected {
+  act?: () => Promise<unknown>;
+}
+
+export class Collecting {
+  readonly #directory: string;
+  readonly #journal: Journal;
+  readonly #queries: WorkspaceQueries;
+  readonly #removing: Removing;
+
+  constructor(options: { directory: string; journal: Journal; queries: WorkspaceQueries; removing: Removing }) {
+    this.#directory = options.directory;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#removing = options.removing;
+  }
+
+  async collect(options: Options): Promise<CollectOutcome> {
+    const found: Found[] = [];
+    for (const record of this.#queries.list()) found.push(...(await this.#workspace(record, options)));
+    for (const repo of await this.#repositories(options.env)) {
+      found.push(...(await this.#entries(repo, options)), ...(await this.#recoveries(repo, options)));
+    }
+    found.push(...(await this.#unknown(options.env)));
+
+    const removed: Collected[] = [];
+    const kept: Collected[] = [];
+    for (const { act, ...each } of found) {
+      if (!act) kept.push(each);
+      else if (options.dryRun) removed.push(each);
+      else {
+        try {
+          await act();
+          removed.push(each);
+        } catch (error) {
+          kept.push({ ...each, why: (error as Error).message });
+        }
+      }
+    }
+    return { dryRun: options.dryRun, removed, kept };
+  }
+
+  async #workspace(record: WorkspaceRecord, { actor, env }: Options): Promise<Found[]> {
+    const { id, name: what, path } = record;
+    const remove = (why: "merged" | "gone") => () => this.#removing.remove(record, { force: false, why, actor, env });
+    const isGone = !existsSync(path);
+    if (record.kind === "plain")
+      return isGone ? [{ kind: "gone", what, id, why: `its directory is gone: ${path}`, act: remove("gone") }] : [];
+    const tree = withBranch(record, "look at");
+    if (!existsSync(tree.repo)) {
+      const why = `its repository is gone: ${tree.repo}`;
+      return [
+        isGone
+          ? { kind: "gone", what, id, why, act: remove("gone") }
+          : { kind: "gone", what, id, why: `${why}; its files are still in ${path}` },
+      ];
+    }
+    const { files, commits } = await lossesOf(tree, { env });
+    if (isGone) {
+      const why = `its directory is gone: ${path}`;
+      const keeps = `${why}, but its branch has ${counted(commits.length, "commit")} of its own; to bring it back: holdfast workspace recover ${what}`;
+      return [commits.length > 0 ? { kind: "gone", what, id, why: keeps } : { kind: "gone", what, id, why, act: remove("gone") }];
+    }
+    const tip = await commitOf(path, "HEAD", env);
+    if (tip === undefined || commits.length > 0 || !(await isMerged(tree, tip, { env }))) return [];
+    const isUnused = tip === record.baseCommit && record.mergedAt === null;
+    if (isUnused) return [];
+    const sessions = this.#queries.sessionsOf(id);
+    const why = `${record.base} has all of its commits`;
+    const but = [
+      files.length > 0 ? counted(files.length, "uncommitted file") : "",
+      sessions.length > 0 ? `${counted(sessions.length, "session")} in it: ${sessions.join(", ")}` : "",
+    ].filter((each) => each !== "");
+    if (but.length > 0) return [{ kind: "merged", what, id, why: `${why}, but it has ${but.join(", and ")}` }];
+    return [{ kind: "merged", what, id, why, act: remove("merged") }];
+  }
+
+  async #repositories(env: Environment): Promise<string[]> {
+    const found = new Set<string>();
+    for (const { repo } of this.#queries.list({ all: true })) {
+      if (repo !== null && existsSync(repo) && (await findRepository(repo, env).catch(() => undefined))) found.add(repo);
+    }
+    return [...found];
+  }
+
+  /** Git's entries of worktrees of ours that nobody knows any more. */
+  async #entries(repo: string, { env }: Options): Promise<Found[]> {
+    const known = new Set(this.#queries.list().map(({ path }) => path));
+    const trees = (await listTrees(repo, env)).filter(({ path }) => path.startsWith(`${this.#directory}/`));
+    return trees
+      .filter(({ path }) => !existsSync(path) && !known.has(path))
+      .map(({ path }) => ({
+        kind: "entry",
+        what: path,
+        id: null,
+        why: `git lists it in ${repo}, and it is not there`,
+        act: () => git(repo, ["worktree", "remove", "--force", "--force", path], { env }),
+      }));
+  }
+
+  async #recoveries(repo: string, { env, olderThanMs, actor }: Options): Promise<Found[]> {
+    const lines = (await git(repo, ["for-each-ref", "--format=%(refname) %(committerdate:unix)", REMOVED_REFS], { env })).split("\n");
+    return lines.flatMap((line): Found[] => {
+      const [ref = "", seconds] = line.split(" ");
+      const id = ref.slice(REMOVED_REFS.length + 1) as WorkspaceId;
+      const age = Date.now() - Number(seconds) * 1000;
+      // Of another home, which shares the repository: not ours to delete.
+      const record = this.#queries.get(id);
+      if (ref === "" || !record || age < olderThanMs) return [];
+      const why = `what was kept of ${record.name}, removed ${counted(Math.floor(age / 86_400_000), "day")} ago`;
+      return [{ kind: "recovery", what: ref, id, why, act: () => this.#forget({ repo, ref, record }, { env, actor }) }];
+    });
+  }
+
+  /** The fact first: a ref that outlives it is only found again. */
+  async #forget(
+    { repo, ref, record }: { repo: string; ref: string; record: WorkspaceRecord },
+    { env, actor }: { env: Environment; actor: Principal },
+  ): Promise<void> {
+    const { id, name } = record;
+    if (record.recoveryRef !== null) this.#journal.append({ type: "workspace.forgotten", actor, session: null, data: { id, name, ref } });
+    await forgetInside({ repo, id }, { env });
+    await git(repo, ["update-ref", "-d", ref], { env });
+  }
+
+  /** Directories of which the journal knows nothing, and of which nothing says what they were. */
+  async #unknown(env: Environment): Promise<Found[]> {
+    const found: Found[] = [];
+    for (const name of entriesOf(this.#directory)) {
+      if (this.#queries.get(name as WorkspaceId)) continue;
+      const path = join(this.#directory, name);
+      const holds = await workIn(path, env);
+      const what = { kind: "unknown" as const, what: path, id: null };
+      if (holds !== undefined) found.push({ ...what, why: `it belongs to no workspace, but ${holds}` });
+      else found.push({ ...what, why: "it belongs to no workspace, and holds nothing of its own", act: () => removeUnknown(path, env) });
+    }
+    return found;
+  }
+}
+
+/** What somebody might miss, in words. */
+async function workIn(path: string, env: Environment): Promise<string | undefined> {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const inner = join(path, entry.name);
+    if (!entry.isDirectory()) {
+      if (!/^(workspace\.json|set-?up.*|recovering)$/.test(entry.name)) return `it holds ${inner}`;
+    } else if (!existsSync(join(inner, ".git"))) {
+      if (readdirSync(inner).length > 0) return `it holds ${inner}`;
+    } else {
+      const status = await tryGit(inner, ["status", "--porcelain", "-z", "-uall"], { env });
+      if (status.code !== 0) return `git cannot read ${inner}`;
+      if (parts(status.stdout).length > 0) return `${inner} has uncommitted files`;
+      const own = await git(inner, ["rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes", "--tags"], { env });
+      if (own !== "") return `${inner} has commits that no branch has`;
+    }
+  }
+  return undefined;
+}
+
+async function removeUnknown(path: string, env: Environment): Promise<void> {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const tree = join(path, entry.name);
+    if (entry.isDirectory() && existsSync(join(tree, ".git"))) await git(tree, ["worktree", "remove", "--force", "--force", tree], { env });
+  }
+  rmSync(path, { recursive: true, force: true });
+}
+
+function entriesOf(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}

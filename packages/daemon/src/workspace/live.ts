@@ -1,0 +1,30 @@
+/** What can be asked of a workspace only while it is there. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError } from "@holdfast/contract";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+
+export type TreeRecord = WorkspaceRecord & { repo: string; branch: string };
+
+/** A worktree, removed or not. Throws `repository_unusable` for a plain directory. */
+export function withBranch(record: WorkspaceRecord, verb: string): TreeRecord {
+  const { name, repo, branch } = record;
+  if (repo !== null && branch !== null) return { ...record, repo, branch };
+  throw new HoldfastError("repository_unusable", `${name} is a plain directory without a branch: there is nothing to ${verb}`, {
+    hint: "what was done there is there already",
+  });
+}
+
+/** With its directory. Throws `workspace_removed`. */
+export function liveTree(record: WorkspaceRecord, verb: string): TreeRecord {
+  const tree = withBranch(record, verb);
+  if (record.removedAt === null && existsSync(join(record.path, ".git"))) return tree;
+  const { name, removedAt, path } = record;
+  throw new HoldfastError(
+    "workspace_removed",
+    removedAt === null ? `the directory of ${name} is gone: ${path}` : `the workspace ${name} was removed`,
+    {
+      hint: `bring it back: holdfast workspace recover ${removedAt === null ? name : record.id}`,
+    },
+  );
+}

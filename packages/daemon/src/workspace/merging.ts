@@ -1,0 +1,81 @@
+/** The ways out of a workspace for its commits: onto a branch here, to a remote, into a pull request. Git first, then the journal: what git has done is true. */
+import type { MergeOutcome, MergeRequest, Principal, PullRequestOutcome, PullRequestRequest } from "@holdfast/contract";
+import { counted } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import type { Environment } from "./git.ts";
+import type { InTurn } from "./in-turn.ts";
+import { liveTree, type TreeRecord } from "./live.ts";
+import { merge } from "./merge.ts";
+import { openPullRequest } from "./pull-request.ts";
+import { type Pushed, push } from "./push.ts";
+import { whatIsCheckedOut } from "./snapshot.ts";
+import { uncommitted } from "./uncommitted.ts";
+
+export class Merging {
+  readonly #journal: Journal;
+  readonly #turns: InTurn;
+
+  constructor(options: { journal: Journal; turns: InTurn }) {
+    this.#journal = options.journal;
+    this.#turns = options.turns;
+  }
+
+  async merge(record: WorkspaceRecord, request: MergeRequest, actor: Principal): Promise<Omit<MergeOutcome, "workspace">> {
+    const { id, name, path, branch, base, mergedTip, repo } = liveTree(record, "merge");
+    const { env, way, message, commit } = request;
+    const order = {
+      name,
+      tree: path,
+      branch,
+      into: request.into ?? base ?? "",
+      way,
+      message,
+      commit,
+      squashed: mergedTip ?? undefined,
+      env,
+    };
+    const merged = await this.#turns.run(repo, () => merge(order));
+    const { into, tip } = merged;
+    this.#journal.append({
+      type: "workspace.merged",
+      actor,
+      session: null,
+      data: { id, into, way: merged.way, tip, commit: merged.commit },
+    });
+    const pushed = request.push ? await this.#push(liveTree(record, "push"), { env, actor }) : null;
+    return { merged, pushed };
+  }
+
+  async pullRequest(
+    record: WorkspaceRecord,
+    request: PullRequestRequest,
+    actor: Principal,
+  ): Promise<Omit<PullRequestOutcome, "workspace">> {
+    const tree = liveTree(record, "push");
+    const { env, title, draft } = request;
+    const changed = await uncommitted(tree.path, { env });
+    const notes =
+      changed.length === 0
+        ? []
+        : [`${counted(changed.length, "uncommitted file")} of the workspace ${changed.length === 1 ? "is" : "are"} not in it`];
+    const order = { tree: tree.path, branch: await branchOf(tree, env), base: tree.base, title, draft };
+    const recordPush = (pushed: Pushed) => this.#recordPush(tree, pushed, actor);
+    return { ...(await openPullRequest({ ...order, recordPush }, { env })), notes };
+  }
+
+  async #push(tree: TreeRecord, { env, actor }: { env: Environment; actor: Principal }): Promise<Pushed> {
+    const pushed = await push({ tree: tree.path, branch: await branchOf(tree, env), base: tree.base }, { env });
+    this.#recordPush(tree, pushed, actor);
+    return pushed;
+  }
+
+  #recordPush({ id }: TreeRecord, { remote, branch, commit }: Pushed, actor: Principal): void {
+    this.#journal.append({ type: "workspace.pushed", actor, session: null, data: { id, remote, branch, commit } });
+  }
+}
+
+/** What is checked out there counts: agents make branches of their own. */
+async function branchOf({ path, branch }: TreeRecord, env: Environment): Promise<string> {
+  return (await whatIsCheckedOut(path, env)).branch ?? branch;
+}

@@ -1,0 +1,261 @@
+/**
+ * Removing a workspace and bringing it back. Order of a removal: what would be lost is said, or, when it was asked for all the same, what lives there is
+ * ended; everything is kept under a ref; the journal says that it is removed; only then directory and branch go. A daemon that died before the
+ * journal knew has removed nothing; one that died after it ends the removal at its next start, and first keeps what changed in the directory since.
+ * What is brought back is marked on disk until the journal says so: of what such a mark is found on, everything is still under the ref.
+ */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError, type Losses, type Principal, type WorkspaceId } from "@holdfast/contract";
+import { counted, describe, log } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { copyUntracked } from "./copying.ts";
+import { writeFiles } from "./files.ts";
+import type { Environment } from "./git.ts";
+import type { InTurn } from "./in-turn.ts";
+import { type TreeRecord, withBranch } from "./live.ts";
+import { lossesOf } from "./losses.ts";
+import { freeRange, type PortRange } from "./ports.ts";
+import { readProject } from "./project.ts";
+import { keepRemains, REMOVED_REFS, type Remains, readRemains } from "./remains.ts";
+import { commitOf, findRepository } from "./repository.ts";
+import { restore } from "./restore.ts";
+import { takeAway } from "./take-away.ts";
+
+export interface RemoveOptions {
+  force: boolean;
+  why: "asked" | "merged" | "gone";
+  actor: Principal;
+  env?: Environment | undefined;
+}
+
+export interface Removed {
+  losses: Losses;
+  /** What brings it back. */
+  ref: string | null;
+  notes: string[];
+}
+
+/** On the disk while a workspace is brought back. */
+const MARK = "recovering";
+
+export class Removing {
+  readonly #journal: Journal;
+  readonly #queries: WorkspaceQueries;
+  readonly #directoryOf: (id: WorkspaceId) => string;
+  readonly #stopSession: (name: string, actor: Principal) => Promise<void>;
+  readonly #turns: InTurn;
+
+  constructor(options: {
+    journal: Journal;
+    queries: WorkspaceQueries;
+    turns: InTurn;
+    directoryOf(id: WorkspaceId): string;
+    stopSession(name: string, actor: Principal): Promise<void>;
+  }) {
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#turns = options.turns;
+    this.#directoryOf = options.directoryOf;
+    this.#stopSession = options.stopSession;
+  }
+
+  /** Of a plain directory nothing is lost: it stays. */
+  async losses(record: WorkspaceRecord, env?: Environment): Promise<Losses> {
+    const sessions = this.#queries.sessionsOf(record.id);
+    if (record.kind === "plain") return { files: [], commits: [], sessions };
+    const tree = withBranch(record, "remove");
+    if (!existsSync(tree.repo))
+      return { files: existsSync(tree.path) ? ["(all of it: its repository is gone)"] : [], commits: [], sessions };
+    return { ...(await lossesOf(tree, { env })), sessions };
+  }
+
+  remove(record: WorkspaceRecord, options: RemoveOptions): Promise<Removed> {
+    return this.#turns.run(record.id, () => this.#remove(this.#queries.get(record.id) ?? record, options));
+  }
+
+  async #remove(record: WorkspaceRecord, { force, why, actor, env }: RemoveOptions): Promise<Removed> {
+    if (record.removedAt !== null) throw alreadyRemoved(record);
+    const losses = await this.losses(record, env);
+    if (!force) refuseLosses(record, losses);
+    for (const name of losses.sessions) await this.#stopSession(name, actor);
+    rmSync(join(this.#directoryOf(record.id), MARK), { force: true });
+    const kept = await this.#keep(record, env);
+    const moved = this.#queries.sessionsOf(record.id);
+    if (moved.length > 0) throw livedIn(record, { ...losses, sessions: moved });
+    const { id, name } = record;
+    this.#journal.append({ type: "workspace.removed", actor, session: null, data: { id, name, ref: kept.ref, why } });
+    const notes = await this.#takeAway(record, kept, env);
+    return { losses, ref: kept.ref, notes };
+  }
+
+  /** Without a repository there is nowhere to keep anything: its directory then stays. */
+  async #keep(record: WorkspaceRecord, env: Environment | undefined): Promise<{ ref: string | null; tip: string | null }> {
+    if (record.kind === "plain") return { ref: null, tip: null };
+    const tree = withBranch(record, "keep");
+    if (!existsSync(tree.repo)) {
+      if (!existsSync(tree.path)) return { ref: null, tip: null };
+      throw new HoldfastError("would_lose_work", `the repository of ${record.name} is gone (${tree.repo}), so nothing of it can be kept`, {
+        hint: `take what you need from ${tree.path}, delete that directory, then try again`,
+      });
+    }
+    const ref = await keepRemains(tree, { env });
+    const remains = ref === null ? undefined : await readRemains(tree.repo, ref, { env });
+    return { ref, tip: remains?.tip ?? null };
+  }
+
+  async #takeAway(record: WorkspaceRecord, { tip }: { tip: string | null }, env?: Environment): Promise<string[]> {
+    return takeAway({ spec: record, directory: this.#directoryOf(record.id), tip }, { env });
+  }
+
+  /** At the start of a daemon: removals and recoveries that the last one did not end. */
+  async finish(): Promise<void> {
+    for (const record of this.#queries.list({ all: true })) {
+      const directory = this.#directoryOf(record.id);
+      if (record.removedAt === null || !existsSync(directory)) continue;
+      try {
+        await this.#turns.run(record.id, () => this.#finishOne(record, directory));
+      } catch (error) {
+        log(`workspace ${record.id}: its removal was not ended: ${describe(error)}`);
+      }
+    }
+  }
+
+  async #finishOne(record: WorkspaceRecord, directory: string): Promise<void> {
+    if (this.#queries.get(record.id)?.removedAt === null) return;
+    const isCopy = existsSync(join(directory, MARK));
+    const { repo } = record;
+    const kept =
+      isCopy && repo !== null && record.recoveryRef !== null
+        ? { tip: (await readRemains(repo, record.recoveryRef, {}))?.tip ?? null }
+        : await this.#keep(record, undefined);
+    await this.#takeAway(record, kept);
+  }
+
+  /** Also one that was never removed, and whose directory is gone. */
+  recover(
+    record: WorkspaceRecord,
+    options: { name?: string | undefined; actor: Principal; env?: Environment | undefined },
+  ): Promise<string[]> {
+    return this.#turns.run(record.id, () => this.#recover(this.#queries.get(record.id) ?? record, options));
+  }
+
+  async #recover(
+    record: WorkspaceRecord,
+    { name = record.name, actor, env }: { name?: string | undefined; actor: Principal; env?: Environment | undefined },
+  ): Promise<string[]> {
+    const tree = withBranch(record, "recover");
+    if (record.removedAt === null && existsSync(tree.path)) throw isThere(tree, this.#queries.list({ all: true }));
+    const other = this.#queries.byName(name);
+    if (other && other.id !== record.id) throw nameTaken(tree, name);
+    const { remains, ref } = await this.#kept(tree, env);
+    // From here on both kinds are one: whoever dies in between leaves a removed workspace.
+    if (record.removedAt === null)
+      this.#journal.append({ type: "workspace.removed", actor, session: null, data: { id: tree.id, name: tree.name, ref, why: "gone" } });
+    const directory = this.#directoryOf(record.id);
+    // What an earlier try left: all of it is under the ref.
+    await takeAway({ spec: record, directory, tip: remains.tip }, { env });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFileSync(join(directory, MARK), "");
+
+    const restored = await restore({ repo: tree.repo, path: tree.path, name, remains, files: ref }, { env });
+    await this.#copyIgnored(tree, env);
+    const now = {
+      name,
+      branch: restored.branch,
+      path: tree.path,
+      ownBranch: record.ownBranch || restored.madeBranch,
+      ...(await this.#ports(record)),
+    };
+    writeFiles(directory, { ...specOf(record), ...now, making: false });
+    this.#journal.append({ type: "workspace.recovered", actor, session: null, data: { id: record.id, ...now } });
+    rmSync(join(directory, MARK), { force: true });
+    return [...restored.notes, IGNORED];
+  }
+
+  /** What was kept when it was removed; of one that was not, its branch. */
+  async #kept(tree: TreeRecord, env: Environment | undefined): Promise<{ remains: Remains; ref: string }> {
+    if (!existsSync(tree.repo)) throw new HoldfastError("repository_unusable", `the repository of ${tree.name} is gone: ${tree.repo}`);
+    const ref = `${REMOVED_REFS}/${tree.id}`;
+    const isKept = (await commitOf(tree.repo, ref, env)) !== undefined;
+    if (!isKept && tree.removedAt === null) await keepRemains(tree, { env });
+    const remains = await readRemains(tree.repo, ref, { env });
+    if (remains) return { remains, ref };
+    throw new HoldfastError("workspace_removed", `nothing of ${tree.name} is left to bring back`, {
+      hint: "it was empty, or what was kept of it was deleted after its time",
+    });
+  }
+
+  /** As for a new one. */
+  async #copyIgnored(tree: TreeRecord, env: Environment | undefined): Promise<void> {
+    const main = (await findRepository(tree.repo, env))?.tree;
+    if (main) await copyUntracked(main, tree.path, readProject(main).copy);
+  }
+
+  /** Its own again, unless another has been given them. */
+  async #ports({ id, portBase, ports }: WorkspaceRecord): Promise<PortRange> {
+    const others = this.#queries.list().filter((each) => each.id !== id);
+    const isTaken = others.some((each) => each.portBase < portBase + ports && portBase < each.portBase + each.ports);
+    return isTaken ? freeRange(ports, others) : { portBase, ports };
+  }
+}
+
+const IGNORED = "files that git ignores are not kept: what the project copies was copied again, the rest is gone";
+
+function specOf(record: WorkspaceRecord) {
+  const { setup, mergedAt, mergedTip, removedAt, recoveryRef, conflicts, baseConflicts, ...spec } = record;
+  return spec;
+}
+
+function refuseLosses(record: WorkspaceRecord, losses: Losses): void {
+  const { files, commits, sessions } = losses;
+  if (files.length + commits.length === 0 && sessions.length === 0) return;
+  if (files.length + commits.length === 0) throw livedIn(record, losses);
+  const what = [
+    files.length > 0 ? counted(files.length, "uncommitted file") : "",
+    commits.length > 0 ? `${counted(commits.length, "commit")} that ${commits.length === 1 ? "is" : "are"} neither merged nor pushed` : "",
+    sessions.length > 0 ? counted(sessions.length, "session") : "",
+  ].filter((each) => each !== "");
+  throw new HoldfastError("would_lose_work", `removing ${record.name} would lose ${what.join(", ")}`, {
+    hint: `merge it first: holdfast workspace merge ${record.name}; or --force, which keeps all of it for: holdfast workspace recover ${record.name}`,
+    candidates: listOf(losses),
+  });
+}
+
+function livedIn(record: WorkspaceRecord, losses: Losses): HoldfastError {
+  const { sessions } = losses;
+  return new HoldfastError(
+    "workspace_lived_in",
+    `${sessions.length === 1 ? "a session works" : `${sessions.length} sessions work`} in ${record.name}`,
+    {
+      hint: `stop ${sessions.length === 1 ? "it" : "them"} first: holdfast stop ${sessions.join(" ")}; or --force, which does`,
+      candidates: listOf(losses),
+    },
+  );
+}
+
+function listOf({ files, commits, sessions }: Losses): string[] {
+  return [...files, ...commits, ...sessions.map((name) => `session ${name}`)];
+}
+
+function alreadyRemoved({ name, id }: WorkspaceRecord): HoldfastError {
+  return new HoldfastError("workspace_removed", `the workspace ${name} was removed already`, {
+    hint: `bring it back: holdfast workspace recover ${id}`,
+  });
+}
+
+function isThere({ name, id }: TreeRecord, all: readonly WorkspaceRecord[]): HoldfastError {
+  const removed = all.filter((each) => each.name === name && each.id !== id && each.removedAt !== null);
+  if (removed.length === 0) return new HoldfastError("name_taken", `the workspace ${name} is there: there is nothing to bring back`);
+  return new HoldfastError("name_taken", `another workspace is named ${name} now`, {
+    hint: `bring the removed one back under another name: holdfast workspace recover ${removed.at(-1)?.id} --name NEW`,
+    candidates: removed.map((each) => each.id),
+  });
+}
+
+function nameTaken({ id }: TreeRecord, name: string): HoldfastError {
+  return new HoldfastError("name_taken", `another workspace is named ${name} now`, {
+    hint: `choose another name: holdfast workspace recover ${id} --name NEW`,
+  });
+}
