@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   screen: () => import("./commands/screen.ts"),
   wait: () => import("./commands/wait.ts"),
   resume: () => import("./commands/resume.ts"),
+  restore: () => import("./commands/restore.ts"),
   stop: () => import("./commands/stop.ts"),
   rm: () => import("./commands/rm.ts"),
   rename: () => import("./commands/rename.ts"),

@@ -11,6 +11,7 @@ import { Explanation } from "./evidence.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
 import { Message, MessageId, MessageState } from "./message.ts";
+import { Generation, RestoreItem } from "./restore.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
 import { WORKSPACE_ENDPOINTS, WorktreeRequest } from "./workspace-endpoints.ts";
@@ -581,6 +582,31 @@ export const ENDPOINTS = {
   ...WORKSPACE_ENDPOINTS,
   ...CHECKPOINT_ENDPOINTS,
   ...CONTEXT_ENDPOINTS,
+  listGenerations: {
+    ...ROUTES.listGenerations,
+    summary: "What ran each time the machine, or what keeps sessions, went down; newest first. `due`: those that have not come back yet.",
+    scope: "observer",
+    reply: z.object({
+      generations: z.array(Generation),
+      due: z.array(RestoreItem),
+      last: z.nullable(z.object({ at: Time, auto: z.boolean(), items: z.array(RestoreItem) })),
+    }),
+    errors: [],
+  },
+  restoreSessions: {
+    ...ROUTES.restoreSessions,
+    summary:
+      "Starts the next run of every session that was lost and has not come back; answers when each shows that it is back, or does not.",
+    scope: "driver",
+    body: z.object({
+      dryRun: z._default(z.boolean(), false),
+      /** Those of this time, with the conversations they were in then. */
+      generation: z.optional(z.int()),
+      names: z.optional(z.array(text)),
+    }),
+    reply: z.object({ generation: z.nullable(z.int()), items: z.array(RestoreItem) }),
+    errors: [...SESSION_ERRORS, "generation_not_found", "restore_running"],
+  },
   prune: {
     ...ROUTES.prune,
     summary:

@@ -7,6 +7,7 @@ import { ContextFileSchema } from "./context.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
+import { RESTORE_EVENTS } from "./restore.ts";
 import { Attention, CauseSchema, Exit, GivenUpSchema, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
 import { RESOLVED, TURNS } from "./status.ts";
 import { WORKSPACE_EVENTS } from "./workspace.ts";
@@ -18,7 +19,7 @@ const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
  * gets a new `v`. Readers ignore types and fields they do not know. docs/EVENTS.md has a line for each.
  */
 export const EVENTS = {
-  "daemon.started": z.object({ pid: z.int(), version: z.string(), node: z.string() }),
+  "daemon.started": z.object({ pid: z.int(), version: z.string(), node: z.string(), boot: z.optional(z.string()) }),
   "daemon.stopped": z.object({ pid: z.int(), why: z.enum(["asked", "replaced", "signal", "restore"]) }),
   /** Over TCP from now on, or, with null, no longer. */
   "daemon.listening": z.object({ address: z.nullable(z.string()), public: z.boolean() }),
@@ -141,6 +142,7 @@ export const EVENTS = {
   "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),
   ...MESSAGE_EVENTS,
   ...WORKSPACE_EVENTS,
+  ...RESTORE_EVENTS,
   ...CHECKPOINT_EVENTS,
   /** Those files of a Working Context that were missing were laid out, because somebody asked for it. */
   "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),

@@ -44,6 +44,8 @@ export const ROUTES = {
   removeWorkspace: { method: "POST", path: "/workspaces/:ref/remove" },
   recoverWorkspace: { method: "POST", path: "/workspaces/:ref/recover" },
   collectWorkspaces: { method: "POST", path: "/collect-workspaces" },
+  listGenerations: { method: "GET", path: "/generations" },
+  restoreSessions: { method: "POST", path: "/restore" },
   prune: { method: "POST", path: "/prune" },
   diskUse: { method: "GET", path: "/disk-use" },
   listAgents: { method: "GET", path: "/agents" },

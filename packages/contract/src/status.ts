@@ -75,3 +75,6 @@ export type ContextFileName = (typeof CONTEXT_FILES)[number];
 /** Of such a file: not there, as it was laid out, or with something in it. */
 export const CONTEXT_STATES = ["missing", "empty", "written"] as const;
 export type ContextState = (typeof CONTEXT_STATES)[number];
+
+export const LOST_BY = ["reboot", "keeper"] as const;
+export const RESTORE_OUTCOMES = ["back", "started", "failed", "skipped", "would"] as const;

@@ -20,6 +20,8 @@ export interface Configuration {
   recordingLimit: number;
   /** How long an agent that works may show no sign of life; 0: for ever. */
   hungAfterMs: number;
+  /** Whether the daemon brings back by itself, at its start, what was lost. */
+  restoreAuto: boolean;
   prune: PrunePolicy;
   /** The tables `[agents.NAME]`, as they are; and the file, for who finds them wrong. */
   agents: { table: unknown; file: string };
@@ -45,6 +47,7 @@ const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
   nextKey: "C-]",
   recordingLimit: 64 * 2 ** 20,
   hungAfterMs: 10 * 60_000,
+  restoreAuto: false,
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
   agents: { table: undefined, file: "config.toml" },
   mcp: { table: undefined, file: "config.toml" },
@@ -107,6 +110,12 @@ export function readConfiguration(env: Environment = process.env): Configuration
       isNot: "a time of at least 1s",
       hint: 'for example: hung_after = "10m", or "off"',
       otherwise: DEFAULTS.hungAfterMs,
+    }),
+    restoreAuto: table.value("restore", {
+      read: (value) => (value === "auto" ? true : value === "off" ? false : undefined),
+      isNot: "auto or off",
+      hint: 'for example: restore = "auto"',
+      otherwise: DEFAULTS.restoreAuto,
     }),
     prune: {
       ageMs: prune.value("age", {

@@ -68,6 +68,7 @@ import { takeHome } from "./lock.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
 import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
+import { generationsProjection } from "./projection/generations.ts";
 import { MessageQueries, messagesProjection } from "./projection/messages.ts";
 import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
@@ -83,6 +84,7 @@ import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
 import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
 import { writeNotice } from "./session/restore-notice.ts";
+import { Restoring } from "./session/restoring.ts";
 import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
@@ -151,6 +153,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     restoresProjection,
     approvalsProjection,
     workspacesProjection,
+    generationsProjection,
   ];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
@@ -218,6 +221,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     stopSession: async (name, actor) => void (await sessions.stop(name, { graceMs: STOP_GRACE_MS, actor })),
   });
   const collecting = new Collecting({ directory: home.workspaces, journal, queries: workspaces.queries, removing });
+  const restoring = new Restoring({ journal, db, queries, sessions, auto: configuration.restoreAuto });
   const messageQueries = new MessageQueries(db);
   const delivery = new Delivery({ home, journal, queries, messages: messageQueries, hosts, profiles, status, typing: sessions.typing });
   const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
@@ -236,6 +240,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     if (report.why === "damaged") writeNotice(home, report);
     journal.append(...drafts, ...messages.doubtAll());
   }
+  const lastEvent = journal.lastOf();
   journal.append({
     type: "daemon.started",
     actor: DAEMON,
@@ -253,6 +258,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     delivery.begin();
     sessions.restarts.begin(lifecycle.cutShort);
     sessions.limits.begin();
+    restoring.begin(lastEvent);
     hung.begin();
     pruning.begin();
     turnCheckpoints.begin();
@@ -269,6 +275,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     await Promise.all([door[Symbol.asyncDispose](), tcp[Symbol.asyncDispose]()]);
     sessions.restarts[Symbol.dispose]();
     sessions.limits[Symbol.dispose]();
+    restoring[Symbol.dispose]();
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
     await radar[Symbol.asyncDispose]();
@@ -362,6 +369,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     backups,
     queries,
     pruning,
+    restoring,
     approvals,
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),

@@ -32,6 +32,7 @@ import { Reserve } from "./journal/reserve.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
 import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
+import { generationsProjection } from "./projection/generations.ts";
 import { MessageQueries, messagesProjection } from "./projection/messages.ts";
 import { restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
@@ -86,6 +87,7 @@ export async function serveReader(options: {
     restoresProjection,
     approvalsProjection,
     workspacesProjection,
+    generationsProjection,
   ];
   const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);

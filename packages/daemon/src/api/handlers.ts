@@ -10,6 +10,7 @@ import type { Messages } from "../message/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Orphans } from "../session/orphans.ts";
 import type { Pruning } from "../session/pruning.ts";
+import type { Restoring } from "../session/restoring.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Caller, Handlers } from "./bind.ts";
 import type { ContextHandlers } from "./context-handlers.ts";
@@ -37,6 +38,7 @@ export function handlers(rooms: {
   backups: Backups;
   queries: SessionQueries;
   pruning: Pruning;
+  restoring: Restoring;
   approvals: Approvals;
   diskUse: Handlers["diskUse"];
   listAgents: Handlers["listAgents"];
@@ -144,6 +146,8 @@ export function handlers(rooms: {
     },
     getApproval: ({ params }, { reach }) => approvals.get(params.id, reach === undefined ? undefined : queries.descendants(reach)),
     answerApproval: ({ params, body }, { actor }) => approvals.answer(params.id, { ...body, actor }),
+    listGenerations: () => rooms.restoring.list(),
+    restoreSessions: ({ body }, { actor }) => rooms.restoring.run({ ...body, actor }),
     prune: ({ body }, { actor }) => pruning.ask(body, actor),
     diskUse,
     listAgents,

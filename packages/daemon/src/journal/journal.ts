@@ -164,6 +164,13 @@ export class Journal {
     return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
   }
 
+  /** The newest event of a type, or of all. */
+  lastOf(type?: EventType): AnyEvent | undefined {
+    const sql = `SELECT * FROM events ${type === undefined ? "" : "WHERE type = ?"} ORDER BY seq DESC LIMIT 1`;
+    const row = watched(this.#db, () => this.#db.prepare(sql).get(...(type === undefined ? [] : [type])));
+    return row && ({ ...row, data: JSON.parse(String(row.data)) } as unknown as AnyEvent);
+  }
+
   /**
    * Where a reader that names `after` goes on; refuses a place beyond the end, one in what was pruned, and one in another epoch whose
    * event is not here. Where it is, everything up to it is as the reader knows it: what was lost with that epoch came later.

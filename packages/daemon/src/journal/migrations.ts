@@ -179,4 +179,13 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE messages ADD COLUMN addition TEXT;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN lost_run INTEGER;
+  CREATE TABLE generations (
+    number INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    why TEXT NOT NULL,
+    sessions TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

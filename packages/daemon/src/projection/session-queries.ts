@@ -57,6 +57,8 @@ export interface SessionRecord {
   durationMs: number | null;
   viewedAt: string | null;
   turns: number;
+  /** The run that vanished with its keeper, or with the machine, until a later one has shown that it is back. */
+  lostRun: number | null;
   conversation: string | null;
   conversations: Session["conversations"];
   statusAt: string | null;
@@ -141,6 +143,11 @@ export class SessionQueries {
   ended(): SessionRecord[] {
     const rest = `WHERE s.status NOT IN ${LIVE} AND s.restart_at IS NULL ORDER BY r.ended_seq, s.created_seq`;
     return this.#all(rest);
+  }
+
+  /** Those that were lost and have not come back; they may run. */
+  lost(): SessionRecord[] {
+    return this.#read("WHERE s.lost_run IS NOT NULL");
   }
 
   counts(): { running: number; ended: number } {
@@ -254,6 +261,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     viewedAt: row.viewed_at as string | null,
     turns: row.turns as number,
     conversation: row.conversation as string | null,
+    lostRun: row.lost_run as number | null,
     conversations: JSON.parse(row.conversations as string) as Session["conversations"],
     statusAt: row.status_at as string | null,
     standing: row.standing === null ? null : (JSON.parse(row.standing as string) as RecordedStanding),

@@ -90,6 +90,7 @@ const APPLY: Apply = {
   "session.started"(s, { session, data, at }) {
     s.startRun.run(data.pid, data.pidStart, data.outputPath, data.startedAt ?? at, session, data.run);
     s.working.run(session);
+    s.shellCameBack.run(session, data.run);
   },
   "session.adopted"(s, { session, data, at }) {
     s.forgetRun.run(session, data.run);
@@ -103,6 +104,7 @@ const APPLY: Apply = {
     s.status.run(status, session, run);
     s.standing.run(since, JSON.stringify({ turn, attention, background, hung, evidence, sinceBoot }), session, run);
     if (turnBegan) s.turn.run(session);
+    if (status !== "unknown") s.cameBack.run(session, run);
   },
   "session.conversation_changed"(s, { session, data, at }) {
     converse(s, { session, id: data.conversation, run: data.run, since: at });
@@ -128,6 +130,11 @@ const APPLY: Apply = {
       data.run,
     );
     s.status.run(statusAtEnd(data), session, data.run);
+    if (data.cause === "lost") s.lose.run(data.run, session);
+    else if (data.cause === "stopped" || data.exit?.code === 0) s.cameBack.run(session, data.run);
+  },
+  "session.restore_due"(s, { session, data }) {
+    s.lose.run(data.run, session);
   },
   "session.viewed"(s, { session, data, at }) {
     s.view.run(at, session, data.run);
@@ -222,6 +229,9 @@ const SQL = {
   standing: "UPDATE runs SET status_at = ?, standing = ? WHERE session = ? AND run = ?",
   turn: "UPDATE sessions SET turns = turns + 1 WHERE id = ?",
   conversation: "UPDATE sessions SET conversation = ?, conversations = ? WHERE id = ?",
+  lose: "UPDATE sessions SET lost_run = ? WHERE id = ?",
+  cameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ?",
+  shellCameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ? AND kind = 'shell'",
   conversationsOf: "SELECT conversations FROM sessions WHERE id = ?",
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",

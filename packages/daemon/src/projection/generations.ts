@@ -1,0 +1,28 @@
+/** What was lost at one time, derived from `generation.recorded`. The newest are kept. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Generation } from "@holdfast/contract";
+import { watched } from "../journal/database.ts";
+import type { Projection } from "../journal/journal.ts";
+
+const KEPT = 20;
+
+export const generationsProjection: Projection = {
+  tables: ["generations"],
+  apply(db, { type, data, at }) {
+    if (type !== "generation.recorded") return;
+    const sql = "INSERT INTO generations (number, at, why, sessions) VALUES (?, ?, ?, ?)";
+    db.prepare(sql).run(data.number, at, data.why, JSON.stringify(data.sessions));
+    db.prepare("DELETE FROM generations WHERE number <= ?").run(data.number - KEPT);
+  },
+};
+
+/** Newest first. */
+export function readGenerations(db: DatabaseSync): Generation[] {
+  const rows = watched(db, () => db.prepare("SELECT * FROM generations ORDER BY number DESC").all());
+  return rows.map(({ number, at, why, sessions }) => ({
+    number: number as number,
+    at: at as string,
+    why: why as Generation["why"],
+    sessions: JSON.parse(sessions as string) as Generation["sessions"],
+  }));
+}

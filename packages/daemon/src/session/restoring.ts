@@ -1,0 +1,249 @@
+/**
+ * Brings back what ran when the machine, or what keeps sessions, went down. What was lost at one time is a generation: written down once, with
+ * the conversation each was in, and kept whatever a restore makes of it. A session is due until a later run of it has shown that it is back; so a
+ * restore can be run again, and tries only what is missing.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import {
+  type AnyEvent,
+  type Generation,
+  HoldfastError,
+  hasEnded,
+  type Principal,
+  type RestoreItem,
+  type SessionId,
+} from "@holdfast/contract";
+import { boot, counted, describe, log } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import type { Journal } from "../journal/journal.ts";
+import { readGenerations } from "../projection/generations.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { isInteractiveShell } from "./interactive-shell.ts";
+import { conversationToResume } from "./resume.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** Runs that vanish together are noticed one after the other. */
+const TOGETHER_MS = 500;
+
+/** How long an agent may take to show anything: some take half a minute on a busy machine. */
+const SHOWS_MS = 60_000;
+
+/** Starts at once: an agent takes a core for seconds. */
+const AT_ONCE = 3;
+
+/** So often the daemon tries by itself, within this time, before it leaves it to a person. */
+const MOST_TRIES = 3;
+const TRIES_WITHIN_MS = 10 * 60_000;
+
+/** How long before the machine went down a program may have ended by its hand. */
+const SHUTDOWN_MS = 120_000;
+
+export class Restoring implements Disposable {
+  readonly #journal: Journal;
+  readonly #db: DatabaseSync;
+  readonly #queries: SessionQueries;
+  readonly #sessions: Sessions;
+  readonly #auto: boolean;
+  readonly #ending = new AbortController();
+  #running = false;
+
+  constructor(options: { journal: Journal; db: DatabaseSync; queries: SessionQueries; sessions: Sessions; auto: boolean }) {
+    this.#journal = options.journal;
+    this.#db = options.db;
+    this.#queries = options.queries;
+    this.#sessions = options.sessions;
+    this.#auto = options.auto;
+  }
+
+  /** `lastEvent`: the last before this daemon's own. */
+  begin(lastEvent: AnyEvent | undefined): void {
+    const ended = this.#queries.ended();
+    const lastSeen = Math.max(...ended.map(({ endedAt }) => Date.parse(endedAt ?? "") || 0), Date.parse(lastEvent?.at ?? "") || 0);
+    const down = ended.filter((record) => endedByShutdown(record, { boot: bootId(), lastSeen }));
+    for (const { id, run } of down) this.#journal.append({ type: "session.restore_due", actor: DAEMON, session: id, data: { run } });
+    this.#record();
+    this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`what is lost is not written down any more: ${describe(error)}`));
+    if (this.#auto) this.#restoreByItself().catch((error: unknown) => log(`restore: ${describe(error)}`));
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort();
+  }
+
+  list(): { generations: Generation[]; due: RestoreItem[]; last: { at: string; auto: boolean; items: RestoreItem[] } | null } {
+    const last = this.#journal.lastOf("restore.ended");
+    const told = last && (last.data as { auto: boolean; items: RestoreItem[] });
+    return {
+      generations: readGenerations(this.#db),
+      due: this.#due().map((record) => this.#plan(record, record.conversation)),
+      last: told ? { at: last.at, auto: told.auto, items: told.items } : null,
+    };
+  }
+
+  async run(how: {
+    dryRun: boolean;
+    generation?: number | undefined;
+    names?: readonly string[] | undefined;
+    actor: Principal;
+    auto?: boolean;
+  }): Promise<{ generation: number | null; items: RestoreItem[] }> {
+    const wanted = this.#wanted(how);
+    const generation = how.generation ?? null;
+    const planned = wanted.map(({ record, conversation }) => this.#plan(record, conversation));
+    if (how.dryRun) return { generation, items: planned };
+    if (this.#running) throw new HoldfastError("restore_running", "a restore is under way", { hint: "wait for it: holdfast restore ls" });
+    this.#running = true;
+    try {
+      const items: RestoreItem[] = [];
+      const todo = wanted.map((each, index) => ({ ...each, item: planned[index] as RestoreItem, index }));
+      const work = async () => {
+        for (let next = todo.shift(); next; next = todo.shift()) {
+          items[next.index] =
+            next.item.outcome === "would" ? await this.#bring(next.record, next.conversation, next.item, how.actor) : next.item;
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      if (items.length > 0) {
+        const data = { generation, auto: how.auto ?? false, items };
+        this.#journal.append({ type: "restore.ended", actor: how.actor, session: null, data });
+      }
+      return { generation, items };
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  #wanted({ generation: number, names }: { generation?: number | undefined; names?: readonly string[] | undefined }) {
+    const chosen = names && new Set(names.map((name) => this.#queries.resolve(name).id));
+    const isChosen = ({ id }: { id: SessionId }) => chosen?.has(id) ?? true;
+    if (number === undefined) {
+      const records = names ? names.map((name) => this.#queries.resolve(name)) : this.#due();
+      return records.map((record) => ({ record, conversation: record.conversation }));
+    }
+    const generations = readGenerations(this.#db);
+    const generation = generations.find((each) => each.number === number);
+    if (!generation) {
+      throw new HoldfastError("generation_not_found", `nothing was lost under the number ${number}`, {
+        hint: "list what was: holdfast restore ls",
+        candidates: generations.map((each) => String(each.number)),
+      });
+    }
+    return generation.sessions.filter(isChosen).flatMap(({ id, conversation }) => {
+      const record = this.#queries.get(id);
+      return record ? [{ record, conversation }] : [];
+    });
+  }
+
+  /** Lost, and not running. */
+  #due(): SessionRecord[] {
+    return this.#queries.lost().filter(({ status }) => hasEnded(status));
+  }
+
+  #plan(record: SessionRecord, conversation: string | null): RestoreItem {
+    const { id, name, agent } = record;
+    const item = { id, name, agent, conversation, hint: null };
+    if (!hasEnded(record.status)) return { ...item, outcome: "skipped", why: "it runs" };
+    if (record.restartAt !== null) return { ...item, outcome: "skipped", why: "its policy starts it again by itself" };
+    if (record.kind === "shell" && !isInteractiveShell(record.command)) {
+      return { ...item, outcome: "skipped", why: "a command is not run again by itself", hint: `run it again: holdfast resume ${name}` };
+    }
+    try {
+      const known = conversationToResume(record, {
+        fresh: false,
+        conversation: record.turns > 0 ? (conversation ?? undefined) : undefined,
+      });
+      const why =
+        record.kind === "shell"
+          ? "a new shell in its directory"
+          : known === null
+            ? "begins anew: it had no turn yet"
+            : "goes on with its conversation";
+      return { ...item, outcome: "would", why };
+    } catch (error) {
+      const { message, hint = null } = HoldfastError.from(error);
+      return { ...item, outcome: "failed", why: message, hint };
+    }
+  }
+
+  async #bring(record: SessionRecord, conversation: string | null, item: RestoreItem, actor: Principal): Promise<RestoreItem> {
+    const again = `try again: holdfast restore ${record.name}; or begin anew: holdfast resume ${record.name} --fresh`;
+    try {
+      const asked = record.turns > 0 && record.kind !== "shell" ? (conversation ?? undefined) : undefined;
+      await this.#sessions.resume(record.id, { fresh: false, conversation: asked, why: "restore", actor });
+      const now = await this.#shown(record.id);
+      if (!now) return { ...item, outcome: "failed", why: "it was removed meanwhile" };
+      if (hasEnded(now.status)) {
+        const how = now.exit?.signal ?? (now.exit?.code == null ? now.status : `exit code ${now.exit.code}`);
+        const hint = `see what it said: holdfast logs ${record.name}; ${again}`;
+        return { ...item, outcome: "failed", why: `it was started, and ended at once (${how})`, hint };
+      }
+      if (record.kind === "shell" || now.standing !== null)
+        return { ...item, outcome: "back", why: item.why.replace("goes on", "went on") };
+      const hint = `look at it: holdfast attach ${record.name}`;
+      return { ...item, outcome: "started", why: "it runs; that it is ready does not show", hint };
+    } catch (error) {
+      const { message, hint = again } = HoldfastError.from(error);
+      return { ...item, outcome: "failed", why: message, hint };
+    }
+  }
+
+  /** The session once it shows something, has ended, or has had its time. */
+  async #shown(id: SessionId): Promise<SessionRecord | undefined> {
+    const signal = AbortSignal.any([AbortSignal.timeout(SHOWS_MS), this.#ending.signal]);
+    for (;;) {
+      const { seq } = this.#journal.cursor;
+      const record = this.#queries.get(id);
+      if (!record || hasEnded(record.status) || record.kind === "shell" || record.standing !== null || signal.aborted) return record;
+      await this.#journal.changed(seq, signal);
+    }
+  }
+
+  /** What was lost and is in no generation yet becomes one. */
+  #record(): void {
+    const generations = readGenerations(this.#db);
+    const known = new Set(generations.flatMap(({ sessions }) => sessions.map(({ id, run }) => `${id}-${run}`)));
+    const lost = this.#queries.lost().filter(({ id, lostRun }) => !known.has(`${id}-${lostRun}`));
+    if (lost.length === 0) return;
+    const why = lost.some(({ pidStart }) => bootId() !== null && pidStart !== null && !pidStart.startsWith(`${bootId()}-`))
+      ? "reboot"
+      : "keeper";
+    const sessions = lost.map(({ id, name, lostRun, conversation }) => ({ id, name, run: lostRun ?? 0, conversation }));
+    const data = { number: (generations[0]?.number ?? 0) + 1, why, sessions } as const;
+    this.#journal.append({ type: "generation.recorded", actor: DAEMON, session: null, data });
+    log(`${counted(sessions.length, "session")} lost (${why}); to bring them back: holdfast restore`);
+  }
+
+  async #follow(from: number): Promise<void> {
+    const { signal } = this.#ending;
+    for (let seq = from; !signal.aborted; ) {
+      await this.#journal.changed(seq, signal);
+      const end = this.#journal.cursor.seq;
+      const isLost = this.#journal.readAfter(seq, 1000, { types: ["session.ended"] }).some(({ data }) => data.cause === "lost");
+      seq = end;
+      if (!isLost) continue;
+      await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS).unref());
+      if (!signal.aborted) this.#record();
+    }
+  }
+
+  async #restoreByItself(): Promise<void> {
+    if (this.#due().length === 0) return;
+    const since = new Date(Date.now() - TRIES_WITHIN_MS).toISOString();
+    const tries = this.#journal.readAfter(0, 1000, { types: ["restore.ended"], since }).filter(({ data }) => data.auto === true);
+    if (tries.length >= MOST_TRIES) return log(`restore: tried ${tries.length} times by itself; now somebody has to: holdfast restore`);
+    const { items } = await this.run({ dryRun: false, actor: DAEMON, auto: true });
+    log(`restore: ${items.map(({ name, outcome }) => `${name} ${outcome}`).join(", ")}`);
+  }
+}
+
+/** Killed as everything is when a machine goes down in order, and not by somebody who wanted it ended. */
+export function endedByShutdown(record: SessionRecord, at: { boot: string | null; lastSeen: number }): boolean {
+  const { pidStart, endedAt, exit, cause, lostRun, restartAt } = record;
+  if (at.boot === null || pidStart === null || pidStart.startsWith(`${at.boot}-`) || endedAt === null) return false;
+  if (lostRun !== null || restartAt !== null || cause !== "exited" || at.lastSeen - Date.parse(endedAt) > SHUTDOWN_MS) return false;
+  return ["SIGTERM", "SIGHUP", "SIGKILL"].includes(exit?.signal ?? "") || [129, 137, 143].includes(exit?.code ?? -1);
+}
+
+function bootId(): string | null {
+  return process.platform === "linux" ? boot() : null;
+}

@@ -1,0 +1,98 @@
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Generation, RestoreItem, Session } from "@holdfast/contract";
+import { signalProcess } from "@holdfast/platform";
+import { describe, expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+async function told(home: TestHome, name: string, word: string, ...flags: string[]): Promise<Session> {
+  await home.ok(["spawn", "demo", "--name", name, "--prompt", word, ...flags, "--", "--fast"]);
+  return home.until(name, ({ status, turns }) => status === "idle" && turns === 1);
+}
+
+/** As a machine that goes down: everything of the home, at once, so that nothing of it sees another end. */
+async function pullThePlug(home: TestHome): Promise<void> {
+  await home.daemonPid();
+  for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const { pid, start } of home.processes()) signalProcess(pid, start, signal);
+  await eventually(() => home.processes().length === 0);
+}
+
+type Restored = { generation: number | null; items: RestoreItem[] };
+
+describe.each(["tmux", "native"])("on the %s host", (host) => {
+  test("after everything that belongs to a home was killed, restore brings it back from the disk alone, and says what did not and why (NEW-02 resume)", async () => {
+    await using home = new TestHome();
+    const sun = await told(home, "sun", "speak of the sun", "--host", host);
+    const sea = await told(home, "sea", "speak of the sea", "--host", host);
+    await home.json(["spawn", "shell", "--name", "sh", "--host", host]);
+    await home.run("exec sleep 1000", "--name", "cmd", "--host", host);
+    await told(home, "ended", "say bye", "--host", host);
+    await home.ok(["stop", "ended"]);
+    await pullThePlug(home);
+    const forgotten = path.join(home.env.HOME ?? "", ".local/state/holdfast-demo", `${sea.conversation}.jsonl`);
+    renameSync(forgotten, `${forgotten}.away`);
+
+    const planned = await home.json<Restored>(["restore", "--dry-run"]);
+    expect(planned.items.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual(["sun would", "sea would", "sh would", "cmd skipped"]);
+    expect(await home.session("sun")).toMatchObject({ status: "lost", runs: 1 });
+
+    const first = await home.cli(["restore", "--json"]);
+    expect(first.code).toBe(32);
+    const { items } = JSON.parse(first.stdout) as Restored;
+    expect(items).toMatchObject([
+      { name: "sun", outcome: "back", conversation: sun.conversation },
+      { name: "sea", outcome: "failed", why: expect.stringContaining("exit code 1"), hint: expect.stringContaining("holdfast logs sea") },
+      { name: "sh", outcome: "back" },
+      { name: "cmd", outcome: "skipped", hint: expect.stringContaining("holdfast resume cmd") },
+    ]);
+    expect(await home.session("sun")).toMatchObject({ status: "idle", runs: 2, conversation: sun.conversation });
+    expect(await home.ok(["screen", "sun"])).toContain("speak of the sun");
+    expect(await home.session("sea")).toMatchObject({ status: "failed", conversation: sea.conversation });
+
+    renameSync(`${forgotten}.away`, forgotten);
+    const again = await home.json<Restored>(["restore"]);
+    expect(again.items.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual(["sea back", "cmd skipped"]);
+    expect(await home.ok(["screen", "sea"])).toContain("speak of the sea");
+    expect(await home.session("sun")).toMatchObject({ runs: 2 });
+  });
+});
+
+test("what was lost is written down once, and a restore that went wrong can be repeated with the conversations of then", async () => {
+  await using home = new TestHome();
+  const before = await told(home, "api", "remember the tides", "--host", "native");
+  await pullThePlug(home);
+  const { generations } = await home.json<{ generations: Generation[] }>(["restore", "ls"]);
+  expect(generations).toMatchObject([{ number: 1, why: "keeper", sessions: [{ name: "api", run: 1, conversation: before.conversation }] }]);
+  await home.ok(["resume", "api", "--fresh"]);
+  const fresh = await home.until("api", ({ status }) => status === "idle");
+  expect(fresh.conversation).not.toBe(before.conversation);
+  await home.ok(["stop", "api"]);
+  expect((await home.json<Restored>(["restore"])).items).toEqual([]);
+  const { items } = await home.json<Restored>(["restore", "--generation", "1"]);
+  expect(items).toMatchObject([{ name: "api", outcome: "back", conversation: before.conversation }]);
+  expect(await home.ok(["screen", "api"])).toContain("remember the tides");
+  expect((await home.cli(["restore", "--generation", "7"])).code).toBe(3);
+  expect(await home.ok(["restore", "ls"])).toContain("what kept them vanished");
+});
+
+test('with restore = "auto" the daemon does it at its start, and after a few tries in vain leaves it to a person', async () => {
+  await using home = new TestHome();
+  const configuration = path.join(home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(configuration, { recursive: true });
+  writeFileSync(path.join(configuration, "config.toml"), 'restore = "auto"\n');
+  const before = await told(home, "api", "remember the tides", "--host", "native");
+  await pullThePlug(home);
+  await home.ok(["up"]);
+  expect(await home.until("api", ({ status }) => status === "idle")).toMatchObject({ runs: 2, conversation: before.conversation });
+  renameSync(path.join(home.env.HOME ?? "", ".local/state/holdfast-demo"), path.join(home.root, "away"));
+  await pullThePlug(home);
+  for (const runs of [3, 4]) {
+    await home.ok(["up"]);
+    await home.until("api", (session) => session.runs === runs && session.endedAt !== null);
+    await eventually(async () => (await home.ok(["events", "--type", "restore.ended"])).trim().split("\n").length === runs - 1);
+    await home.ok(["down"]);
+  }
+  await home.ok(["up"]);
+  await eventually(() => home.ok(["restore", "ls"]).then((text) => text.includes("not back yet: api")));
+  expect(await home.session("api")).toMatchObject({ runs: 4, conversation: before.conversation });
+});
