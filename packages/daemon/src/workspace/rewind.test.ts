@@ -276,61 +276,49 @@ test("Windows line ends come back as they were where git makes them", async () =
   expect(repository.git("status", "--porcelain")).toBe("?? new.txt");
 });
 
-/**
- * A git in front of the real one: at the first command with these words it kills whoever called it. `after`: when the command is done;
- * otherwise the command never runs.
- */
-function deadlyGit(repository: Scratch, words: string, after: boolean): string {
+/** A git in front of the real one: at the first command with these words it kills whoever called it, when the command is done or in the middle of it. */
+function deadlyGit(repository: Scratch, { words, middle }: { words: string; middle?: string }): string {
   const directory = join(repository.directory, "deadly");
   mkdirSync(directory, { recursive: true });
   const real = spawnSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).stdout.trim();
-  const kill = "kill -9 $PPID; exit 1";
-  writeFileSync(
-    join(directory, "git"),
-    `#!/bin/sh\ncase " $* " in *"${words}"*) ${after ? `'${real}' "$@"; ` : ""}${kill};; esac\nexec '${real}' "$@"\n`,
-    { mode: 0o755 },
-  );
+  const script = `#!/bin/sh\ncase " $* " in *" ${words} "*) ${middle ?? `'${real}' "$@"`}; kill -9 $PPID; exit 1;; esac\nexec '${real}' "$@"\n`;
+  writeFileSync(join(directory, "git"), script, { mode: 0o755 });
   return directory;
 }
 
-const STEPS = [
-  " write-tree ",
-  " commit-tree ",
-  " update-ref refs/holdfast",
-  " read-tree -m -u ",
-  " update-ref -m ",
-  " symbolic-ref -m ",
-  " read-tree --reset ",
-];
+test.each([
+  { step: "it wrote what was there", words: "commit-tree" },
+  { step: "that was a checkpoint", words: `update-ref refs/holdfast/checkpoints/${WORKSPACE}/2` },
+  { step: "some files were written", words: "read-tree -m -u", middle: "printf later > changed.txt; rm -rf becomes-directory new" },
+  { step: "all files were written", words: "read-tree -m -u" },
+  { step: "the branch was moved", words: "update-ref -m" },
+  { step: "the branch was checked out", words: "symbolic-ref -m" },
+  { step: "nothing was staged", words: "read-tree --reset" },
+])("killed when $step, it is mended by a second rewind, and what was there can be brought back", async (death) => {
+  using repository = begin();
+  const wasThere = onDisk(repository);
+  const wasHead = head(repository);
+  const first = await checkpoint(repository);
+  work(repository);
+  repository.git("checkout", "--quiet", "-b", "topic");
+  const thenThere = onDisk(repository);
+  const thenHead = head(repository);
+  const program = `const { rewind } = await import(${JSON.stringify(join(import.meta.dirname, "rewind.ts"))}); await rewind(...JSON.parse(process.argv[1]));`;
+  const env = { ...repository.env, PATH: `${deadlyGit(repository, death)}:${repository.env.PATH}` };
+  const killed = spawnSync(process.execPath, [
+    "--input-type=module",
+    "-e",
+    program,
+    JSON.stringify([{ ...placeOf(repository), env }, first]),
+  ]);
+  expect(killed.signal, String(killed.stderr)).toBe("SIGKILL");
 
-test.each(STEPS.flatMap((words) => [false, true].map((after) => ({ words, step: words.trim(), when: after ? "after" : "before", after }))))(
-  "killed $when $step, a second rewind mends it, and what was there can be brought back",
-  async ({ words, after }) => {
-    using repository = begin();
-    const wasThere = onDisk(repository);
-    const wasHead = head(repository);
-    const first = await checkpoint(repository);
-    work(repository);
-    repository.git("checkout", "--quiet", "-b", "topic");
-    const thenThere = onDisk(repository);
-    const thenHead = head(repository);
-    const program = `const { rewind } = await import(${JSON.stringify(join(import.meta.dirname, "rewind.ts"))}); await rewind(...JSON.parse(process.argv[1]));`;
-    const env = { ...repository.env, PATH: `${deadlyGit(repository, words, after)}:${repository.env.PATH}` };
-    const killed = spawnSync(process.execPath, [
-      "--input-type=module",
-      "-e",
-      program,
-      JSON.stringify([{ ...placeOf(repository), env }, first]),
-    ]);
-    expect(killed.signal, String(killed.stderr)).toBe("SIGKILL");
-
-    await rewind(placeOf(repository), first);
-    expect(onDisk(repository)).toEqual({ ...wasThere, "noise.log": "later\n" });
-    expect(head(repository)).toEqual(wasHead);
-    expect(staged(repository)).toBe("");
-    const before = (await listCheckpoints(repository.path, WORKSPACE, repository.env)).find(({ why }) => why === "rewind");
-    await rewind(placeOf(repository), before as Checkpoint);
-    expect(onDisk(repository)).toEqual(thenThere);
-    expect(head(repository)).toEqual(thenHead);
-  },
-);
+  await rewind(placeOf(repository), first);
+  expect(onDisk(repository)).toEqual({ ...wasThere, "noise.log": "later\n" });
+  expect(head(repository)).toEqual(wasHead);
+  expect(staged(repository)).toBe("");
+  const before = (await listCheckpoints(repository.path, WORKSPACE, repository.env)).find(({ why }) => why === "rewind");
+  await rewind(placeOf(repository), before as Checkpoint);
+  expect(onDisk(repository)).toEqual(thenThere);
+  expect(head(repository)).toEqual(thenHead);
+});
