@@ -169,7 +169,13 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const tokenQueries = new TokenQueries(db);
   const tokens = new Tokens({ home, journal, queries: tokenQueries });
   const refusals = new Refusals({ journal });
-  const gate = new Gate({ access: new Access({ home, queries, tokens: tokenQueries, refusals }), refusals, queries });
+  const workspaceQueries = new WorkspaceQueries(db);
+  const gate = new Gate({
+    access: new Access({ home, queries, tokens: tokenQueries, refusals }),
+    refusals,
+    queries,
+    workspaces: workspaceQueries,
+  });
   const tmux = openTmux(home, configuration);
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
@@ -190,7 +196,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   status.parkWith(approvals);
   status.followWith(approvals.follow);
-  const workspaces = new Workspaces({ home, journal, queries: new WorkspaceQueries(db) });
+  const workspaces = new Workspaces({ home, journal, queries: workspaceQueries });
   const radar = new Radar({ home, journal, queries: workspaces.queries });
   const envOf = (id: SessionId) => readEnvironment(home, id);
   const checkpoints = new Checkpoints({ journal, sessions: queries, envOf });

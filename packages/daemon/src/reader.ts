@@ -93,14 +93,20 @@ export async function serveReader(options: {
   const queries = new SessionQueries(db);
   const tokenQueries = new TokenQueries(db);
   const refusals = new Refusals({ journal });
-  const gate = new Gate({ access: new Access({ home, queries, tokens: tokenQueries, refusals }), refusals, queries });
+  const workspaceQueries = new WorkspaceQueries(db);
+  const gate = new Gate({
+    access: new Access({ home, queries, tokens: tokenQueries, refusals }),
+    refusals,
+    queries,
+    workspaces: workspaceQueries,
+  });
   const hosts = new Map();
   const reserve = new Reserve(join(options.place, "reserve"));
   const { recordingLimit } = configuration;
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit });
   const profiles = new Profiles(() => []);
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
-  const workspaces = new Workspaces({ home, journal, queries: new WorkspaceQueries(db) });
+  const workspaces = new Workspaces({ home, journal, queries: workspaceQueries });
   const sessions = new Sessions({
     home,
     workspaces,

@@ -9,6 +9,8 @@ import { sessionPrincipal } from "../access/principal.ts";
 import { resolveWithin } from "../access/reach.ts";
 import type { Refusals } from "../access/refusals.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
+import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { findWorkspace, reachesWorkspace } from "./workspace-reach.ts";
 
 export interface Headers {
   host: string | undefined;
@@ -33,11 +35,13 @@ export class Gate {
   readonly #access: Access;
   readonly #refusals: Refusals;
   readonly #queries: SessionQueries;
+  readonly #workspaces: WorkspaceQueries;
 
-  constructor(options: { access: Access; refusals: Refusals; queries: SessionQueries }) {
+  constructor(options: { access: Access; refusals: Refusals; queries: SessionQueries; workspaces: WorkspaceQueries }) {
     this.#access = options.access;
     this.#refusals = options.refusals;
     this.#queries = options.queries;
+    this.#workspaces = options.workspaces;
   }
 
   admit(headers: Headers, door: Door): Identity {
@@ -54,7 +58,9 @@ export class Gate {
       throw refused.error;
     }
     const { ref } = params;
-    if (identity.reach === undefined || ref === undefined || !endpoint.path.startsWith("/sessions/")) return params;
+    if (identity.reach === undefined || ref === undefined) return params;
+    if (endpoint.path.startsWith("/workspaces/")) return { ...params, ref: this.resolveWorkspace(identity.reach, name, ref).id };
+    if (!endpoint.path.startsWith("/sessions/")) return params;
     const id = this.resolve(identity.reach, name, ref);
     if (TYPES.has(name)) this.refuseApproving(identity.reach, name, id);
     return { ...params, ref: id };
@@ -74,6 +80,14 @@ export class Gate {
   refuse(reach: SessionId, name: EndpointName, why: string): HoldfastError {
     this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why });
     return new HoldfastError("forbidden", why, { hint: "a session reaches itself, its children, and what they work in" });
+  }
+
+  /** The workspace that a session means by `ref`; throws `forbidden` for another's. */
+  resolveWorkspace(reach: SessionId, name: EndpointName, ref: string): WorkspaceRecord {
+    const tables = { workspaces: this.#workspaces, sessions: this.#queries };
+    const found = findWorkspace(tables, ref);
+    if (!reachesWorkspace(tables, reach, found)) throw this.refuse(reach, name, `the workspace ${found.name} is not this session's`);
+    return found;
   }
 
   /** The id of what a session means by `ref`; throws `forbidden` for another's. */

@@ -17,7 +17,12 @@ class Events implements AsyncDisposable {
 
   constructor(source: (events: Events) => AsyncGenerator<AnyEvent | undefined>, stalledMs?: number) {
     const identity = { actor: "user:tester", scope: "owner", reach: undefined, lasts: true, isValid: () => true };
-    const gate = new Gate({ access: { identify: () => identity } as never, refusals: {} as never, queries: {} as never });
+    const gate = new Gate({
+      access: { identify: () => identity } as never,
+      refusals: {} as never,
+      queries: {} as never,
+      workspaces: {} as never,
+    });
     const socketEvents = () => source(this);
     const how = { gate, door: UNIX_DOOR as Door, ...(stalledMs === undefined ? {} : { stalledMs }) };
     this.#served = serve({ fetch: () => new Response() }, eventSockets({ socketEvents }, how));

@@ -1,5 +1,4 @@
 import type { EndpointName, SessionId } from "@holdfast/contract";
-import { sessionPrincipal } from "../access/principal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { readableName } from "../session/readable-name.ts";
@@ -8,6 +7,7 @@ import type { Checkpoints } from "../workspace/workspace-checkpoints.ts";
 import type { Workspaces } from "../workspace/workspaces.ts";
 import type { Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";
+import { findWorkspace, reachesWorkspace } from "./workspace-reach.ts";
 
 export type WorkspaceHandlers = Pick<
   Handlers,
@@ -64,18 +64,9 @@ export function workspaceHandlers(rooms: {
 
 /** Which one is meant, and whether who asks may. */
 export function workspaceFinder({ workspaces, queries, gate }: { workspaces: Workspaces; queries: SessionQueries; gate: Gate }) {
-  /** A session reaches the workspaces that it or a descendant made or works in. */
-  const reaches = (reach: SessionId, record: WorkspaceRecord): boolean => {
-    const own = queries.descendants(reach);
-    return own.some((id) => record.owner === sessionPrincipal(id) || queries.get(id)?.workspace?.id === record.id);
-  };
-  /** By name or id, by a path in it, or by a session that works in it. */
-  const find = (ref: string, reach: SessionId | undefined, name: EndpointName): WorkspaceRecord => {
-    const inside = ref.startsWith("/") ? workspaces.queries.containing(ref) : undefined;
-    const lived = inside ?? workspaces.queries.byName(ref) ?? queries.byName(ref)?.workspace?.id;
-    const found = typeof lived === "object" ? lived : workspaces.queries.resolve(lived ?? ref, { all: true });
-    if (reach !== undefined && !reaches(reach, found)) throw gate.refuse(reach, name, `the workspace ${found.name} is not this session's`);
-    return found;
-  };
+  const tables = { workspaces: workspaces.queries, sessions: queries };
+  const reaches = (reach: SessionId, record: WorkspaceRecord): boolean => reachesWorkspace(tables, reach, record);
+  const find = (ref: string, reach: SessionId | undefined, name: EndpointName): WorkspaceRecord =>
+    reach === undefined ? findWorkspace(tables, ref) : gate.resolveWorkspace(reach, name, ref);
   return { reaches, find };
 }
