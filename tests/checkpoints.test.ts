@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Checkpoint, CheckpointDiff, Session, Workspace } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
+import { TestRepository } from "./repository.ts";
 
 /** Does what it is told in `work COMMAND`, and is at work until it is told `ready`. */
 const DOER = `[agents.doer]
@@ -21,32 +21,23 @@ turn = "idle"
 `;
 
 class Project extends TestHome {
-  readonly repository: string;
+  readonly repository: TestRepository;
 
   constructor() {
     super();
-    Object.assign(this.env, { GIT_CONFIG_NOSYSTEM: "1" });
     const configuration = path.join(this.env.HOME ?? "", ".config", "holdfast");
     mkdirSync(configuration, { recursive: true });
     writeFileSync(path.join(configuration, "config.toml"), DOER);
-    this.repository = path.join(this.root, "app");
-    mkdirSync(this.repository);
-    this.git(this.repository, "init", "--quiet", "--initial-branch=main");
-    this.git(this.repository, "config", "--global", "user.name", "Ann");
-    this.git(this.repository, "config", "--global", "user.email", "ann@example.org");
-    writeFileSync(path.join(this.repository, "kept.txt"), "one\n");
-    writeFileSync(path.join(this.repository, ".gitignore"), "*.log\n");
-    this.git(this.repository, "add", ".");
-    this.git(this.repository, "commit", "--quiet", "--message=first");
+    this.repository = new TestRepository(this, { "kept.txt": "one\n", ".gitignore": "*.log\n" });
   }
 
   git(directory: string, ...args: string[]): string {
-    return execFileSync("git", args, { cwd: directory, env: this.env, encoding: "utf8" }).trim();
+    return this.repository.gitIn(directory, ...args).trim();
   }
 
   /** An agent in a worktree of its own, at rest, and what it began from is kept. */
   async doer(name: string): Promise<Session> {
-    const session = await this.json<Session>(["spawn", "doer", "--name", name, "--worktree"], { cwd: this.repository });
+    const session = await this.json<Session>(["spawn", "doer", "--name", name, "--worktree"], { cwd: this.repository.path });
     await this.until(name, ({ status }) => status === "idle");
     await this.checkpoint(name, ({ why }) => why === "start");
     return session;
@@ -188,7 +179,7 @@ test("any two checkpoints are compared, and one with what is there now (NEW-12 w
 
 test("an agent of which nobody knows when its turns end gets checkpoints on request, and a plain directory none", async () => {
   await using home = new Project();
-  await home.ok(["run", "--name", "sh", "--worktree", "--", "sh", "-c", "echo made > made.txt; exec cat"], { cwd: home.repository });
+  await home.ok(["run", "--name", "sh", "--worktree", "--", "sh", "-c", "echo made > made.txt; exec cat"], { cwd: home.repository.path });
   const { path: tree } = await home.workspace("sh");
   await eventually(() => existsSync(path.join(tree, "made.txt")));
   expect(await home.ok(["checkpoint", "ls", "sh"])).toBe("sh has no checkpoint yet. Make one: holdfast checkpoint create sh\n");
@@ -241,4 +232,18 @@ test("a session that is stopped in a turn leaves a checkpoint; its checkpoints g
   });
   expect(left).toMatchObject([{ number: 3, turn: 2 }]);
   expect(await home.ok(["checkpoint", "ls"], { cwd: tree })).toMatch(/turn 2 of [a-z2-7]{10}/);
+});
+
+test("all checkpoints go with the workspace, and one that was recovered begins anew", async () => {
+  await using home = new Project();
+  await home.doer("fix");
+  await home.turn("fix", "echo two > new.txt");
+  await home.ok(["stop", "fix"]);
+  await home.ok(["workspace", "rm", "fix", "--force"]);
+  const refs = () => home.repository.git("for-each-ref", "--format=%(refname)", "refs/holdfast/checkpoints");
+  await eventually(() => refs() === "");
+  const refused = await home.cli(["checkpoint", "ls", "fix"]);
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining("holdfast workspace recover fix") });
+  await home.ok(["workspace", "recover", "fix"]);
+  expect(await home.ok(["checkpoint", "create", "fix"])).toMatch(/^Checkpoint 1: /);
 });

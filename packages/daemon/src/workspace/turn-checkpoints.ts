@@ -68,8 +68,9 @@ export class TurnCheckpoints implements Disposable {
 
   async #read(from: number): Promise<void> {
     const { signal } = this.#ending;
-    for (let seq = from; !signal.aborted; ) {
+    for (let seq = from; ; ) {
       await this.#journal.changed(seq, signal);
+      if (signal.aborted) return;
       const end = this.#journal.cursor.seq;
       const events = this.#journal.readAfter(seq, BATCH, { types: FOLLOWED });
       for (const event of events) this.#take(event);
