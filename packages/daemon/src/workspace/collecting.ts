@@ -103,11 +103,10 @@ export class Collecting {
   }
 
   async #repositories(env: Environment): Promise<string[]> {
-    const found = new Set<string>();
-    for (const { repo } of this.#queries.list({ all: true })) {
-      if (repo !== null && existsSync(repo) && (await findRepository(repo, env).catch(() => undefined))) found.add(repo);
-    }
-    return [...found];
+    const known = new Set(this.#queries.list({ all: true }).flatMap(({ repo }) => (repo === null ? [] : [repo])));
+    const found: string[] = [];
+    for (const repo of known) if (existsSync(repo) && (await findRepository(repo, env).catch(() => undefined))) found.push(repo);
+    return found;
   }
 
   /** Git's entries of worktrees of ours that nobody knows any more. */

@@ -124,12 +124,11 @@ export class Removing {
 
   async #finishOne(record: WorkspaceRecord, directory: string): Promise<void> {
     if (this.#queries.get(record.id)?.removedAt === null) return;
-    const isCopy = existsSync(join(directory, MARK));
-    const { repo } = record;
-    const kept =
-      isCopy && repo !== null && record.recoveryRef !== null
-        ? { tip: (await readRemains(repo, record.recoveryRef, {}))?.tip ?? null }
-        : await this.#keep(record, undefined);
+    // Without its directory under its name, or with one that was being brought back: what is kept has all of it.
+    const isWhole = record.kind === "worktree" && existsSync(record.path) && !existsSync(join(directory, MARK));
+    const { repo, recoveryRef: ref } = record;
+    const remains = repo === null || ref === null || !existsSync(repo) ? undefined : await readRemains(repo, ref, {});
+    const kept = isWhole ? await this.#keep(record, undefined) : { tip: remains?.tip ?? null };
     await this.#takeAway(record, kept);
   }
 

@@ -22,6 +22,7 @@ export async function takeAway({ spec, directory, tip }: Leaving, options: GitOp
   const notes: string[] = [];
   if (kind === "worktree" && path.startsWith(`${directory}/`)) {
     const going = join(directory, `removed-${basename(path)}`);
+    removeTree(going);
     if (existsSync(path)) renameSync(path, going);
     removeTree(going);
     if (repo !== null && existsSync(repo)) {

@@ -43,7 +43,9 @@ export async function addWorktree(
   const from = isNew ? ["-b", branch, where.path, remote ?? baseCommit] : [where.path, branch];
   // Locked: neither `git worktree prune` nor a slip removes it.
   const lock = ["--lock", "--reason", lockReason(where.name)];
-  const args = ["worktree", "add", "--quiet", ...(remote === undefined ? ["--no-track"] : ["--track"]), ...lock, ...from];
+  // Git takes either only with a new branch.
+  const track = isNew ? [remote === undefined ? "--no-track" : "--track"] : [];
+  const args = ["worktree", "add", "--quiet", ...track, ...lock, ...from];
   const added = await tryGit(directory, args, { env: where.env });
   if (added.code === 0) return lfsNotes(where.path, where.env);
   if (!/filter|smudge|git-lfs/i.test(added.stderr)) throw addFailed(added, where.path);
