@@ -108,7 +108,7 @@ async function waitsForDrafts(said: Said, world: RealWorld, agent: AgentName): P
   if (CHANNELED.includes(agent)) {
     await said.ends(message);
   } else {
-    expect(message).toMatchObject({ state: "queued", why: expect.stringMatching(/begun to type/) });
+    expect(message).toMatchObject({ state: "queued", why: expect.stringMatching(/composer is not empty/) });
     await sleep(STRAY_MS);
   }
   await world.shows(agent, "my half-typed draft");

@@ -149,3 +149,13 @@ test("explain says for each axis what is believed, by what and since when, and w
     others: [begun],
   });
 });
+
+test("what it waits for is told by whoever knows, where the most trusted one says only that it waits", () => {
+  const waits = (text: string | null) => ({ turn: "working", attention: { for: "approval", text, until: null } }) as const;
+  const file: Evidence = { source: "state_file", at: time(2000), claim: waits(null), what: "it says waiting" };
+  expect(fuse([file, screen(2100, waits("Edit file e.txt"))]).attention).toEqual({
+    value: { for: "approval", text: "Edit file e.txt", until: null },
+    evidence: file,
+  });
+  expect(fuse([file, screen(2100, { attention: { for: "question", text: "Which?", until: null } })]).attention?.value?.text).toBeNull();
+});

@@ -26,7 +26,16 @@ export const REDRAW_MS = 500;
 export const SLOW_REDRAW_MS = 2500;
 
 export function fuse(evidence: readonly Evidence[]): Standing {
-  return { turn: believe(evidence, "turn"), attention: believe(evidence, "attention"), background: believe(evidence, "background") };
+  const attention = believe(evidence, "attention");
+  return { turn: believe(evidence, "turn"), attention: attention && inWords(attention, evidence), background: believe(evidence, "background") };
+}
+
+/** A file may say that it waits, and only the screen for what. */
+function inWords({ value, evidence }: Believed<Attention | null>, all: readonly Evidence[]): Believed<Attention | null> {
+  if (value === null || value.text !== null) return { value, evidence };
+  const telling = SOURCES.map((source) => newestOf(all, source, "attention")?.claim.attention);
+  const text = telling.find((attention) => attention?.for === value.for && attention.text !== null)?.text ?? null;
+  return { value: { ...value, text }, evidence };
 }
 
 function believe<A extends keyof Claim>(all: readonly Evidence[], axis: A): Believed<Exclude<Claim[A], undefined>> | null {
