@@ -2,12 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Principal, SessionId } from "@holdfast/contract";
+import type { HostName, Principal, SessionId } from "@holdfast/contract";
 import { type Home, openHome, runDirectory } from "@holdfast/platform";
 import { expect, test, vi } from "vitest";
 import { DAEMON } from "../access/principal.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
 import { Profiles } from "../agent/profiles/index.ts";
+import type { Host } from "../host/host.ts";
 import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
 import { ApprovalQueries, type ApprovalRecord, approvalsProjection } from "../projection/approvals.ts";
@@ -35,6 +36,7 @@ class World implements AsyncDisposable {
   readonly hooks: ChildProcessWithoutNullStreams[] = [];
   readonly agent: string;
   rules: Rule[] = [];
+  hosts = new Map<HostName, Host>();
   #status: AgentStatus | undefined;
   #approvals: Approvals | undefined;
 
@@ -53,8 +55,8 @@ class World implements AsyncDisposable {
 
   /** A daemon begins. */
   begin(): Approvals {
-    const { home, journal, queries, sessions, profiles, rules } = this;
-    this.#status = new AgentStatus({ home, journal, queries: sessions, hosts: new Map(), profiles });
+    const { home, journal, queries, sessions, profiles, rules, hosts } = this;
+    this.#status = new AgentStatus({ home, journal, queries: sessions, hosts, profiles });
     this.#approvals = new Approvals({
       home,
       journal,
@@ -63,7 +65,7 @@ class World implements AsyncDisposable {
       profiles,
       status: this.#status,
       rules,
-      hosts: new Map(),
+      hosts,
       typing: () => new Turns(),
     });
     this.#status.parkWith(this.#approvals);
@@ -293,6 +295,21 @@ test("a hook whose question cannot be taken is let go, and what it asked is name
   const record = world.sessions.get(SESSION);
   expect(record && world.status.explain(record).unread).toEqual([expect.stringMatching(/unread\/.+\.ask$/)]);
 });
+
+test.each([null, "WriteFile a.txt\n... first 106 lines hidden (Ctrl+O to show) ...\n● 1. Allow once"])(
+  "what its screen does not show all of is not answered from the inbox, and it is said why: %j",
+  async (dialog) => {
+    await using world = new World("gemini");
+    world.hosts.set("tmux", { screen: () => new Promise(() => {}) } as unknown as Host);
+    const approvals = world.begin();
+    const asked = { id: "bbbbbbbbbb", run: 1, for: "approval", tool: null, input: null, text: "x", directory: "/", channel: "screen" } as const;
+    const data = { ...asked, expiresAt: null, otherwise: "", reasons: false, ask: null, dialog };
+    world.journal.append({ type: "approval.requested", actor: DAEMON, session: SESSION, data });
+    for (const decision of ["allow", "deny"] as const)
+      expect(() => approvals.answer("bbbbbbbbbb", { decision, actor: SOMEBODY })).toThrow("asks for more than its screen shows");
+    expect(approvals.get("bbbbbbbbbb")).toMatchObject({ status: "open", answers: [] });
+  },
+);
 
 test("a killed hook is found by the sweep", async () => {
   await using world = new World("codex");

@@ -33,7 +33,7 @@ import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/ag
 import type { Turns } from "../session/typing.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { isOver } from "./over.ts";
-import { noReason, notTaken, over, unanswerable } from "./refusals.ts";
+import { noReason, notAllShown, notTaken, over, unanswerable } from "./refusals.ts";
 import { answered, answering, type How, isDue, requestOf, resolved, shown, shownRequest, waiting } from "./request.ts";
 import { decide, type Rule } from "./rules.ts";
 
@@ -242,7 +242,8 @@ export class Approvals implements Parking, Disposable {
     const { decision } = answer;
     const channel = this.#profiles.find(approval.agent)?.approvals?.screen;
     const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
-    if (!channel?.keys || !host || dialog === null || decision === "answer") throw unanswerable(approval, decision);
+    if (!channel?.keys || !host || decision === "answer" || approval.for === "question") throw unanswerable(approval, decision);
+    if (dialog === null || channel.hidden?.test(dialog)) throw notAllShown(approval);
     if (answer.reason !== undefined) throw noReason(approval);
     return this.#typing().inTurn(session, async () => {
       const now = this.#queries.get(approval.id);

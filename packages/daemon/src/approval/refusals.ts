@@ -32,6 +32,13 @@ export function notTaken({ name, agent }: ApprovalRecord): HoldfastError {
   });
 }
 
+/** Nobody allows what nobody has seen. */
+export function notAllShown({ name, agent }: ApprovalRecord): HoldfastError {
+  return new HoldfastError("approval_unanswerable", `${name} (${agent}) asks for more than its screen shows: it is answered only there`, {
+    hint: `look at all of it, and answer it: holdfast attach ${name}`,
+  });
+}
+
 export function unanswerable(approval: ApprovalRecord, decision: Decision): HoldfastError {
   const { id, name, agent } = approval;
   if (approval.for === "question" && decision === "allow") {
