@@ -80,7 +80,10 @@ test("what somebody has half typed stays as it is, and the message comes when it
   await ready(home, "typed");
   await home.ok(["send", "typed", "my half-typed dra", "--no-enter"]);
   const said = await home.json<Message>(["send", "typed", "say hello"]);
-  expect(said).toMatchObject({ state: "queued", why: expect.stringMatching(/^demo's composer is not empty: .*; it waits until that is sent or gone$/) });
+  expect(said).toMatchObject({
+    state: "queued",
+    why: expect.stringMatching(/^demo's composer is not empty: .*; it waits until that is sent or gone$/),
+  });
   await home.ok(["send", "typed", "ft", "--no-enter"]);
   expect(await screenOf(home, "typed")).toMatch(/^> my half-typed draft$/m);
   await home.killDaemon();

@@ -81,12 +81,10 @@ export function commandOf(profile: Profile, context: LaunchContext): string[] {
   return typeof profile.command === "function" ? profile.command(context) : [...profile.command];
 }
 
-/** A value that begins with a dash would be taken for a flag. */
+/** Words of their own or parts of one, `--prompt={prompt}`. A word that is nothing else and begins with a dash would be taken for a flag. */
 export function filled(template: readonly string[], values: Readonly<Record<string, string>>): string[] {
   return template.map((word) => {
-    const value = /^\{(\w+)\}$/.exec(word)?.[1];
-    if (value === undefined) return word;
-    const text = values[value] ?? "";
-    return text.startsWith("-") ? ` ${text}` : text;
+    const text = word.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+    return word.startsWith("{") && text.startsWith("-") ? ` ${text}` : text;
   });
 }

@@ -54,6 +54,10 @@ test.each([
   ["[agents.x]\nprompt = ['{prompt}']", "config.toml: agents.x.command is missing"],
   ["[agents.x]\ncommand = 'x'", "config.toml: agents.x.command is not a list of words"],
   ["[agents.x]\ncommand = []", "config.toml: agents.x.command is not a list of words"],
+  ["[agents.x]\ncommand = ['x']\nprompt = ['-i']", "config.toml: agents.x.prompt has no place for what it is given"],
+  ["[agents.x]\ncommand = ['x']\nresume = ['-r']", "config.toml: agents.x.resume has no place for what it is given"],
+  ["[agents.x]\ncommand = ['x']\nsession_id = ['{id}']", "config.toml: agents.x.resume is missing: session_id is of no use without it"],
+  ["[agents.'my x']\ncommand = ['x']", 'config.toml: agents.my x: the name "my x" is not allowed'],
   ["[agents.x]\ncommand = ['x']\nscreen = 'y'", "config.toml: agents.x.screen is not a list of tables"],
   ["[agents.x]\ncommand = ['x']\n[[agents.x.screen]]\nturn = 'working'", "config.toml: agents.x.screen[0].line is missing"],
   [
@@ -72,4 +76,5 @@ test.each([
 test("what is put into an argument is never taken for a flag", () => {
   expect(filled(["-i", "{prompt}"], { prompt: "--help" })).toEqual(["-i", " --help"]);
   expect(filled(["--resume", "{id}"], { id: "a b'c" })).toEqual(["--resume", "a b'c"]);
+  expect(filled(["--prompt={prompt}"], { prompt: "-x {id} {prompt}" })).toEqual(["--prompt=-x {id} {prompt}"]);
 });

@@ -40,13 +40,21 @@ export function userProfiles(table: unknown, context: { file: string; builtIn(na
 }
 
 function profileOf(read: Reader, { name, table, base }: { name: string; table: unknown; base: Profile | undefined }): Profile {
-  checkName(name);
+  checkAgentName(read, name);
   const values = read.table(table);
   const words = (key: string) => (values[key] === undefined ? undefined : read.words(values[key], key));
+  /** Without a place for it, what is to be put there would be lost without a word. */
+  const template = (key: string, place: string) => {
+    const given = words(key);
+    if (!given || given.some((word) => word.includes(place))) return given;
+    throw read.wrong(key, `has no place for what it is given`, `for example: ${key} = ["--flag", "${place}"]`);
+  };
   const command = words("command") ?? base?.command;
   if (!command) throw read.wrong("command", "is missing", 'for example: command = ["my-agent"]');
-  const resume = words("resume") ?? base?.conversation?.resume;
-  const begin = words("session_id") ?? base?.conversation?.begin;
+  const resume = template("resume", "{id}") ?? base?.conversation?.resume;
+  const begin = template("session_id", "{id}") ?? base?.conversation?.begin;
+  if (begin && !resume)
+    throw read.wrong("resume", "is missing: session_id is of no use without it", 'for example: resume = ["--resume", "{id}"]');
   const screen =
     values.screen === undefined
       ? base?.screen
@@ -60,7 +68,7 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
   };
   const more = {
     version: words("version"),
-    prompt: words("prompt"),
+    prompt: template("prompt", "{prompt}"),
     interrupt: words("interrupt"),
     structured: words("structured"),
     screen,
@@ -69,6 +77,15 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
   if (resume)
     own.conversation = { ...(begin ? { begin } : {}), resume, ...(base?.conversation?.flags ? { flags: base.conversation.flags } : {}) };
   return own;
+}
+
+function checkAgentName(read: Reader, name: string): void {
+  try {
+    checkName(name);
+  } catch (error) {
+    const { message, hint = "" } = error as HoldfastError;
+    throw read.refusal(`: ${message}`, hint);
+  }
 }
 
 function ruleOf(read: Reader, value: unknown): ScreenRule {
@@ -104,12 +121,16 @@ class Reader {
   }
 
   wrong(key: string, what: string, hint: string): HoldfastError {
-    return new HoldfastError("usage", `${this.#file}: ${this.#path}.${key} ${what}`, { hint });
+    return this.refusal(`.${key} ${what}`, hint);
+  }
+
+  refusal(what: string, hint: string): HoldfastError {
+    return new HoldfastError("usage", `${this.#file}: ${this.#path}${what}`, { hint });
   }
 
   table(value: unknown): Table {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Table;
-    throw new HoldfastError("usage", `${this.#file}: ${this.#path} is not a table`, { hint: `for example: [${this.#path}]` });
+    throw this.refusal(" is not a table", `for example: [${this.#path}]`);
   }
 
   list(value: unknown, key: string): unknown[] {

@@ -302,7 +302,16 @@ test.each([null, "WriteFile a.txt\n... first 106 lines hidden (Ctrl+O to show) .
     await using world = new World("gemini");
     world.hosts.set("tmux", { screen: () => new Promise(() => {}) } as unknown as Host);
     const approvals = world.begin();
-    const asked = { id: "bbbbbbbbbb", run: 1, for: "approval", tool: null, input: null, text: "x", directory: "/", channel: "screen" } as const;
+    const asked = {
+      id: "bbbbbbbbbb",
+      run: 1,
+      for: "approval",
+      tool: null,
+      input: null,
+      text: "x",
+      directory: "/",
+      channel: "screen",
+    } as const;
     const data = { ...asked, expiresAt: null, otherwise: "", reasons: false, ask: null, dialog };
     world.journal.append({ type: "approval.requested", actor: DAEMON, session: SESSION, data });
     for (const decision of ["allow", "deny"] as const)

@@ -87,7 +87,8 @@ function decideQueued(message: MessageRecord, now: Situation): Action {
   if (now.turn === "working" && !message.steer) return hold("it is working; the message is handed over when the turn ends");
   if (now.channel !== undefined) return { do: "hand over" };
   if (now.composer === "none") return hold("its composer is not to be seen", 250);
-  if (now.composer !== "nothing") return hold("its composer is not empty: somebody types there, or an interrupted prompt came back; it waits until that is sent or gone");
+  if (now.composer !== "nothing")
+    return hold("its composer is not empty: somebody types there, or an interrupted prompt came back; it waits until that is sent or gone");
   return { do: "hand over" };
 }
 

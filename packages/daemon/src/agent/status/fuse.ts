@@ -27,7 +27,11 @@ export const SLOW_REDRAW_MS = 2500;
 
 export function fuse(evidence: readonly Evidence[]): Standing {
   const attention = believe(evidence, "attention");
-  return { turn: believe(evidence, "turn"), attention: attention && inWords(attention, evidence), background: believe(evidence, "background") };
+  return {
+    turn: believe(evidence, "turn"),
+    attention: attention && inWords(attention, evidence),
+    background: believe(evidence, "background"),
+  };
 }
 
 /** A file may say that it waits, and only the screen for what. */
