@@ -30,6 +30,6 @@ export function pointerTo(directory: string): string {
   return (
     `[Working Context: ${directory}/ keeps what is known of this work, also by agents before you. First read ${background} (what it is for), ${plan} ` +
     `(what to do), ${log} (what was done and found out) and ${results} there. Keep ${plan} and ${log} up to date as you work, and write ` +
-    `${results} at the end. Git ignores them: do not commit them.]`
+    `${results} at the end. Git ignores them: do not commit them, and where a tool refuses ignored files, use the shell.]`
   );
 }
