@@ -1,20 +1,13 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Generation, RestoreItem, Session } from "@holdfast/contract";
-import { signalProcess } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
+import { pullThePlug } from "./plug.ts";
 
 async function told(home: TestHome, name: string, word: string, ...flags: string[]): Promise<Session> {
   await home.ok(["spawn", "demo", "--name", name, "--prompt", word, ...flags, "--", "--fast"]);
   return home.until(name, ({ status, turns }) => status === "idle" && turns === 1);
-}
-
-/** As a machine that goes down: everything of the home, at once, so that nothing of it sees another end. */
-async function pullThePlug(home: TestHome): Promise<void> {
-  await home.daemonPid();
-  for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const { pid, start } of home.processes()) signalProcess(pid, start, signal);
-  await eventually(() => home.processes().length === 0);
 }
 
 type Restored = { generation: number | null; items: RestoreItem[] };

@@ -1,8 +1,6 @@
 /** What must hold when the daemon, or the agent, is killed. */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect } from "vitest";
-import { eventually, HOLDFAST } from "../home.ts";
+import { eventually } from "../home.ts";
 import type { AgentName } from "./agents.ts";
 import { becomes, interrupt } from "./watching.ts";
 import { RealWorld } from "./world.ts";
@@ -17,7 +15,7 @@ export async function survivesTheDaemon(agent: AgentName): Promise<void> {
   await becomes(world, agent, "working");
   await world.home.killDaemon();
   await eventually(async () => (await world.model.asked()).some(({ prompt, state }) => prompt.includes("the first") && state === "ended"));
-  await startDaemon(world);
+  await world.up();
   const first = await becomes(world, agent, "idle");
   expect(first.turns).toBe(1);
   expect(first.conversation).not.toBeNull();
@@ -27,7 +25,7 @@ export async function survivesTheDaemon(agent: AgentName): Promise<void> {
   await becomes(world, agent, "working");
   await world.shows(agent, /^\W*here I go bababa/m);
   await world.home.killDaemon();
-  await startDaemon(world);
+  await world.up();
   const second = await becomes(world, agent, "working");
   expect([second.turns, second.conversation]).toEqual([2, first.conversation]);
   await interrupt(world, agent);
@@ -65,9 +63,4 @@ export async function startsAnewWithoutATurn(agent: AgentName): Promise<void> {
   await world.prompt(agent, "say the first; talk 2s");
   const last = await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
   expect(last.conversation).toBe(next.conversation ?? last.conversation);
-}
-
-async function startDaemon(world: RealWorld): Promise<void> {
-  const [program = "", ...args] = [...world.model.prefix, HOLDFAST, "up"];
-  await promisify(execFile)(program, args, { cwd: world.home.root, env: world.home.env });
 }

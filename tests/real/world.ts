@@ -38,6 +38,11 @@ export class RealWorld implements AsyncDisposable {
   /** Another daemon, in the same network. */
   async restart(): Promise<void> {
     await this.home.ok(["down"]);
+    await this.up();
+  }
+
+  /** After everything was killed: a daemon in the same network. */
+  async up(): Promise<void> {
     const [program = "", ...args] = [...this.model.prefix, HOLDFAST, "up"];
     await promisify(execFile)(program, args, { cwd: this.home.root, env: this.home.env });
   }

@@ -60,6 +60,7 @@ async function* play({ question, steps, signal }: Play): AsyncGenerator<Part> {
     if (spoke && (step.do === "say" || step.do === "talk")) yield { text: " " };
     spoke ||= step.do === "say" || step.do === "talk";
     if (step.do === "say") yield* say(step.text, signal);
+    if (step.do === "recall") yield* say(recalled(question), signal);
     if (step.do === "talk") yield* talk(step.ms, signal);
     if (step.do === "wait") await sleep(step.ms, undefined, { signal });
     if (!isCall(step)) continue;
@@ -107,6 +108,15 @@ function suggestionIn({ messages }: Question): string {
   const prompts = messages.flatMap((message) => (message.from === "user" && !isSuggestion(message.text) ? [message.text] : []));
   const step = parseScript(prompts.at(-1) ?? "").find((each) => each.do === "suggest");
   return step?.do === "suggest" ? step.text : "";
+}
+
+/** All that was said before, as far as the client still knows it. */
+function recalled({ messages }: Question): string {
+  const prompts = messages.flatMap((message) => (message.from === "user" ? [message.text] : [])).slice(0, -1);
+  const words = prompts
+    .map((prompt) => parseScript(prompt).find((step) => step.do === "say"))
+    .flatMap((step) => (step?.do === "say" ? [step.text] : []));
+  return words.length === 0 ? "I remember nothing." : `I remember: ${words.join(", ")}.`;
 }
 
 function quote(prompt: string): Step[] {

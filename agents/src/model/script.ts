@@ -13,6 +13,7 @@ export type Step =
   | { do: "error"; status: number; times: number; retryAfter?: number }
   | { do: "limit"; seconds: number }
   | { do: "suggest"; text: string }
+  | { do: "recall" }
   | { do: "overflow" }
   | { do: "garbage" }
   | { do: "cut" };
@@ -41,7 +42,7 @@ const STEPS: [pattern: RegExp, read: (match: Match) => Step | undefined][] = [
   ],
   [new RegExp(`^limit ${TIME}$`), ([, amount, unit]) => ({ do: "limit", seconds: milliseconds(amount, unit) / 1000 })],
   [/^suggest (.+)$/, ([, text = ""]) => ({ do: "suggest", text })],
-  [/^(overflow|garbage|cut)$/, ([, word]) => ({ do: word as "overflow" | "garbage" | "cut" })],
+  [/^(recall|overflow|garbage|cut)$/, ([, word]) => ({ do: word as "recall" | "overflow" | "garbage" | "cut" })],
 ];
 
 /** The steps of a prompt; none when it is not a script. */
