@@ -24,6 +24,7 @@ export type Completion =
   | "shells"
   | "scopes"
   | "token-verbs"
+  | "boot-verbs"
   | "waits"
   | "messages"
   | "approvals"

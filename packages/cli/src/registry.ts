@@ -38,6 +38,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   down: () => import("./commands/down.ts"),
   status: () => import("./commands/status.ts"),
   doctor: () => import("./commands/doctor.ts"),
+  boot: () => import("./commands/boot.ts"),
   orphans: () => import("./commands/orphans.ts"),
   backup: () => import("./commands/backup.ts"),
   version: () => import("./commands/version.ts"),

@@ -115,6 +115,10 @@ export const AgentInfo = z.object({
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 
+/** Whether the machine is kept from falling asleep now, by which program, and what keeps it from that. */
+export const KeptAwake = z.object({ active: z.boolean(), by: z.nullable(z.string()), trouble: z.nullable(z.string()) });
+export type KeptAwake = z.infer<typeof KeptAwake>;
+
 export const DaemonStatus = z.object({
   pid: z.int(),
   version: z.string(),
@@ -134,6 +138,8 @@ export const DaemonStatus = z.object({
   restored: z.nullable(z.extend(RestoreReport, { at: Time })),
   /** Over TCP; null when it was not asked for. */
   listen: z.nullable(Listening),
+  /** Null: it is not wanted (keep_awake in config.toml). */
+  keepAwake: z.nullable(KeptAwake),
   /** What in the configuration means nothing, in words. */
   warnings: z.array(z.string()),
   /** Who asks, and what they may do. */

@@ -20,6 +20,8 @@ export interface Configuration {
   recordingLimit: number;
   /** How long an agent that works may show no sign of life; 0: for ever. */
   hungAfterMs: number;
+  /** Whether the machine is kept from falling asleep while something works. */
+  keepAwake: boolean;
   /** Whether the daemon brings back by itself, at its start, what was lost. */
   restoreAuto: boolean;
   prune: PrunePolicy;
@@ -48,6 +50,7 @@ const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
   recordingLimit: 64 * 2 ** 20,
   hungAfterMs: 10 * 60_000,
   restoreAuto: false,
+  keepAwake: false,
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
   agents: { table: undefined, file: "config.toml" },
   mcp: { table: undefined, file: "config.toml" },
@@ -110,6 +113,12 @@ export function readConfiguration(env: Environment = process.env): Configuration
       isNot: "a time of at least 1s",
       hint: 'for example: hung_after = "10m", or "off"',
       otherwise: DEFAULTS.hungAfterMs,
+    }),
+    keepAwake: table.value("keep_awake", {
+      read: (value) => (typeof value === "boolean" ? value : undefined),
+      isNot: "true or false",
+      hint: "for example: keep_awake = true",
+      otherwise: DEFAULTS.keepAwake,
     }),
     restoreAuto: table.value("restore", {
       read: (value) => (value === "auto" ? true : value === "off" ? false : undefined),

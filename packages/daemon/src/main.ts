@@ -79,6 +79,7 @@ import { serveReader } from "./reader.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { HungWatch } from "./session/hung.ts";
+import { KeepAwake } from "./session/keep-awake.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
@@ -228,6 +229,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   const collecting = new Collecting({ directory: home.workspaces, journal, queries: workspaces.queries, removing });
   const restoring = new Restoring({ journal, db, queries, sessions, auto: configuration.restoreAuto });
+  const keepAwake = new KeepAwake({ journal, queries, wanted: configuration.keepAwake });
   const messageQueries = new MessageQueries(db);
   const delivery = new Delivery({ home, journal, queries, messages: messageQueries, hosts, profiles, status, typing: sessions.typing });
   const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
@@ -265,6 +267,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     sessions.restarts.begin(lifecycle.cutShort);
     sessions.limits.begin();
     restoring.begin(lastEvent);
+    keepAwake.begin();
     hung.begin();
     pruning.begin();
     turnCheckpoints.begin();
@@ -282,6 +285,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     sessions.restarts[Symbol.dispose]();
     sessions.limits[Symbol.dispose]();
     restoring[Symbol.dispose]();
+    keepAwake[Symbol.dispose]();
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
     await radar[Symbol.asyncDispose]();
@@ -362,6 +366,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     backup: backups.list()[0] ?? null,
     restored: lastRestore(db),
     listen: tcp.listening,
+    keepAwake: keepAwake.state,
     warnings,
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });

@@ -70,6 +70,7 @@ async function values(context: Context, what: Completion, before: readonly strin
   if (what === "scopes") return [...SCOPES];
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];
   if (what === "token-verbs") return ["create", "ls", "revoke"];
+  if (what === "boot-verbs") return ["status", "install", "uninstall"];
   if (what === "context-files" && before.length === 0) return [...CONTEXT_FILES];
   if (!ASKED.has(what)) return [];
   using client = connectRunning(context.home);

@@ -31,6 +31,7 @@ export const command: Command = {
             : "not found",
         ],
         ["address", status.listen === null ? "only its Unix socket" : listenLine(status.listen)],
+        ...(status.keepAwake ? [["awake", awakeText(status.keepAwake)]] : []),
         ["you", `${status.actor}, ${status.scope}`],
         ["journal", `epoch ${status.epoch}, ${counted(status.seq, "event")}`],
         ["backup", backupOf(status.backup)],
@@ -41,6 +42,11 @@ export const command: Command = {
     return 0;
   },
 };
+
+function awakeText({ active, by, trouble }: NonNullable<DaemonStatus["keepAwake"]>): string {
+  if (active) return `the machine is kept awake by ${by} while something works`;
+  return trouble === null ? "nothing works: the machine may fall asleep" : `the machine is not kept awake: ${trouble}`;
+}
 
 function backupOf(backup: DaemonStatus["backup"]): string {
   return backup ? `${backup.name}, ${formatDuration(Math.max(0, Date.now() - Date.parse(backup.at)))} ago` : "none yet";

@@ -1,0 +1,113 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { HoldfastError } from "@holdfast/contract/errors";
+import { writeFileAtomic } from "@holdfast/platform/files";
+import { findProgram } from "@holdfast/platform/program";
+import { bootFile } from "../boot-file.ts";
+import type { Command, Context } from "../command.ts";
+
+export const command: Command = {
+  name: "boot",
+  summary: "start the daemon with the machine",
+  usage: "[status | install | uninstall]",
+  description:
+    'Writes a systemd user unit, or a launchd agent on macOS, that runs `holdfast up`. With restore = "auto" in config.toml, sessions come back by\nthemselves then. On Linux, services of a user start at boot only when lingering is enabled for them: the command for it is printed.',
+  arguments: "boot-verbs",
+  flags: {},
+  examples: [
+    ["holdfast boot install", "from the next boot on"],
+    ["holdfast boot uninstall", "not any more"],
+    ["holdfast boot", "whether it is"],
+  ],
+  async run(context) {
+    const [verb = "status", ...more] = context.args;
+    if (more.length === 0 && verb === "install") return install(context);
+    if (more.length === 0 && verb === "uninstall") return uninstall(context);
+    if (more.length === 0 && verb === "status") return status(context);
+    throw new HoldfastError("usage", "say status, install or uninstall", { hint: "see: holdfast boot --help" });
+  },
+};
+
+const UNIT = "holdfast.service";
+
+function place(): { file: string; kind: "systemd" | "launchd" } {
+  if (process.platform === "darwin") return { file: join(homedir(), "Library/LaunchAgents/dev.holdfast.plist"), kind: "launchd" };
+  const configuration = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
+  return { file: join(configuration, "systemd/user", UNIT), kind: "systemd" };
+}
+
+function install(context: Context): number {
+  const { file, kind } = place();
+  const text = bootFile(kind, {
+    program: ourselves(),
+    home: process.env.HOLDFAST_HOME,
+    node: process.env.HOLDFAST_NODE,
+    path: process.env.PATH ?? "",
+  });
+  const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  mkdirSync(dirname(file), { recursive: true });
+  if (before !== text) writeFileAtomic(file, text, 0o644);
+  const steps =
+    kind === "systemd"
+      ? [
+          ["systemctl", "--user", "daemon-reload"],
+          ["systemctl", "--user", "enable", UNIT],
+        ]
+      : [["launchctl", "load", "-w", file]];
+  const left = steps.filter((step) => !runs(step));
+  const linger = kind === "systemd" && !existsSync(join("/var/lib/systemd/linger", userInfo().username));
+  const todo = [...left.map((step) => step.join(" ")), ...(linger ? [`loginctl enable-linger ${userInfo().username}`] : [])];
+  if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed: true, todo })}\n`);
+  else {
+    process.stdout.write(`${before === text ? "It was there already" : "Written"}: ${file}\n`);
+    if (todo.length > 0) process.stdout.write(`Still to be done, by you:\n${todo.map((line) => `  ${line}`).join("\n")}\n`);
+    else process.stdout.write("The daemon starts with the machine from now on.\n");
+  }
+  return 0;
+}
+
+function uninstall(context: Context): number {
+  const { file, kind } = place();
+  const wasThere = existsSync(file);
+  if (wasThere) runs(kind === "systemd" ? ["systemctl", "--user", "disable", UNIT] : ["launchctl", "unload", "-w", file]);
+  rmSync(file, { force: true });
+  if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed: false, todo: [] })}\n`);
+  else process.stdout.write(wasThere ? `Removed: ${file}. What runs goes on.\n` : "It was not installed.\n");
+  return 0;
+}
+
+function status(context: Context): number {
+  const { file, kind } = place();
+  const installed = existsSync(file);
+  if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed, todo: [] })}\n`);
+  else
+    process.stdout.write(
+      installed
+        ? `The daemon starts with the machine: ${file}\n`
+        : "The daemon does not start with the machine. To have it so: holdfast boot install\n",
+    );
+  return 0;
+}
+
+/** By the name on the PATH where that is this very program, so that an upgrade in its place is followed; else where it is. */
+function ourselves(): string {
+  const here = join(import.meta.dirname, "../bin/holdfast");
+  const found = findProgram("holdfast", process.env.PATH, process.cwd());
+  if (found && (!existsSync(here) || realpathSync(found) === realpathSync(here))) return resolve(found);
+  if (existsSync(here)) return realpathSync(here);
+  throw new HoldfastError("program_not_found", "holdfast is not on the PATH: what the machine is to start is not known", {
+    hint: "install it, or put its directory on the PATH, then try again",
+  });
+}
+
+/** False: the program is not there, or failed, as in a container without a service manager. */
+function runs([program = "", ...args]: readonly string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: "ignore", timeout: 10_000 });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Keeps the machine from falling asleep while something works, where a person wants that. What does it is a program of the system, which holds as
+ * long as its standard input is open: it lets go when the daemon does, however that ends.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import type { KeptAwake } from "@holdfast/contract";
+import { describe, findProgram, log } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import { isInteractiveShell } from "./interactive-shell.ts";
+
+const FOLLOWED = ["session.started", "session.status_changed", "session.ended", "session.removed"];
+
+/** From one turn to the next it is not let go and taken again. */
+const LINGER_MS = 30_000;
+
+/** One that could not be had is not asked for at every turn. */
+const AGAIN_MS = 60_000;
+
+export class KeepAwake implements Disposable {
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #wanted: boolean;
+  readonly #lingerMs: number;
+  readonly #path: string;
+  readonly #ending = new AbortController();
+  #holder: ChildProcess | undefined;
+  #letGo: NodeJS.Timeout | undefined;
+  #trouble: { at: number; what: string } | undefined;
+
+  /** `path`: where its program is looked for. */
+  constructor(options: { journal: Journal; queries: SessionQueries; wanted: boolean; lingerMs?: number; path?: string }) {
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#wanted = options.wanted;
+    this.#lingerMs = options.lingerMs ?? LINGER_MS;
+    this.#path = options.path ?? process.env.PATH ?? "";
+  }
+
+  begin(): void {
+    if (!this.#wanted) return;
+    this.#look();
+    this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`keeping awake: ${describe(error)}`));
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort();
+    clearTimeout(this.#letGo);
+    this.#release();
+  }
+
+  get state(): KeptAwake | null {
+    if (!this.#wanted) return null;
+    const by = this.#holder?.spawnfile.split("/").at(-1) ?? null;
+    return { active: this.#holder !== undefined, by, trouble: this.#trouble?.what ?? null };
+  }
+
+  async #follow(from: number): Promise<void> {
+    const { signal } = this.#ending;
+    for (let seq = from; !signal.aborted; ) {
+      await this.#journal.changed(seq, signal);
+      const end = this.#journal.cursor.seq;
+      if (this.#journal.readAfter(seq, 1, { types: FOLLOWED }).length > 0) this.#look();
+      seq = end;
+    }
+  }
+
+  #look(): void {
+    const works = this.#queries
+      .live()
+      .some(({ status, kind, command }) => status === "working" && !(kind === "shell" && isInteractiveShell(command)));
+    if (works) {
+      clearTimeout(this.#letGo);
+      this.#letGo = undefined;
+      if (!this.#holder) this.#hold();
+    } else if (this.#holder && !this.#letGo) {
+      this.#letGo = setTimeout(() => {
+        this.#letGo = undefined;
+        this.#release();
+      }, this.#lingerMs).unref();
+    }
+  }
+
+  #release(): void {
+    const holder = this.#holder;
+    this.#holder = undefined;
+    holder?.stdin?.end();
+  }
+
+  #hold(): void {
+    if (this.#trouble && performance.now() - this.#trouble.at < AGAIN_MS) return;
+    const command = inhibitor(this.#path);
+    if (!command) {
+      this.#fail("there is neither systemd-inhibit nor caffeinate here");
+      return;
+    }
+    const [program = "", ...args] = command;
+    const holder = spawn(program, args, { stdio: ["pipe", "ignore", "pipe"] });
+    let said = "";
+    holder.stderr?.on("data", (chunk: Buffer) => {
+      said = (said + chunk).slice(-500);
+    });
+    holder.stdin?.on("error", () => {});
+    holder.on("error", (error) => this.#lost(holder, error.message));
+    holder.on("exit", (code) => this.#lost(holder, said.trim().split("\n").at(-1) || `it ended with ${code}`));
+    holder.unref();
+    this.#holder = holder;
+    this.#trouble = undefined;
+  }
+
+  /** It ended though it was to hold. */
+  #lost(holder: ChildProcess, why: string): void {
+    if (this.#holder !== holder) return;
+    this.#holder = undefined;
+    this.#fail(`${holder.spawnfile.split("/").at(-1)}: ${why}`);
+  }
+
+  #fail(what: string): void {
+    if (this.#trouble?.what !== what) log(`the machine is not kept awake: ${what}`);
+    this.#trouble = { at: performance.now(), what };
+  }
+}
+
+/** `cat` ends when its input does. */
+function inhibitor(path: string): string[] | undefined {
+  const systemd = findProgram("systemd-inhibit", path, "/");
+  if (systemd) return [systemd, "--what=idle:sleep", "--who=Holdfast", "--why=agents are working", "--mode=block", "cat"];
+  const caffeinate = findProgram("caffeinate", path, "/");
+  return caffeinate ? [caffeinate, "-i", "cat"] : undefined;
+}

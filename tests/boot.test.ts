@@ -1,0 +1,64 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { bootFile } from "@holdfast/cli/boot-file";
+import type { DaemonStatus } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+
+type Boot = { file: string; kind: string; installed: boolean; todo: string[] };
+
+test("boot install writes a unit that starts this program with this home, says what is left to do, and uninstall takes it away", async () => {
+  await using home = new TestHome();
+  expect(await home.json<Boot>(["boot"])).toMatchObject({ installed: false });
+  const done = await home.json<Boot>(["boot", "install"]);
+  expect(done).toMatchObject({
+    installed: true,
+    kind: "systemd",
+    file: path.join(home.env.HOME ?? "", ".config/systemd/user/holdfast.service"),
+  });
+  expect(done.todo.join("\n")).toMatch(/loginctl enable-linger \S+/);
+  const unit = readFileSync(done.file, "utf8");
+  expect(unit).toContain(`ExecStart="${HOLDFAST}" up`);
+  expect(unit).toContain(`Environment="HOLDFAST_HOME=${home.path}"`);
+  expect(unit).toContain("KillMode=process");
+  expect(await home.ok(["boot", "install"])).toContain("It was there already");
+  await home.ok(["boot", "uninstall"]);
+  expect(existsSync(done.file)).toBe(false);
+  expect((await home.cli(["boot", "frobnicate"])).code).toBe(2);
+});
+
+test("the service manager is told where there is one, and nothing is left to do then but lingering", async () => {
+  await using home = new TestHome();
+  const programs = path.join(home.root, "programs");
+  const told = path.join(home.root, "told");
+  mkdirSync(programs);
+  writeFileSync(path.join(programs, "systemctl"), `#!/bin/sh\necho "$*" >> ${told}\n`);
+  chmodSync(path.join(programs, "systemctl"), 0o755);
+  const { todo } = await home.json<Boot>(["boot", "install"], { env: { PATH: `${programs}:${home.env.PATH}` } });
+  expect(readFileSync(told, "utf8")).toBe("--user daemon-reload\n--user enable holdfast.service\n");
+  expect(todo.every((line) => line.startsWith("loginctl "))).toBe(true);
+});
+
+test("odd paths are written as each service manager reads them", () => {
+  const odd = { program: '/opt/a "b" %n/$x/holdfast', home: "/home/a & <b>", path: "/bin" };
+  expect(bootFile("systemd", odd)).toContain('ExecStart="/opt/a \\"b\\" %%n/$$x/holdfast" up');
+  expect(bootFile("launchd", odd)).toContain("<string>/home/a &amp; &lt;b&gt;</string>");
+  expect(bootFile("launchd", odd)).toContain("<key>RunAtLoad</key><true/>");
+});
+
+test("status says whether the machine is kept awake while something works, or why it is not", async () => {
+  await using home = new TestHome();
+  const configuration = path.join(home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(configuration, { recursive: true });
+  writeFileSync(path.join(configuration, "config.toml"), "keep_awake = true\n");
+  const awake = async () => (await home.json<DaemonStatus>(["status"])).keepAwake;
+  await home.json(["spawn", "shell", "--name", "sh"]);
+  expect(await awake()).toEqual({ active: false, by: null, trouble: null });
+  await home.run("exec sleep 1000", "--name", "work");
+  // Where no service manager runs, as in a container, its program is there and fails.
+  const now = await eventually(async () => {
+    const state = await awake();
+    return state?.active || state?.trouble ? state : undefined;
+  });
+  expect(await home.ok(["status"])).toContain(now.active ? "is kept awake by" : `is not kept awake: ${now.trouble}`);
+});
