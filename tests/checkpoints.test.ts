@@ -88,6 +88,8 @@ test("each turn's end leaves a checkpoint of all that the agent did, and touches
   const { id } = await home.doer("fix");
   const { path: tree } = await home.workspace("fix");
   const first = await home.turn("fix", "echo two > new.txt; echo x > noise.log; git add new.txt; echo three > new.txt; rm kept.txt");
+  const keys = ["at", "branch", "commit", "files", "head", "leftOut", "note", "number", "rewoundTo", "session", "tree", "turn", "why"];
+  expect(Object.keys(first).sort()).toEqual(keys);
   expect(first).toMatchObject({ number: 2, why: "turn", session: id, turn: 1, branch: "holdfast/fix", files: 2, leftOut: [] });
   expect(home.git(tree, "ls-tree", "--name-only", first.commit).split("\n")).toEqual([".gitignore", "new.txt"]);
   expect(home.git(tree, "show", `${first.commit}:new.txt`)).toBe("three");

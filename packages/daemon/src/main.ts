@@ -199,8 +199,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   status.followWith(approvals.follow);
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries });
   const radar = new Radar({ home, journal, queries: workspaces.queries });
+  const turns = new InTurn();
   const envOf = (id: SessionId) => readEnvironment(home, id);
-  const checkpoints = new Checkpoints({ journal, sessions: queries, envOf });
+  const checkpoints = new Checkpoints({ journal, sessions: queries, turns, envOf });
   const turnCheckpoints = new TurnCheckpoints({ journal, sessions: queries, workspaces: workspaces.queries, checkpoints });
   const sessions = new Sessions({
     home,
@@ -218,7 +219,6 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     recordingLimit: configuration.recordingLimit,
     missingHost,
   });
-  const turns = new InTurn();
   const merging = new Merging({ journal, turns });
   const removing = new Removing({
     journal,

@@ -45,6 +45,7 @@ import { Lifecycle } from "./session/lifecycle.ts";
 import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
 import { Contexts } from "./workspace/contexts.ts";
+import { InTurn } from "./workspace/in-turn.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
@@ -155,7 +156,7 @@ export async function serveReader(options: {
     gate,
     workspaces: workspaceHandlers({
       workspaces,
-      checkpoints: new Checkpoints({ journal, sessions: queries, envOf: (id) => readEnvironment(home, id) }),
+      checkpoints: new Checkpoints({ journal, sessions: queries, turns: new InTurn(), envOf: (id) => readEnvironment(home, id) }),
       queries,
       gate,
       lookForConflicts: async () => {},

@@ -19,6 +19,9 @@ const WORDS: Words = {
     bytes === null ? `pressed ${plural(keys ?? 0, "key")} in ${name}` : `typed ${plural(bytes, "byte")} into ${name}`,
   "message.queued": ({ id, steer }, name) => `sent the message ${id} to ${name}${steer ? ", in the middle of a turn" : ""}`,
   "message.cancelled": ({ id }, name) => `took back the message ${id} to ${name}`,
+  "checkpoint.created": ({ number, id }) => `made checkpoint ${number} of the workspace ${id}`,
+  "checkpoint.rewound": ({ number, id, filesOnly }) =>
+    `brought ${filesOnly ? "the files of " : ""}the workspace ${id} back to checkpoint ${number}`,
   "context.created": ({ root }) => `laid out the Working Context of ${root}`,
   "context.written": ({ root, file }) => `wrote ${file} of the Working Context of ${root}`,
   "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,

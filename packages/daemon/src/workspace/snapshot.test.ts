@@ -125,6 +125,29 @@ test("new files beyond the limit are left out and named, whatever their names, a
   ]);
 });
 
+test("what cannot be read as a file is named, and the rest is kept", async () => {
+  using repository = scratchRepository();
+  repository.write("a.txt", "a");
+  repository.commit("first");
+  repository.remove("a.txt");
+  execFileSync("mkfifo", [join(repository.path, "a.txt"), join(repository.path, "new")]);
+  repository.write("b.txt", "b");
+  const snapshot = await take(repository);
+  expect(files(repository, snapshot.commit)).toEqual({ "a.txt": "100644 a", "b.txt": "100644 b" });
+  expect(snapshot.leftOut).toEqual([{ path: "a.txt", why: "unreadable" }]);
+});
+
+test("files that are marked as never changed are looked at all the same, and stay marked", async () => {
+  using repository = scratchRepository();
+  repository.write("local.ini", "theirs");
+  repository.commit("first");
+  repository.git("update-index", "--assume-unchanged", "local.ini");
+  repository.write("local.ini", "mine");
+  const snapshot = await take(repository);
+  expect(files(repository, snapshot.commit)).toEqual({ "local.ini": "100644 mine" });
+  expect(repository.git("ls-files", "-v")).toBe("h local.ini");
+});
+
 test("an agent's index.lock is no obstacle, and is still there afterwards", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");

@@ -56,11 +56,20 @@ export async function takeTree(worktree: string, options: Omit<SnapshotOptions, 
 export async function fillIndex(index: PrivateIndex, worktree: string, options: Omit<SnapshotOptions, "message"> = {}): Promise<Taken> {
   // Before the files: a commit in between is then in the tree, and not missing from it.
   const at = await whatIsCheckedOut(worktree, options.env);
+  await assumeNothing(index);
   return await orWithoutFilters(worktree, options.env, async (settings) => {
     const leftOut = await add(index, { worktree, settings, limit: options.largeFile ?? LARGE_FILE });
     // Also this may look at files, through their filters.
     return { ...at, tree: await index.git([...settings, "write-tree"]), leftOut };
   });
+}
+
+/** Some mark files as never changed and then change them. In the index of our own they are looked at: what is not kept could be overwritten. */
+async function assumeNothing(index: PrivateIndex): Promise<void> {
+  const marked = parts(await index.git(["ls-files", "-v", "-z"], { encoding: "latin1" })).filter((line) => /^[a-z] /.test(line));
+  if (marked.length === 0) return;
+  const input = bytes(marked.map((line) => `${line.slice(2)}\0`).join(""));
+  await index.git(["update-index", "--no-assume-unchanged", "-z", "--stdin"], { input });
 }
 
 export async function commitSnapshot(worktree: string, taken: Taken, { message, env, also = [] }: SnapshotOptions): Promise<string> {

@@ -18,6 +18,7 @@ import { sessionsProjection } from "../projection/sessions.ts";
 import { WorkspaceQueries, workspacesProjection } from "../projection/workspaces.ts";
 import { listCheckpoints } from "./checkpoints.ts";
 import { TestRepository } from "./fixtures/repository.ts";
+import { InTurn } from "./in-turn.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import { Checkpoints } from "./workspace-checkpoints.ts";
 
@@ -50,7 +51,7 @@ class Scene implements Disposable {
   }
 
   begin(): void {
-    const checkpoints = new Checkpoints({ journal: this.journal, sessions: this.sessions, envOf: () => undefined });
+    const checkpoints = new Checkpoints({ journal: this.journal, sessions: this.sessions, turns: new InTurn(), envOf: () => undefined });
     this.#turns = new TurnCheckpoints({ journal: this.journal, sessions: this.sessions, workspaces: this.workspaces, checkpoints });
     this.#turns.begin();
   }

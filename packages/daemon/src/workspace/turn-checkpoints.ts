@@ -7,7 +7,15 @@
  * leaves when it is removed goes with it, but for the workspace's newest; all go with the workspace.
  */
 import { existsSync } from "node:fs";
-import { type AnyEvent, type Checkpoint, type EventData, hasEnded, type SessionId, type WorkspaceId } from "@holdfast/contract";
+import {
+  type AnyEvent,
+  type Checkpoint,
+  type EventData,
+  type HoldfastError,
+  hasEnded,
+  type SessionId,
+  type WorkspaceId,
+} from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -129,7 +137,9 @@ export class TurnCheckpoints implements Disposable {
         this.#makeDue();
       };
       this.#make(workspace, due).then(done, (error: unknown) => {
-        log(`workspace ${workspace}: no checkpoint of turn ${due.turn} of session ${due.session}: ${describe(error)}`);
+        // Removed in the meantime: there is nothing to keep.
+        if ((error as HoldfastError).code !== "workspace_removed")
+          log(`workspace ${workspace}: no checkpoint of turn ${due.turn} of session ${due.session}: ${describe(error)}`);
         done();
       });
     }
@@ -137,8 +147,7 @@ export class TurnCheckpoints implements Disposable {
 
   async #make(id: WorkspaceId, { session, turn }: Due): Promise<void> {
     const record = this.#workspaces.get(id);
-    // Removed meanwhile, or its directory is: there is nothing to keep.
-    if (!record || record.removedAt !== null || !existsSync(record.path)) return;
+    if (!record) return;
     if (turn !== null) {
       await this.#checkpoints.create(record, { why: "turn", session, turn, actor: DAEMON });
     } else {

@@ -1,6 +1,6 @@
 /**
- * The verbs on checkpoints. One at a time in each workspace, whoever asks: a rewind and the checkpoint of a turn's end never mix. Git has the
- * checkpoint before the journal hears of it; a death in between costs an event, and nothing else.
+ * The verbs on checkpoints. One at a time in each workspace, whoever asks: a rewind, the checkpoint of a turn's end and a removal never mix. Git has
+ * the checkpoint before the journal hears of it; a death in between costs an event, and nothing else.
  */
 import { existsSync } from "node:fs";
 import { type Checkpoint, type CheckpointDiff, HoldfastError, type Principal, type SessionId, type WorkspaceId } from "@holdfast/contract";
@@ -10,6 +10,7 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { countChanges, createCheckpoint, findCheckpoint, lastKnown, listCheckpoints, type Place, type Why } from "./checkpoints.ts";
 import { type Environment, GitError, git, parts } from "./git.ts";
+import type { InTurn } from "./in-turn.ts";
 import { DEFAULT_PROJECT, readProject } from "./project.ts";
 import { rewind } from "./rewind.ts";
 import { takeTree } from "./snapshot.ts";
@@ -40,13 +41,18 @@ export class Checkpoints {
   readonly #journal: Journal;
   readonly #sessions: SessionQueries;
   readonly #envOf: (session: SessionId) => Environment | undefined;
-  /** The last thing in line of each workspace. */
-  readonly #lines = new Map<WorkspaceId, Promise<unknown>>();
+  readonly #turns: InTurn;
 
   /** `envOf`: what a session was started with. Its git is the one to use: the daemon's own PATH is a bare one. */
-  constructor(options: { journal: Journal; sessions: SessionQueries; envOf(session: SessionId): Environment | undefined }) {
+  constructor(options: {
+    journal: Journal;
+    sessions: SessionQueries;
+    turns: InTurn;
+    envOf(session: SessionId): Environment | undefined;
+  }) {
     this.#journal = options.journal;
     this.#sessions = options.sessions;
+    this.#turns = options.turns;
     this.#envOf = options.envOf;
   }
 
@@ -105,14 +111,9 @@ export class Checkpoints {
     });
   }
 
-  /** When everything before it in this workspace is done, however that went. */
+  /** When what goes on in this workspace is done: another checkpoint, a rewind, a removal. */
   inLine<T>(id: WorkspaceId, work: () => Promise<T>): Promise<T> {
-    const before = this.#lines.get(id) ?? Promise.resolve();
-    const mine = before.then(() => translated(work));
-    const settled = mine.catch(() => {});
-    this.#lines.set(id, settled);
-    void settled.then(() => this.#lines.get(id) === settled && this.#lines.delete(id));
-    return mine;
+    return this.#turns.run(id, () => translated(work));
   }
 
   /** Throws where there is nothing to keep. */
