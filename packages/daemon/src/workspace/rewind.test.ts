@@ -114,7 +114,7 @@ test("another branch, a detached head and none at all are left for what was chec
   const detached = await checkpoint(repository);
   repository.git("checkout", "--quiet", "main");
   const ahead = repository.commit("main goes on");
-  repository.git("checkout", "--quiet", "-b", "topic");
+  repository.git("checkout", "--quiet", "-b", "topic", onMain.head ?? "");
   const topic = repository.commit("topic goes on");
 
   await rewind(placeOf(repository), onMain);
