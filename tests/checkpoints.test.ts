@@ -191,6 +191,12 @@ test("an agent of which nobody knows when its turns end gets checkpoints on requ
   await home.ok(["stop", "sh"]);
   expect(await home.checkpoints("sh")).toHaveLength(1);
 
+  await home.run("exec cat", "--name", "beside");
+  const beside = await home.cli(["checkpoint", "create", "beside"]);
+  expect(beside).toMatchObject({ code: 3, stderr: expect.stringContaining("the session beside works in no workspace of its own") });
+  const nowhere = await home.cli(["checkpoint"], { cwd: home.repository.path });
+  expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining(`${home.repository.path} is in no workspace`) });
+
   const directory = path.join(home.root, "plain");
   mkdirSync(directory);
   await home.ok(["workspace", "create", "bare"], { cwd: directory });

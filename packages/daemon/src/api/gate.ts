@@ -85,7 +85,7 @@ export class Gate {
   /** The workspace that a session means by `ref`; throws `forbidden` for another's. */
   resolveWorkspace(reach: SessionId, name: EndpointName, ref: string): WorkspaceRecord {
     const tables = { workspaces: this.#workspaces, sessions: this.#queries };
-    const found = findWorkspace(tables, ref);
+    const found = findWorkspace(tables, ref, reach);
     if (!reachesWorkspace(tables, reach, found)) throw this.refuse(reach, name, `the workspace ${found.name} is not this session's`);
     return found;
   }

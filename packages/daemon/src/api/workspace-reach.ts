@@ -1,5 +1,5 @@
 /** Which workspace is meant, and which a session may know of. */
-import type { SessionId } from "@holdfast/contract";
+import { HoldfastError, type SessionId } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
@@ -9,11 +9,30 @@ interface Tables {
   sessions: SessionQueries;
 }
 
-/** By name or id, by a path in it, or by a session that works in it. */
-export function findWorkspace({ workspaces, sessions }: Tables, ref: string): WorkspaceRecord {
-  const inside = ref.startsWith("/") ? workspaces.containing(ref) : undefined;
-  const lived = inside ?? workspaces.byName(ref) ?? sessions.byName(ref)?.workspace?.id;
-  return typeof lived === "object" ? lived : workspaces.resolve(lived ?? ref, { all: true });
+/** By name or id, by a path in it, or by a session that works in it, by its name or id. `reach`: a session that asks is not told of others. */
+export function findWorkspace({ workspaces, sessions }: Tables, ref: string, reach?: SessionId): WorkspaceRecord {
+  const known = (ref.startsWith("/") ? workspaces.containing(ref) : undefined) ?? workspaces.byName(ref);
+  if (known) return known;
+  const session = sessions.byName(ref) ?? sessions.get(ref as SessionId);
+  try {
+    return workspaces.resolve(session?.workspace?.id ?? ref, { all: true });
+  } catch (error) {
+    if (reach === undefined && ref.startsWith("/")) throw notIn(ref);
+    if (reach === undefined && session) throw without(session.name);
+    throw error;
+  }
+}
+
+function notIn(path: string): HoldfastError {
+  return new HoldfastError("workspace_not_found", `${path} is in no workspace`, {
+    hint: "say which one is meant; list them with: holdfast workspace ls",
+  });
+}
+
+function without(name: string): HoldfastError {
+  return new HoldfastError("workspace_not_found", `the session ${name} works in no workspace of its own`, {
+    hint: "a session gets one when it is started with --worktree",
+  });
 }
 
 /** A session reaches the workspaces that it or a descendant made or works in. */
