@@ -43,7 +43,7 @@ async function withNewFiles<T>(record: WorkspaceRecord, work: (from: string, ind
   await using index = await privateIndex(record.path);
   const added = await index.tryGit(["add", "--all", "--intent-to-add", "."]);
   if (added.code !== 0) throw new HoldfastError("git_failed", `the new files of ${record.name} cannot be read: ${firstLine(added.stderr)}`);
-  return work(await beginningOf(record), index);
+  return await work(await beginningOf(record), index);
 }
 
 /** Where it left its base: what happened on the base since is not its doing. */
