@@ -13,8 +13,8 @@ export const command: Command = {
   arguments: "removed-workspaces",
   flags: { name: { value: "NEW", summary: "under another name, where its own is taken", complete: "nothing" } },
   examples: [
-    ["holdfast workspace ls --all", "what was removed, too"],
     ["holdfast workspace recover fix-login", "the one that was removed last under that name; prints its path"],
+    ["holdfast workspace recover xx7arjquwc --name fix-2", "another, under another name"],
   ],
   async run(context) {
     const [ref, ...more] = context.args;
