@@ -188,4 +188,7 @@ export const MIGRATIONS: readonly string[] = [
     sessions TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE workspaces ADD COLUMN merged_commit TEXT;
+  `,
 ];

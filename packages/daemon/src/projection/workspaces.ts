@@ -26,7 +26,8 @@ const APPLY: Apply = {
     db.prepare("UPDATE workspaces SET setup_state = ?, setup_exit = ? WHERE id = ?").run(data.state, data.exitCode, data.id);
   },
   "workspace.merged"(db, { data, at }) {
-    db.prepare("UPDATE workspaces SET merged_at = ?, merged_tip = ? WHERE id = ?").run(at, data.tip, data.id);
+    const sql = "UPDATE workspaces SET merged_at = ?, merged_tip = ?, merged_commit = ? WHERE id = ?";
+    db.prepare(sql).run(at, data.tip, data.commit, data.id);
   },
   "workspace.removed"(db, { data, at }) {
     const sql = "UPDATE workspaces SET removed_at = ?, recovery_ref = ?, conflicts = '[]', base_conflicts = '[]' WHERE id = ?";
@@ -75,6 +76,8 @@ export interface WorkspaceRecord extends WorkspaceSpec {
   mergedAt: string | null;
   /** The branch as it was when it was merged. */
   mergedTip: string | null;
+  /** The base's commit that brought it there. */
+  mergedCommit: string | null;
   removedAt: string | null;
   recoveryRef: string | null;
   conflicts: { workspace: WorkspaceId; files: string[] }[];
@@ -180,6 +183,7 @@ function toRecord(row: Record<string, unknown>): WorkspaceRecord {
           },
     mergedAt: row.merged_at as string | null,
     mergedTip: row.merged_tip as string | null,
+    mergedCommit: row.merged_commit as string | null,
     removedAt: row.removed_at as string | null,
     recoveryRef: row.recovery_ref as string | null,
     conflicts: JSON.parse(row.conflicts as string) as WorkspaceRecord["conflicts"],

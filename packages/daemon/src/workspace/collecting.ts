@@ -14,7 +14,7 @@ import { forgetInside } from "./inside.ts";
 import { withBranch } from "./live.ts";
 import { isMerged, lossesOf } from "./losses.ts";
 import { REMOVED_REFS } from "./remains.ts";
-import type { Removing } from "./removing.ts";
+import { type Removing, whyUnreadable } from "./removing.ts";
 import { commitOf, findRepository, listTrees } from "./repository.ts";
 
 interface Options {
@@ -44,7 +44,11 @@ export class Collecting {
 
   async collect(options: Options): Promise<CollectOutcome> {
     const found: Found[] = [];
-    for (const record of this.#queries.list()) found.push(...(await this.#workspace(record, options)));
+    for (const record of this.#queries.list()) {
+      const { id, name: what } = record;
+      const failed = (error: unknown): Found[] => [{ kind: "gone", what, id, why: (error as Error).message }];
+      found.push(...(await this.#workspace(record, options).catch(failed)));
+    }
     for (const repo of await this.#repositories(options.env)) {
       found.push(...(await this.#entries(repo, options)), ...(await this.#recoveries(repo, options)));
     }
@@ -74,13 +78,10 @@ export class Collecting {
     if (record.kind === "plain")
       return isGone ? [{ kind: "gone", what, id, why: `its directory is gone: ${path}`, act: remove("gone") }] : [];
     const tree = withBranch(record, "look at");
-    if (!existsSync(tree.repo)) {
-      const why = `its repository is gone: ${tree.repo}`;
-      return [
-        isGone
-          ? { kind: "gone", what, id, why, act: remove("gone") }
-          : { kind: "gone", what, id, why: `${why}; its files are still in ${path}` },
-      ];
+    const unreadable = await whyUnreadable(tree, env);
+    if (unreadable !== undefined) {
+      if (isGone) return [{ kind: "gone", what, id, why: unreadable, act: remove("gone") }];
+      return [{ kind: "gone", what, id, why: `${unreadable}; its files are still in ${path}` }];
     }
     const { files, commits } = await lossesOf(tree, { env });
     if (isGone) {

@@ -34,6 +34,26 @@ export async function combine({ directory, base, tip, merged }: Sides, options: 
   throw new GitError(args, result);
 }
 
+export interface Squashed {
+  /** The workspace's commit up to which it went, and the commit that it became. */
+  tip: string;
+  commit: string;
+}
+
+/** What the base has of the tip's side by an earlier squash; nothing where that was taken back since, or the tip's history was rewritten. */
+export async function earlierSquash(
+  { directory, base, tip, squashed }: Pick<Sides, "directory" | "base" | "tip"> & { squashed: Squashed | undefined },
+  options: GitOptions,
+): Promise<string | undefined> {
+  if (squashed === undefined) return undefined;
+  const isThere = await isAncestor(directory, squashed.commit, base, options);
+  return isThere && (await isAncestor(directory, squashed.tip, tip, options)) ? squashed.tip : undefined;
+}
+
+export async function isAncestor(directory: string, older: string, newer: string, options: GitOptions): Promise<boolean> {
+  return (await tryGit(directory, ["merge-base", "--is-ancestor", older, newer], options)).code === 0;
+}
+
 /** Git ends so when it does not know an option. */
 const USAGE = 129;
 

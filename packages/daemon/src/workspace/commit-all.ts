@@ -2,8 +2,8 @@
  * Everything that a working tree holds, as one commit on its head. First as an object alone, made in an index of its own, so that whoever merges it
  * can find out that it does not fit before anything is to be seen of it; then, by `landCommit`, as the head.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { commitTree } from "./combine.ts";
 import { type GitOptions, git, tryGit } from "./git.ts";
@@ -32,8 +32,18 @@ export async function commitOfAll({ tree, head, message, sign }: NewHead, option
 async function hook(tree: string, args: readonly string[], options: GitOptions): Promise<void> {
   const { code, stdout, stderr } = await tryGit(tree, ["hook", "run", "--ignore-missing", ...args], options);
   if (code === 0) return;
+  if (/not a git command/.test(stderr)) return refuseUnasked(tree, args[0] ?? "", options);
   throw new HoldfastError("merge_refused", `the hook ${args[0]} refuses the commit: ${(stderr + stdout).trim() || `exit code ${code}`}`, {
     hint: "mend what it says in the workspace, then try again",
+  });
+}
+
+/** Before git 2.36 a hook can only be asked by a commit. */
+async function refuseUnasked(tree: string, name: string, options: GitOptions): Promise<void> {
+  const file = resolve(tree, await git(tree, ["rev-parse", "--git-path", `hooks/${name}`], options));
+  if (!existsSync(file)) return;
+  throw new HoldfastError("merge_refused", `the hook ${name} cannot be asked about the commit: that takes git 2.36`, {
+    hint: `commit it yourself: git -C ${tree} commit`,
   });
 }
 

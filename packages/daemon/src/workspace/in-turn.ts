@@ -1,4 +1,4 @@
-/** What must not happen twice at once: two merges into one repository, two removals of one workspace. */
+/** What must not happen at the same time to one repository: merges, removals, recoveries. */
 export class InTurn {
   readonly #last = new Map<string, Promise<unknown>>();
 

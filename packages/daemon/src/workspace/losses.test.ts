@@ -23,6 +23,7 @@ function losses(more: Partial<Kept> = {}) {
     base: "main",
     baseCommit: null,
     mergedTip: null,
+    mergedCommit: null,
   };
   return lossesOf({ ...workspace, ...more }, { env: repository.env });
 }
@@ -46,21 +47,25 @@ test("no commit that is merged, by whichever way", async () => {
   repository.commit({ "b.txt": "b\n" }, "second", tree);
   repository.commit({ "b.txt": "c\n" }, "third", tree);
   const order = { name: "fix", tree, branch: "holdfast/fix", into: "main", env: repository.env };
-  await merge({ ...order, way: "squash" });
+  const { commit: mergedCommit } = await merge({ ...order, way: "squash" });
   expect((await losses()).commits).toEqual([]);
   // Even where the base has gone on in the same lines: the tip that was merged is on record.
   const mergedTip = repository.gitIn(tree, "rev-parse", "HEAD");
   repository.commit({ "b.txt": "something else\n" }, "later");
   expect((await losses()).commits.map(subject)).toEqual(["third", "second"]);
-  expect((await losses({ mergedTip })).commits).toEqual([]);
+  expect((await losses({ mergedTip, mergedCommit })).commits).toEqual([]);
+  // Unless somebody took it back.
+  repository.git("reset", "--quiet", "--hard", "HEAD~2");
+  expect((await losses({ mergedTip, mergedCommit })).commits.map(subject)).toEqual(["third", "second"]);
 });
 
 test("what came after a squash", async () => {
   repository.commit({ "b.txt": "a\n" }, "first of two", tree);
   const mergedTip = repository.commit({ "b.txt": "b\n" }, "second", tree);
-  await merge({ name: "fix", tree, branch: "holdfast/fix", into: "main", way: "squash", env: repository.env });
+  const order = { name: "fix", tree, branch: "holdfast/fix", into: "main", env: repository.env };
+  const { commit: mergedCommit } = await merge({ ...order, way: "squash" });
   repository.commit({ "b.txt": "more\n" }, "third", tree);
-  expect((await losses({ mergedTip })).commits.map(subject)).toEqual(["third"]);
+  expect((await losses({ mergedTip, mergedCommit })).commits.map(subject)).toEqual(["third"]);
 });
 
 test("commits that undo each other are somebody's work all the same", async () => {

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Losses } from "@holdfast/contract";
-import { combine } from "./combine.ts";
+import { combine, earlierSquash, isAncestor } from "./combine.ts";
 import { type GitOptions, git, parts, tryGit } from "./git.ts";
 import { commitOf } from "./repository.ts";
 import { uncommitted, underWay } from "./uncommitted.ts";
@@ -19,8 +19,9 @@ export interface Kept {
   ownBranch: boolean;
   base: string | null;
   baseCommit: string | null;
-  /** Its commit up to which the base has everything. */
+  /** Its commit up to which a merge brought everything somewhere, and the commit there. */
   mergedTip: string | null;
+  mergedCommit: string | null;
 }
 
 /** More are not listed, only counted. */
@@ -52,14 +53,31 @@ async function lostCommits(workspace: Kept, tree: string | undefined, options: G
   return [...new Set(lost)];
 }
 
-async function unreachable(
-  { repo, branch, ownBranch, base, baseCommit, mergedTip }: Kept,
-  tip: string,
-  options: GitOptions,
-): Promise<string[]> {
+async function unreachable(workspace: Kept, tip: string, options: GitOptions): Promise<string[]> {
+  const { repo, branch, ownBranch, baseCommit } = workspace;
   const except = ownBranch && branch !== null ? [`--exclude=${branch}`] : [];
-  const stays = (await Promise.all([base, baseCommit, mergedTip].map((name) => name && commitOf(repo, name, options.env)))).filter(Boolean);
-  return commitLines(repo, [tip, "--not", ...except, "--branches", "--remotes", "--tags", ...(stays as string[])], options);
+  const began = baseCommit === null ? undefined : await commitOf(repo, baseCommit, options.env);
+  const stays = [...(await basesOf(workspace, options)), began, await mergedOf(workspace, options)].filter(
+    (commit) => commit !== undefined,
+  );
+  return commitLines(repo, [tip, "--not", ...except, "--branches", "--remotes", "--tags", ...stays], options);
+}
+
+/** As they are now: the base here, and as it was last fetched. A branch's name may be a tag's too. */
+async function basesOf({ repo, base }: Kept, options: GitOptions): Promise<string[]> {
+  if (base === null) return [];
+  const names = [`refs/heads/${base}`, `refs/remotes/${base}`, `${base}@{upstream}`];
+  const found = (await Promise.all(names.map((name) => commitOf(repo, name, options.env)))).filter((commit) => commit !== undefined);
+  const plain = found.length === 0 ? await commitOf(repo, base, options.env) : undefined;
+  return [...new Set(plain === undefined ? found : [plain])];
+}
+
+/** What a merge brought somewhere, as long as that is still there: somebody may have taken it back. */
+async function mergedOf({ repo, branch, mergedTip, mergedCommit }: Kept, options: GitOptions): Promise<string | undefined> {
+  if (mergedTip === null || mergedCommit === null || (await commitOf(repo, mergedCommit, options.env)) === undefined) return undefined;
+  const args = ["for-each-ref", "--format=%(refname)", `--contains=${mergedCommit}`, "refs/heads", "refs/remotes", "refs/tags"];
+  const holders = (await git(repo, args, options)).split("\n").filter((ref) => ref !== "" && ref !== `refs/heads/${branch}`);
+  return holders.length > 0 ? commitOf(repo, mergedTip, options.env) : undefined;
 }
 
 async function commitLines(directory: string, range: readonly string[], options: GitOptions): Promise<string[]> {
@@ -72,27 +90,27 @@ async function commitLines(directory: string, range: readonly string[], options:
 
 /** Its base has all of its commits, or of their content. */
 export async function isMerged(workspace: Kept, tip: string, options: GitOptions): Promise<boolean> {
-  const { repo, base, mergedTip } = workspace;
-  for (const name of [base, base === null ? null : `${base}@{upstream}`, mergedTip]) {
-    if (name !== null && (await tryGit(repo, ["merge-base", "--is-ancestor", tip, name], options)).code === 0) return true;
+  for (const commit of [...(await basesOf(workspace, options)), await mergedOf(workspace, options)]) {
+    if (commit !== undefined && (await isAncestor(workspace.repo, tip, commit, options))) return true;
   }
   return isContained(workspace, tip, options);
 }
 
 /** Merging it would change nothing: its base, here or as it was last fetched, has all of its content. */
-export async function isContained({ repo, base, mergedTip }: Kept, tip: string, options: GitOptions): Promise<boolean> {
-  if (base === null) return false;
-  const merged = mergedTip !== null && (await tryGit(repo, ["merge-base", "--is-ancestor", mergedTip, tip], options)).code === 0;
-  for (const name of [base, `${base}@{upstream}`]) {
-    const commit = await commitOf(repo, name, options.env);
-    if (commit === undefined) continue;
+async function isContained(workspace: Kept, tip: string, options: GitOptions): Promise<boolean> {
+  const { repo, mergedTip, mergedCommit } = workspace;
+  const merged = (await mergedOf(workspace, options)) === undefined ? null : mergedTip;
+  for (const base of await basesOf(workspace, options)) {
     // Commits that together change nothing are in every base, and still somebody's work.
-    const common = await tryGit(repo, ["merge-base", commit, tip], options);
+    const common = await tryGit(repo, ["merge-base", base, tip], options);
     if (common.code !== 0 || (await treeId(repo, common.stdout.trim(), options)) === (await treeId(repo, tip, options))) continue;
-    const sides = { directory: repo, base: commit, tip, merged: merged ? mergedTip : undefined };
+    const since = await earlierSquash(
+      { directory: repo, base, tip, squashed: merged && mergedCommit ? { tip: merged, commit: mergedCommit } : undefined },
+      options,
+    );
     // Also no: a git that cannot merge so.
-    const combined = await combine(sides, options).catch(() => undefined);
-    if (combined && "tree" in combined && combined.tree === (await treeId(repo, commit, options))) return true;
+    const combined = await combine({ directory: repo, base, tip, merged: since }, options).catch(() => undefined);
+    if (combined && "tree" in combined && combined.tree === (await treeId(repo, base, options))) return true;
   }
   return false;
 }

@@ -105,12 +105,23 @@ describe("as one commit", () => {
   });
 
   test("what comes after it can be merged again, also where it changes the same lines", async () => {
-    const { tip } = await merge(order({ way: "squash" }));
+    const squashed = await merge(order({ way: "squash" }));
     repository.commit({ "b.txt": "newer\n" }, "fourth", tree);
-    const again = await merge(order({ way: "squash", squashed: tip }));
+    const again = await merge(order({ way: "squash", squashed }));
     expect(again.commits).toBe(1);
     expect(repository.read("b.txt")).toBe("newer\n");
     expect(log().slice(0, 2)).toEqual(["fourth", "fix (2 commits)"]);
+  });
+
+  test("all of it is merged again where somebody took the first merge back, or into another branch", async () => {
+    const squashed = await merge(order({ way: "squash" }));
+    repository.git("reset", "--quiet", "--hard", squashed.before);
+    repository.git("branch", "release");
+    repository.commit({ "e.txt": "newer\n" }, "fourth", tree);
+    for (const into of ["main", "release"]) {
+      expect((await merge(order({ way: "squash", into, squashed }))).commits).toBe(3);
+      expect(repository.git("show", `${into}:c.txt`)).toBe("more");
+    }
   });
 
   test("a base that has all of it already gets no empty commit", async () => {
@@ -224,6 +235,19 @@ describe("refused, with nothing changed", () => {
     repository.commit({ "b.txt": "new\n" }, "second", tree);
     repository.write({ "a.txt": "half done\n", "notes/n.txt": "x" }, tree);
     expect(await refused()).toMatchObject({ candidates: [" M a.txt", "?? notes/n.txt"], hint: expect.stringContaining("--commit") });
+  });
+
+  test("not what is in submodules where the base is checked out: that is their own", async () => {
+    const library = join(repository.root, "library");
+    repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
+    repository.commit({ "l.txt": "l\n" }, "library", library);
+    repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "lib");
+    repository.commit({}, "with a library");
+    const other = repository.worktree("other");
+    repository.commit({ "b.txt": "new\n" }, "second", other);
+    repository.commit({ "l.txt": "more\n" }, "in the library", join(repository.path, "lib"));
+    await merge(order({ tree: other, branch: "holdfast/other" }));
+    expect(repository.git("status", "--porcelain")).toBe(" M lib");
   });
 
   test("a rebase under way in it", async () => {

@@ -9,7 +9,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type MergeWay } from "@holdfast/contract";
-import { type Combined, combine, replay, type Sides, signsCommits, squash } from "./combine.ts";
+import { type Combined, combine, earlierSquash, isAncestor, replay, type Sides, type Squashed, signsCommits, squash } from "./combine.ts";
 import { commitOfAll, landCommit } from "./commit-all.ts";
 import { type Environment, firstLine, type GitOptions, git, parts, tryGit } from "./git.ts";
 import { commitOf, listTrees, type Tree } from "./repository.ts";
@@ -30,8 +30,8 @@ export interface MergeOrder {
   message?: string | undefined;
   /** What is uncommitted is committed first, under this message. */
   commit?: string | undefined;
-  /** The workspace's commit up to which an earlier squash has brought everything into the base. */
-  squashed?: string | undefined;
+  /** An earlier merge of it. */
+  squashed?: Squashed | undefined;
   env?: Environment | undefined;
 }
 
@@ -61,7 +61,8 @@ export async function merge(order: MergeOrder): Promise<Merge> {
   const sign = await signsCommits(tree, options);
   const isCommitted = await checkCommitted(order, options);
   const tip = isCommitted ? head : await commitOfAll({ tree, head, message: order.commit ?? "", sign }, options);
-  const sides: Sides = { directory: tree, base: before, tip, sign, merged: await earlierSquash(order, { tip, options }) };
+  const sides: Sides = { directory: tree, base: before, tip, sign, merged: undefined };
+  sides.merged = await earlierSquash({ ...sides, squashed: order.squashed }, options);
   const commits = await countCommits(sides, options);
   if (commits === 0) throw nothingToMerge(order);
   const way = order.way ?? "ff";
@@ -90,13 +91,9 @@ async function baseCommit({ into, branch, tree }: MergeOrder, options: GitOption
   const commit = await commitOf(tree, `refs/heads/${into}`, options.env);
   if (commit !== undefined) return commit;
   const isSomething = (await commitOf(tree, into, options.env)) !== undefined;
-  throw new HoldfastError(
-    "merge_refused",
-    isSomething ? `its base ${into} is no branch of this repository` : `there is no branch ${into}`,
-    {
-      hint: "say which branch gets its commits: --into BRANCH",
-    },
-  );
+  throw new HoldfastError("merge_refused", isSomething ? `its base ${into} is not a branch of yours` : `there is no branch ${into}`, {
+    hint: "say which branch gets its commits: --into BRANCH",
+  });
 }
 
 /** What is checked out in the workspace counts: agents make branches of their own. */
@@ -140,14 +137,6 @@ async function checkCommitted({ name, tree, commit }: MergeOrder, options: GitOp
     hint: "commit them there, or all of them with it: --commit MESSAGE",
     candidates: changed,
   });
-}
-
-/** A history that was rewritten since is looked at as if there had been none. */
-async function earlierSquash(
-  { tree, squashed }: MergeOrder,
-  { tip, options }: { tip: string; options: GitOptions },
-): Promise<string | undefined> {
-  return squashed !== undefined && (await isAncestor(tree, squashed, tip, options)) ? squashed : undefined;
 }
 
 async function countCommits({ directory, base, tip, merged }: Sides, options: GitOptions): Promise<number> {
@@ -265,8 +254,4 @@ function movedOn(into: string): HoldfastError {
 async function follow({ tree, commit }: { tree: string; commit: string }, options: GitOptions): Promise<string | undefined> {
   const { code, stderr } = await tryGit(tree, ["reset", "--quiet", "--keep", commit], options);
   return code === 0 ? undefined : `the workspace stays on its commits as they were: ${firstLine(stderr)}`;
-}
-
-export async function isAncestor(directory: string, older: string, newer: string, options: GitOptions): Promise<boolean> {
-  return (await tryGit(directory, ["merge-base", "--is-ancestor", older, newer], options)).code === 0;
 }

@@ -22,7 +22,8 @@ export class Merging {
   }
 
   async merge(record: WorkspaceRecord, request: MergeRequest, actor: Principal): Promise<Omit<MergeOutcome, "workspace">> {
-    const { id, name, path, branch, base, mergedTip, repo } = liveTree(record, "merge");
+    const { id, name, path, branch, base, mergedTip, mergedCommit, repo } = liveTree(record, "merge");
+    const squashed = mergedTip === null || mergedCommit === null ? undefined : { tip: mergedTip, commit: mergedCommit };
     const { env, way, message, commit } = request;
     const order = {
       name,
@@ -32,11 +33,11 @@ export class Merging {
       way,
       message,
       commit,
-      squashed: mergedTip ?? undefined,
+      squashed,
       env,
     };
     const merged = await this.#turns.run(repo, () => merge(order));
-    const { into, tip } = merged;
+    const { into, head: tip } = merged;
     this.#journal.append({
       type: "workspace.merged",
       actor,

@@ -97,6 +97,18 @@ test("what the agent wrote of its results is the body, but not the template", as
   expect(repository.read("body", repository.root)).toBe("# Results\n\nIt works.");
 });
 
+test("a branch that is merged here is asked for as long as the remote lacks it, and without a branch as its base gh chooses", async () => {
+  const gh = scripted("echo https://example.com/pull/7");
+  repository.git("push", "--quiet", "-u", "origin", "main");
+  repository.git("merge", "--quiet", "--ff-only", "holdfast/fix");
+  await openPullRequest(order({ base: "origin/main" }), gh);
+  expect(repository.read("asked", repository.root)).toMatch(/--base\nmain\n/);
+  await openPullRequest(order({ base: repository.git("rev-parse", "main~2") }), gh);
+  expect(repository.read("asked", repository.root)).not.toMatch(/--base/);
+  repository.git("push", "--quiet", "origin", "main");
+  await expect(openPullRequest(order(), gh)).rejects.toMatchObject({ code: "merge_refused" });
+});
+
 test("one that is there already is said so, with its address", async () => {
   const gh = scripted(
     `echo 'a pull request for branch "holdfast/fix" into branch "main" already exists:' >&2; echo https://example.com/pull/7 >&2; exit 1`,

@@ -5,7 +5,7 @@ import { HoldfastError } from "@holdfast/contract";
 import { findProgram } from "@holdfast/platform";
 import { readContext } from "./context.ts";
 import { type GitOptions, git, gitEnvironment } from "./git.ts";
-import { type Pushed, type PushOrder, push } from "./push.ts";
+import { type Pushed, type PushOrder, push, remoteOf } from "./push.ts";
 import { commitOf } from "./repository.ts";
 
 export interface PullRequestOrder extends PushOrder {
@@ -25,19 +25,27 @@ export interface PullRequest {
 
 export async function openPullRequest(order: PullRequestOrder, options: GitOptions): Promise<PullRequest> {
   const { tree, branch, draft } = order;
-  const title = order.title ?? (await firstSubject(order, options));
+  const base = await baseFor(order, options);
+  const subjects = await subjectsOf(order, base.commit, options);
+  if (subjects.length === 0)
+    throw new HoldfastError(
+      "merge_refused",
+      `${branch} has no commit that ${order.base ?? "its base"} does not have: there is nothing to ask for`,
+    );
+  const title = order.title ?? subjects[0] ?? branch;
+  const body = resultsOf(tree) ?? subjects.map((subject) => `- ${subject}`).join("\n");
   const pushed = await push(order, options);
   order.recordPush?.(pushed);
   const env = gitEnvironment(options);
   const gh = findProgram("gh", env.PATH, tree);
   if (gh === undefined) throw withoutGh(pushed);
-  const base = order.base === null ? [] : ["--base", baseName(order.base, pushed.remote)];
-  const args = ["pr", "create", ...base, "--head", branch, "--title", title, ...(draft ? ["--draft"] : []), "--body-file", "-"];
+  const onto = base.name === null ? [] : ["--base", base.name];
+  const args = ["pr", "create", ...onto, "--head", branch, "--title", title, ...(draft ? ["--draft"] : []), "--body-file", "-"];
   try {
     const said = await run(gh, args, {
       cwd: tree,
       env: { ...env, GH_PROMPT_DISABLED: "1", NO_COLOR: "1" },
-      input: await bodyOf(order, options),
+      input: body,
     });
     return { url: lastUrl(said.stdout) ?? said.stdout.trim(), existed: false, title, pushed };
   } catch (error) {
@@ -51,26 +59,25 @@ export async function openPullRequest(order: PullRequestOrder, options: GitOptio
   }
 }
 
-async function firstSubject({ tree, branch, base }: PullRequestOrder, options: GitOptions): Promise<string> {
-  const without = base !== null && (await commitOf(tree, base, options.env)) !== undefined ? [`^${base}`] : [];
-  const subjects = (await git(tree, ["log", "--reverse", "--no-merges", "--format=%s", `refs/heads/${branch}`, ...without], options)).split(
-    "\n",
-  );
-  if (subjects[0]) return subjects[0];
-  throw new HoldfastError("merge_refused", `${branch} has no commit that ${base ?? "its base"} does not have: there is nothing to ask for`);
+/** As the remote has it, since it is asked there; null: whatever the remote takes by itself. */
+async function baseFor(
+  { tree, branch, base }: PullRequestOrder,
+  options: GitOptions,
+): Promise<{ name: string | null; commit: string | undefined }> {
+  if (base === null) return { name: null, commit: undefined };
+  const remote = await remoteOf({ tree, branch, base }, options);
+  const name = base.startsWith(`${remote}/`) ? base.slice(remote.length + 1) : base;
+  const there = await commitOf(tree, `refs/remotes/${remote}/${name}`, options.env);
+  const here = await commitOf(tree, `refs/heads/${name}`, options.env);
+  // A commit is no branch to ask for.
+  if (there === undefined && here === undefined) return { name: null, commit: await commitOf(tree, base, options.env) };
+  return { name, commit: there ?? here };
 }
 
-/** As the remote calls it. */
-function baseName(base: string, remote: string): string {
-  return base.startsWith(`${remote}/`) ? base.slice(remote.length + 1) : base;
-}
-
-/** What the agent wrote of its results, else its commits. */
-async function bodyOf({ tree, branch, base }: PullRequestOrder, options: GitOptions): Promise<string> {
-  const summary = resultsOf(tree);
-  if (summary !== undefined) return summary;
-  const without = base === null ? [] : [`^${base}`];
-  return git(tree, ["log", "--reverse", "--no-merges", "--format=- %s", `refs/heads/${branch}`, ...without], options).catch(() => "");
+async function subjectsOf({ tree, branch }: PullRequestOrder, base: string | undefined, options: GitOptions): Promise<string[]> {
+  const without = base === undefined ? [] : [`^${base}`];
+  const text = await git(tree, ["log", "--reverse", "--no-merges", "--format=%s", `refs/heads/${branch}`, ...without], options);
+  return text.split("\n").filter((line) => line !== "");
 }
 
 /** A context that cannot be read safely has none. */

@@ -31,7 +31,7 @@ export async function push({ tree, branch, base }: PushOrder, options: GitOption
 }
 
 /** The one that the branch or its base is followed from, else `origin`, else the only one. */
-async function remoteOf({ tree, branch, base }: PushOrder, options: GitOptions): Promise<string> {
+export async function remoteOf({ tree, branch, base }: PushOrder, options: GitOptions): Promise<string> {
   const remotes = (await git(tree, ["remote"], options)).split("\n").filter((name) => name !== "");
   const followed = async (name: string) => (await tryGit(tree, ["config", `branch.${name}.remote`], options)).stdout.trim();
   const wanted = [await followed(branch), ...(base === null ? [] : [await followed(base), base.split("/")[0]]), "origin"];

@@ -6,13 +6,13 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastError, type Losses, type Principal, type WorkspaceId } from "@holdfast/contract";
+import { checkName, HoldfastError, type Losses, type Principal, type WorkspaceId } from "@holdfast/contract";
 import { counted, describe, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { copyUntracked } from "./copying.ts";
 import { writeFiles } from "./files.ts";
-import type { Environment } from "./git.ts";
+import { type Environment, firstLine, tryGit } from "./git.ts";
 import type { InTurn } from "./in-turn.ts";
 import { type TreeRecord, withBranch } from "./live.ts";
 import { lossesOf } from "./losses.ts";
@@ -72,7 +72,7 @@ export class Removing {
   }
 
   remove(record: WorkspaceRecord, options: RemoveOptions): Promise<Removed> {
-    return this.#turns.run(record.id, () => this.#remove(this.#queries.get(record.id) ?? record, options));
+    return this.#turns.run(record.repo ?? record.id, () => this.#remove(this.#queries.get(record.id) ?? record, options));
   }
 
   async #remove(record: WorkspaceRecord, { force, why, actor, env }: RemoveOptions): Promise<Removed> {
@@ -94,9 +94,10 @@ export class Removing {
   async #keep(record: WorkspaceRecord, env: Environment | undefined): Promise<{ ref: string | null; tip: string | null }> {
     if (record.kind === "plain") return { ref: null, tip: null };
     const tree = withBranch(record, "keep");
-    if (!existsSync(tree.repo)) {
+    const unreadable = await whyUnreadable(tree, env);
+    if (unreadable !== undefined) {
       if (!existsSync(tree.path)) return { ref: null, tip: null };
-      throw new HoldfastError("would_lose_work", `the repository of ${record.name} is gone (${tree.repo}), so nothing of it can be kept`, {
+      throw new HoldfastError("would_lose_work", `nothing of ${record.name} can be kept: ${unreadable}`, {
         hint: `take what you need from ${tree.path}, delete that directory, then try again`,
       });
     }
@@ -115,7 +116,7 @@ export class Removing {
       const directory = this.#directoryOf(record.id);
       if (record.removedAt === null || !existsSync(directory)) continue;
       try {
-        await this.#turns.run(record.id, () => this.#finishOne(record, directory));
+        await this.#turns.run(record.repo ?? record.id, () => this.#finishOne(record, directory));
       } catch (error) {
         log(`workspace ${record.id}: its removal was not ended: ${describe(error)}`);
       }
@@ -137,13 +138,14 @@ export class Removing {
     record: WorkspaceRecord,
     options: { name?: string | undefined; actor: Principal; env?: Environment | undefined },
   ): Promise<string[]> {
-    return this.#turns.run(record.id, () => this.#recover(this.#queries.get(record.id) ?? record, options));
+    return this.#turns.run(record.repo ?? record.id, () => this.#recover(this.#queries.get(record.id) ?? record, options));
   }
 
   async #recover(
     record: WorkspaceRecord,
-    { name = record.name, actor, env }: { name?: string | undefined; actor: Principal; env?: Environment | undefined },
+    { name: wanted, actor, env }: { name?: string | undefined; actor: Principal; env?: Environment | undefined },
   ): Promise<string[]> {
+    const name = wanted === undefined ? record.name : checkName(wanted);
     const tree = withBranch(record, "recover");
     if (record.removedAt === null && existsSync(tree.path)) throw isThere(tree, this.#queries.list({ all: true }));
     const other = this.#queries.byName(name);
@@ -200,10 +202,18 @@ export class Removing {
   }
 }
 
+/** Its repository is gone, or has forgotten it: then nothing of it can be told or kept. */
+export async function whyUnreadable({ repo, path }: TreeRecord, env?: Environment): Promise<string | undefined> {
+  if (!existsSync(repo)) return `its repository is gone (${repo})`;
+  if (!existsSync(path)) return undefined;
+  const { code, stderr } = await tryGit(path, ["rev-parse", "--git-dir"], { env });
+  return code === 0 ? undefined : `git cannot read ${path}: ${firstLine(stderr)}`;
+}
+
 const IGNORED = "files that git ignores are not kept: what the project copies was copied again, the rest is gone";
 
 function specOf(record: WorkspaceRecord) {
-  const { setup, mergedAt, mergedTip, removedAt, recoveryRef, conflicts, baseConflicts, ...spec } = record;
+  const { setup, mergedAt, mergedTip, mergedCommit, removedAt, recoveryRef, conflicts, baseConflicts, ...spec } = record;
   return spec;
 }
 

@@ -10,8 +10,14 @@ const UNKNOWN: State = { dirty: null, changes: null, ahead: null, behind: null }
 /** Null where it cannot be asked: its directory, its repository or its base is gone, or it is a plain directory. */
 export async function stateOf(spec: WorkspaceSpec): Promise<State> {
   if (spec.kind === "plain" || !existsSync(spec.path)) return UNKNOWN;
-  const [files, apart] = await Promise.all([changedFiles(spec.path), apartFrom(spec)]);
-  return { dirty: files === undefined ? null : files.length > 0, changes: files?.length ?? null, ...apart };
+  try {
+    const [files, apart] = await Promise.all([changedFiles(spec.path), apartFrom(spec)]);
+    return { dirty: files === undefined ? null : files.length > 0, changes: files?.length ?? null, ...apart };
+  } catch (error) {
+    // It goes while it is asked: it is being removed.
+    if (!existsSync(spec.path)) return UNKNOWN;
+    throw error;
+  }
 }
 
 /** As `git status` marks them: ` M src/a.ts`, `?? notes.txt`; undefined where it cannot be asked. */

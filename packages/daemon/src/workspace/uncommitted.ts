@@ -3,14 +3,20 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type GitOptions, git, parts } from "./git.ts";
 
-/** As `git status` marks them: `?? notes.txt`. */
+/** As `git status` marks them: `?? notes.txt`. Without `untracked`, submodules are left out too: what is in them is their own. */
 export async function uncommitted(
   tree: string,
   options: GitOptions,
   what: { untracked: boolean } = { untracked: true },
 ): Promise<string[]> {
   const untracked = `--untracked-files=${what.untracked ? "all" : "no"}`;
-  return parts(await git(tree, ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=none", untracked], options));
+  return parts(
+    await git(
+      tree,
+      ["status", "--porcelain=v1", "-z", "--no-renames", `--ignore-submodules=${what.untracked ? "none" : "all"}`, untracked],
+      options,
+    ),
+  );
 }
 
 const UNDER_WAY: Readonly<Record<string, string>> = {

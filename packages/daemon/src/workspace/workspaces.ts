@@ -193,7 +193,7 @@ export class Workspaces {
   }
 
   async view(record: WorkspaceRecord): Promise<Workspace> {
-    const { mergedTip, conflicts, setup, ...rest } = record;
+    const { mergedTip, mergedCommit, conflicts, setup, ...rest } = record;
     const state = await stateOf(record);
     return {
       ...rest,
