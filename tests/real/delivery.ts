@@ -72,6 +72,7 @@ export async function deliversMessages(agent: AgentName): Promise<void> {
   await waitsForDrafts(said, world, agent);
   await approvesNothing(said, world, { agent, cwd });
   await takesLongTexts(said, agent);
+  await takesAnyLetters(said, world);
 }
 
 async function answers(world: RealWorld, agent: AgentName): Promise<void> {
@@ -144,4 +145,12 @@ async function takesLongTexts(said: Said, agent: AgentName): Promise<void> {
   const { reply } = await said.ends(message);
   if (HOOKED.includes(agent)) expect(reply?.trim()).toBe("I have read it all");
   expect(await said.times(text)).toBe(1);
+}
+
+/** Some of which agents show otherwise than they were typed, or not at all; and what would act as a key is not typed. */
+async function takesAnyLetters(said: Said, world: RealWorld): Promise<void> {
+  const message = await said.send("say \x1b[31m👨\u200d👩\u200d👧\x1b[0m e\u0301 שלום \u202eevil\u202c\tand\x1b 漢字");
+  await said.ends(message);
+  const prompts = (await world.model.asked()).map(({ prompt }) => prompt);
+  expect(prompts).toContainEqual(expect.stringMatching(/^say 👨\u200d👩\u200d👧 (é|e\u0301) שלום .*evil.*and 漢字$/u));
 }

@@ -94,7 +94,7 @@ async function waitFor(context: Context, message: Message): Promise<number> {
   const now = await follow(context.client, message, timeout === undefined ? undefined : parseDuration(timeout, "--timeout"));
   if (context.json) process.stdout.write(`${JSON.stringify(now)}\n`);
   if (now.state !== "replied") throw outcome(now);
-  if (!context.json && now.reply !== null) process.stdout.write(`${now.reply}\n`);
+  if (!context.json && now.reply !== null) process.stdout.write(`${process.stdout.isTTY ? readable(now.reply) : now.reply}\n`);
   if (!context.json && now.reply === null) process.stderr.write(`${plain(now.name)} has answered, but does not tell what\n`);
   return 0;
 }
@@ -114,4 +114,12 @@ function tellTyped(
   const done = `${bytes} ${bytes === 1 ? "byte" : "bytes"} ${pasted ? "pasted" : "typed"} into ${plain(session.name)}`;
   const lines = typedLines({ done, name: session.name, bytes, waiting: waitingBytes });
   process.stdout.write(json ? `${JSON.stringify({ ...session, bytes, pasted, waitingBytes })}\n` : lines);
+}
+
+/** What an agent says, on a terminal: it may have been told to say what would take that over. */
+function readable(reply: string): string {
+  return reply
+    .split(/\r?\n/)
+    .map((line) => plain(line.replaceAll("\t", "    ")))
+    .join("\n");
 }

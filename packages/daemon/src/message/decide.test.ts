@@ -155,3 +155,11 @@ test("a limit is waited for until it is over, for a minute where nobody said whe
   expect(limitIsOver(limit(at(-1)), { turn: "working", since: at(-61_000), now })).toBe(false);
   expect(limitIsOver({ for: "approval", text: null, until: at(-1) }, { turn: "idle", since: at(-61_000), now })).toBe(false);
 });
+
+test("a composer that shows something else after a paste is not waited for without end, and gets no Enter", () => {
+  const attempt = { ...ready.attempt, pasted: 1 };
+  expect(did(afterRestart, { composer: "other", attempt, steadyMs: 20_000 })).toBe("hold");
+  expect(decide(afterRestart, { ...ready, composer: "other", attempt, steadyMs: 30_000 })).toMatchObject({ do: "fail", known: true });
+  // One that another daemon typed may have been submitted, and this is what came after it.
+  expect(decide(afterRestart, { ...ready, composer: "other", steadyMs: 30_000 })).toMatchObject({ do: "fail", known: false });
+});

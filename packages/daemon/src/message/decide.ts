@@ -72,6 +72,8 @@ const LATER_MS = 2000;
 
 const LOOK = "see what it shows: holdfast screen NAME; then send it again if it is not there";
 
+const CLEAR = "attach, and send or clear what is there: holdfast attach NAME";
+
 export function decide(message: MessageRecord, now: Situation): Action {
   if (message.state === "queued") return decideQueued(message, now);
   if (message.state === "injecting") return decideInjecting(message, now);
@@ -101,11 +103,13 @@ function decideInjecting(message: MessageRecord, now: Situation): Action {
   if (composer === "ours")
     return attempt.pasted > 0 || steadyMs >= FOUND_MS ? { do: "press enter" } : hold("the message is being typed", 100);
   if (composer === "mixed") {
-    const hint = "attach, and send or clear what is there: holdfast attach NAME";
     return steadyMs < FOUND_MS
       ? hold("the message is being typed", 100)
-      : failed("somebody typed at the same time; it was not submitted", hint, true);
+      : failed("somebody typed at the same time; it was not submitted", CLEAR, true);
   }
+  // Nobody knows whose it is, and all that comes after it waits.
+  if (composer === "other" && steadyMs >= UNKNOWN_MS)
+    return failed("what is in its composer is not what was typed; no Enter was pressed", CLEAR, attempt.pasted > 0);
   if (composer === "none" || composer === "other" || now.turn === null)
     return hold("the message is being typed", attempt.pasted > 0 ? 50 : 500);
   if (steadyMs < SHOWN_MS) return hold("the message is being typed", attempt.pasted > 0 ? 50 : 250);

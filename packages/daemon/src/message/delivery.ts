@@ -23,11 +23,12 @@ import type { Draft, Journal } from "../journal/journal.ts";
 import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, StatusFollower } from "../session/agent-status.ts";
-import { type Turns, withoutPasteEnd } from "../session/typing.ts";
+import type { Turns } from "../session/typing.ts";
 import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import { headed } from "./heading.ts";
 import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
+import { asTyped } from "./same-words.ts";
 import { whoseText } from "./whose-text.ts";
 
 /** Between a paste and its Enter, where the profile says nothing. */
@@ -140,7 +141,13 @@ export class Delivery implements Disposable {
 
   /** What is handed over, by the name that its sender has now. */
   said({ from, text, addition }: Pick<MessageRecord, "from" | "text" | "addition">): string {
-    const clean = withoutPasteEnd(addition === null ? text : `${text}\n\n${addition}`);
+    const clean = asTyped(
+      addition === null
+        ? text
+        : `${text}
+
+${addition}`,
+    );
     const session = /^session:(.+)$/.exec(from)?.[1];
     if (session === undefined) return clean;
     const name = this.#queries.get(session as SessionId)?.name ?? session;

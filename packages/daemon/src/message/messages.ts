@@ -19,6 +19,7 @@ import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Delivery } from "./delivery.ts";
+import { asTyped } from "./same-words.ts";
 
 export type Reached = "injected" | "turn_started" | "replied";
 
@@ -66,6 +67,8 @@ export class Messages {
         hint: `read what it said: holdfast logs ${record.name}`,
       });
     }
+    // A lone Enter could say yes to something.
+    if (asTyped(text).trim() === "") throw new HoldfastError("usage", "there is nothing to send but control characters");
     if (text.length > LONGEST_MESSAGE) {
       throw new HoldfastError("usage", "a message to an agent has at most a million characters", {
         hint: "put it into a file, and tell the agent to read that",

@@ -65,3 +65,9 @@ test("what a session sent is told by the agent with the name that the session ha
   // What the user says in the same words is another thing.
   expect(receipts({ ...told, prompt: "fix the bug" }, { text: headed("renamed", "fix the bug") })).toEqual([]);
 });
+
+test("a prompt is told in whatever form its letters have", () => {
+  expect(receipts({ ...told, prompt: "\u00e9 evil" }, { text: "e\u0301 \u202eevil\u202c\x1b" })).toMatchObject([
+    { type: "message.turn_started" },
+  ]);
+});

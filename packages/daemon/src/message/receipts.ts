@@ -7,6 +7,7 @@ import type { Signal } from "../agent/hooks/hook-rules.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { MessageRecord } from "../projection/messages.ts";
 import { whateverItsName } from "./heading.ts";
+import { asShown } from "./same-words.ts";
 
 export interface Told {
   run: number;
@@ -63,6 +64,6 @@ function isHandedOver({ state, known, run: handedOver }: MessageRecord, run: num
 
 /** Agents trim what is typed, and some give their lines other ends. */
 export function isSame(said: string, prompt: string): boolean {
-  const plain = (text: string) => whateverItsName(text).replaceAll(/\s+/g, " ").trim();
+  const plain = (text: string) => whateverItsName(asShown(text)).replaceAll(/\s+/g, " ").trim();
   return plain(said) === plain(prompt);
 }

@@ -14,6 +14,15 @@ test("what stands in a composer is ours when it is all of it, however it is brok
   expect(whoseText(shown("…then write a test for it that fails without the fix"), long)).toBe("ours");
 });
 
+test.each([
+  "say 👨\u200d👩\u200d👧 é שלום \ufffd evil \ufffd     tab",
+  "say 👨\u200d👩\u200d👧 e\u0301 שלום  evil   tab",
+  "say 👨👩👧 e\u0301 שלום \u202e evil \u202c tab",
+])("what terminals and agents make of letters that have no width, or two forms, is still ours: %j", (text) => {
+  expect(whoseText(shown(text), "say 👨\u200d👩\u200d👧 e\u0301 שלום \u202e evil \u202c\t tab\x07")).toBe("ours");
+  expect(whoseText(shown(`x${text}`), "say 👨\u200d👩\u200d👧 e\u0301 שלום \u202e evil \u202c\t tab")).toBe("mixed");
+});
+
 test("a part that anybody may have typed is not ours, nor is ours with somebody's letters around it", () => {
   expect(whoseText(shown("fix"), long)).toBe("other");
   expect(whoseText(shown("x"), "hello")).toBe("other");

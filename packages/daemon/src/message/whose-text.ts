@@ -1,6 +1,7 @@
 /** Whose text it is that a composer shows. */
 import type { Composed } from "../agent/composer.ts";
 import { whateverItsName } from "./heading.ts";
+import { asShown } from "./same-words.ts";
 
 export type Holds = "nothing" | "ours" | "mixed" | "other" | "none";
 
@@ -25,5 +26,5 @@ export function whoseText(composed: Composed | undefined, ours: string): Holds {
 
 /** Composers break lines where they like, and say so in their own ways. */
 function squashed(text: string): string {
-  return whateverItsName(text.replaceAll(/[\s⏎…]+/g, ""));
+  return whateverItsName(asShown(text).replaceAll(/[\s⏎…]+/g, ""));
 }
