@@ -94,6 +94,21 @@ describe("rm (CAVE-02 workspaces)", () => {
     expect(repository.gitIn(cwd, "status", "--porcelain")).toBe(" M mine.txt\n?? more.txt");
   });
 
+  test("one whose set-up still runs is refused; --force ends that too", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "touch began; sleep 1000"\n' });
+    const making = home.cli(["workspace", "create", "fix"], { cwd: repository.path });
+    const tree = await eventually(async () => (await home.json<Workspace[]>(["workspace", "ls"]))[0]?.path);
+    await eventually(() => existsSync(path.join(tree, "began")));
+    expect(await refusal(home, ["workspace", "rm", "fix"])).toMatchObject({
+      code: 6,
+      error: { code: "workspace_lived_in", message: expect.stringMatching(/set-up of fix is still running/) },
+    });
+    await home.ok(["workspace", "rm", "fix", "--force"]);
+    expect(existsSync(path.dirname(tree))).toBe(false);
+    expect((await making).code).not.toBe(0);
+  });
+
   test("a branch that was there before stays, a plain directory too", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);

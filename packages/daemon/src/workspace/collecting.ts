@@ -98,6 +98,7 @@ export class Collecting {
     const but = [
       files.length > 0 ? counted(files.length, "uncommitted file") : "",
       sessions.length > 0 ? `${counted(sessions.length, "session")} in it: ${sessions.join(", ")}` : "",
+      record.setup?.state === "running" ? "a set-up that is still running" : "",
     ].filter((each) => each !== "");
     if (but.length > 0) return [{ kind: "merged", what, id, why: `${why}, but it has ${but.join(", and ")}` }];
     return [{ kind: "merged", what, id, why, act: remove("merged") }];

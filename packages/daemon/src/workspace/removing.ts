@@ -21,6 +21,7 @@ import { readProject } from "./project.ts";
 import { keepRemains, REMOVED_REFS, type Remains, readRemains } from "./remains.ts";
 import { commitOf, findRepository } from "./repository.ts";
 import { restore } from "./restore.ts";
+import { stopSetup } from "./set-up.ts";
 import { takeAway } from "./take-away.ts";
 
 export interface RemoveOptions {
@@ -80,7 +81,9 @@ export class Removing {
     const losses = await this.losses(record, env);
     if (!force) refuseLosses(record, losses);
     for (const name of losses.sessions) await this.#stopSession(name, actor);
-    rmSync(join(this.#directoryOf(record.id), MARK), { force: true });
+    const directory = this.#directoryOf(record.id);
+    await stopSetup(directory);
+    rmSync(join(directory, MARK), { force: true });
     const kept = await this.#keep(record, env);
     const moved = this.#queries.sessionsOf(record.id);
     if (moved.length > 0) throw livedIn(record, { ...losses, sessions: moved });
@@ -219,6 +222,11 @@ function specOf(record: WorkspaceRecord) {
 
 function refuseLosses(record: WorkspaceRecord, losses: Losses): void {
   const { files, commits, sessions } = losses;
+  if (record.setup?.state === "running")
+    throw new HoldfastError("workspace_lived_in", `the set-up of ${record.name} is still running: ${record.setup.command}`, {
+      hint: "wait for its end, or --force, which ends it",
+      candidates: listOf(losses),
+    });
   if (files.length + commits.length === 0 && sessions.length === 0) return;
   if (files.length + commits.length === 0) throw livedIn(record, losses);
   const what = [

@@ -75,6 +75,20 @@ export function setupEnd(directory: string, signal?: AbortSignal): Promise<Setup
   });
 }
 
+/** How long it has to end by itself. */
+const GRACE_MS = 5000;
+
+/** Ends it, with all that it started in its process group. */
+export async function stopSetup(directory: string): Promise<void> {
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    const deadline = performance.now() + GRACE_MS;
+    const pid = processOf(directory);
+    if (pid === undefined) return;
+    process.kill(-pid, signal);
+    while (processOf(directory) !== undefined && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 /** The last lines of what it said. */
 export function setupTail(directory: string, lines: number): string {
   try {
@@ -95,6 +109,11 @@ function endOf(directory: string): SetupEnd | undefined {
 }
 
 function isAlive(directory: string): boolean {
+  return processOf(directory) !== undefined;
+}
+
+/** Of the process that was started, as long as it is that one. */
+function processOf(directory: string): number | undefined {
   const { pid, start } = (readJsonFile(join(directory, PROCESS)) ?? {}) as { pid?: number; start?: string };
-  return pid !== undefined && inspect(pid)?.start === start;
+  return pid !== undefined && inspect(pid)?.start === start ? pid : undefined;
 }

@@ -36,12 +36,14 @@ export async function takeAway({ spec, directory, tip }: Leaving, options: GitOp
 
 /** Some tools make what they write read-only, directories too. */
 function removeTree(directory: string): void {
+  // Something may still write there that nobody knows of.
+  const options = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
   try {
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(directory, options);
   } catch (error) {
     if (!/^(EACCES|EPERM)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
     makeWritable(directory);
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(directory, options);
   }
 }
 
