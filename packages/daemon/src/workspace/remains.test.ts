@@ -82,12 +82,15 @@ describe("what is removed comes back as it was (CAVE-02 workspaces)", () => {
 
   test("also after git has collected what nothing names", async () => {
     repository.commit({ "b.txt": "b\n" }, "second", tree);
-    repository.write({ "new.txt": "n\n" }, tree);
+    repository.write({ "new.txt": "n\n", "a.txt": "staged\n" }, tree);
+    repository.gitIn(tree, "add", "a.txt");
+    repository.write({ "a.txt": "changed\n" }, tree);
     await remove();
     repository.git("reflog", "expire", "--expire=now", "--all");
     repository.git("gc", "--quiet", "--prune=now");
     await recover();
     expect(repository.read("new.txt", tree)).toBe("n\n");
+    expect(repository.gitIn(tree, "show", ":a.txt")).toBe("staged");
   });
 
   test("a branch of an agent's own and a detached head", async () => {
