@@ -41,7 +41,7 @@ export function workspaceHandlers(rooms: {
     },
     createWorkspace: async ({ body }, { actor }) => {
       const name = body.name ?? readableName((taken) => workspaces.queries.byName(taken) !== undefined);
-      return workspaces.view(await workspaces.create({ ...body, name }, actor));
+      return workspaces.createAndView({ ...body, name }, actor);
     },
     getWorkspace: async ({ params }, { reach }) => {
       await lookForConflicts();

@@ -9,8 +9,12 @@ import { git, parts } from "./git.ts";
 
 /** Answers what was copied, as paths below the tree. */
 export async function copyUntracked(from: string, to: string, rules: readonly string[]): Promise<string[]> {
+  return copyFiles(from, to, await untrackedFor(from, rules));
+}
+
+export async function copyFiles(from: string, to: string, paths: Iterable<string>): Promise<string[]> {
   const copied: string[] = [];
-  for (const path of await wanted(from, rules)) {
+  for (const path of paths) {
     const target = join(to, path);
     if (await exists(target)) continue;
     await mkdir(dirname(target), { recursive: true });
@@ -32,7 +36,8 @@ export async function copyUntracked(from: string, to: string, rules: readonly st
   return copied;
 }
 
-async function wanted(tree: string, rules: readonly string[]): Promise<Set<string>> {
+/** What the rules mean in this tree. */
+export async function untrackedFor(tree: string, rules: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   const anywhere = rules.map((rule) => rule.replace(/\/$/, "")).filter((rule) => !rule.includes("/"));
   // A directory of which nothing is tracked is one entry: nobody looks for a `.env` below node_modules.

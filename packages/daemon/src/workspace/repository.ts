@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
-import { type Environment, firstLine, git, parts, tryGit } from "./git.ts";
+import { type Environment, firstLine, type GitOptions, git, parts, tryGit } from "./git.ts";
 
 export interface Repository {
   /** The main working tree, or the bare repository itself: what people call the repository. */
@@ -16,18 +16,23 @@ export interface Repository {
 
 /** Undefined: not in a repository. Throws `git_failed` where there is one that git refuses to read. */
 export async function findRepository(directory: string, env?: Environment): Promise<Repository | undefined> {
-  const where = await tryGit(directory, ["rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--git-common-dir"], { env });
-  if (where.code !== 0) {
+  const question = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--git-common-dir", "--show-toplevel"];
+  // At once: whoever makes a workspace waits for both.
+  const listing = listTrees(directory, env);
+  listing.catch(() => {});
+  const where = await tryGit(directory, question, { env });
+  // In a bare repository, and in `.git` itself, there is no top: git says so after it has answered the rest.
+  if (where.code !== 0 && !/must be run in a work tree/i.test(where.stderr)) {
     if (/not a git repository/i.test(where.stderr)) return undefined;
     throw new HoldfastError("git_failed", `git cannot read the repository of ${directory}: ${firstLine(where.stderr)}`, {
       hint: "see what it says there: git status",
     });
   }
-  const [bare, inside, commonDir = ""] = where.stdout.split("\n");
+  const [bare, inside, commonDir = "", ...top] = where.stdout.replace(/\n$/, "").split("\n");
   const common = realpathSync(resolve(directory, commonDir));
-  const tree = inside === "true" ? realpathSync(await git(directory, ["rev-parse", "--show-toplevel"], { env })) : null;
+  const tree = inside === "true" ? realpathSync(top.join("\n")) : null;
   // In `.git` itself one is in no tree, and yet its repository has one.
-  const [main] = await listTrees(directory, env);
+  const [main] = await listing;
   const isBare = bare === "true" || main?.bare === true;
   return { path: isBare ? common : mainTree({ common, tree, listed: main?.path }), common, bare: isBare, tree };
 }
@@ -70,4 +75,22 @@ export async function listTrees(directory: string, env?: Environment, more: Read
 export async function commitOf(directory: string, name: string, env?: Environment): Promise<string | undefined> {
   const { code, stdout } = await tryGit(directory, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], { env });
   return code === 0 ? stdout.trim() : undefined;
+}
+
+/** The commits that many names mean, in one process; those that mean none are left out. */
+export async function commitsOf(
+  directory: string,
+  names: readonly string[],
+  options: Pick<GitOptions, "env" | "with"> = {},
+): Promise<Map<string, string>> {
+  const asked = [...new Set(names)].filter((name) => !name.includes("\n"));
+  const input = asked.map((name) => `${name}^{commit}\n`).join("");
+  const text = await git(directory, ["cat-file", "--batch-check=%(objectname) %(objecttype)"], { ...options, input });
+  const commits = new Map<string, string>();
+  for (const [index, line] of text.split("\n").entries()) {
+    const name = asked[index];
+    const commit = /^([0-9a-f]+) commit$/.exec(line)?.[1];
+    if (name !== undefined && commit !== undefined) commits.set(name, commit);
+  }
+  return commits;
 }

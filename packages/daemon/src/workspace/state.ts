@@ -7,11 +7,14 @@ export type State = Pick<Workspace, "dirty" | "changes" | "ahead" | "behind">;
 
 const UNKNOWN: State = { dirty: null, changes: null, ahead: null, behind: null };
 
-/** Null where it cannot be asked: its directory, its repository or its base is gone, or it is a plain directory. */
-export async function stateOf(spec: WorkspaceSpec): Promise<State> {
+/**
+ * Null where it cannot be asked: its directory, its repository or its base is gone, or it is a plain directory. `only`: nothing else in it can have
+ * changed. Of a tree checked out just now git would compare all files by their content, as they are as old as its index.
+ */
+export async function stateOf(spec: WorkspaceSpec, only?: readonly string[]): Promise<State> {
   if (spec.kind === "plain" || !existsSync(spec.path)) return UNKNOWN;
   try {
-    const [files, apart] = await Promise.all([changedFiles(spec.path), apartFrom(spec)]);
+    const [files, apart] = await Promise.all([only?.length === 0 ? [] : changedFiles(spec.path, only), apartFrom(spec)]);
     return { dirty: files === undefined ? null : files.length > 0, changes: files?.length ?? null, ...apart };
   } catch (error) {
     // It goes while it is asked: it is being removed.
@@ -21,8 +24,10 @@ export async function stateOf(spec: WorkspaceSpec): Promise<State> {
 }
 
 /** As `git status` marks them: ` M src/a.ts`, `?? notes.txt`; undefined where it cannot be asked. */
-export async function changedFiles(tree: string): Promise<string[] | undefined> {
-  const { code, stdout } = await tryGit(tree, ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"]);
+export async function changedFiles(tree: string, only: readonly string[] = []): Promise<string[] | undefined> {
+  const paths = only.map((path) => `:(top,literal)${path}`);
+  const status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none", "--", ...paths];
+  const { code, stdout } = await tryGit(tree, status);
   if (code !== 0) return undefined;
   const files: string[] = [];
   const entries = parts(stdout);

@@ -6,8 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { WorkspaceId } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
-import { git } from "./git.ts";
-import { listTrees, type Repository, type Tree } from "./repository.ts";
+import { commitsOf, listTrees, type Repository, type Tree } from "./repository.ts";
 
 export type Placed = Pick<WorkspaceRecord, "id" | "path" | "branch" | "base">;
 
@@ -27,8 +26,8 @@ export async function readTips(repository: Pick<Repository, "common">, workspace
   const { common } = repository;
   // By its directory and no other: where it is gone, git must not find the repository around it.
   const here = { GIT_DIR: common };
-  const names = [...new Set(workspaces.flatMap(({ branch, base }) => [...branchRefs(branch), ...baseNames(base)]))];
-  const [trees, commits] = await Promise.all([listTrees(common, undefined, here), readCommits(common, { names, here })]);
+  const names = workspaces.flatMap(({ branch, base }) => [...branchRefs(branch), ...baseNames(base)]);
+  const [trees, commits] = await Promise.all([listTrees(common, undefined, here), commitsOf(common, names, { with: here })]);
   const byPath = new Map(trees.map((tree) => [tree.path, tree]));
   const files: string[] = [];
   const of = new Map<WorkspaceId, Tip>();
@@ -63,22 +62,6 @@ function baseNames(base: string | null): string[] {
 
 function isHash(name: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(name);
-}
-
-/** One line for each name, in their order. */
-async function readCommits(
-  directory: string,
-  { names, here }: { names: readonly string[]; here: Readonly<Record<string, string>> },
-): Promise<Map<string, string>> {
-  const input = names.map((name) => `${name}^{commit}\n`).join("");
-  const text = await git(directory, ["cat-file", "--batch-check=%(objectname) %(objecttype)"], { with: here, input });
-  const commits = new Map<string, string>();
-  for (const [index, line] of text.split("\n").entries()) {
-    const name = names[index];
-    const commit = /^([0-9a-f]+) commit$/.exec(line)?.[1];
-    if (name !== undefined && commit !== undefined) commits.set(name, commit);
-  }
-  return commits;
 }
 
 /** All zeros before the first commit. */

@@ -17,7 +17,7 @@ import { counted, describe, type Home, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { tryContext } from "./context.ts";
-import { copyUntracked } from "./copying.ts";
+import { copyFiles, untrackedFor } from "./copying.ts";
 import { DAEMON, markReady, readFiles, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
 import { type Environment, tryGit } from "./git.ts";
 import { freeRange, type PortRange } from "./ports.ts";
@@ -41,6 +41,12 @@ export interface CreateRequest {
   context?: boolean;
   /** What is to be done in it, in its user's own words. */
   about?: string | undefined;
+}
+
+interface Created {
+  record: WorkspaceRecord;
+  /** Untracked files that it got. */
+  copied: readonly string[];
 }
 
 /** How much of a set-up that failed is told at once. */
@@ -67,6 +73,16 @@ export class Workspaces {
 
   /** Returns when it can be worked in, its set-up done. Throws `setup_failed` when that failed; the workspace is there nevertheless. */
   async create(request: CreateRequest, actor: Principal): Promise<WorkspaceRecord> {
+    return (await this.#create(request, actor)).record;
+  }
+
+  /** As `create`, and what the new one is like. */
+  async createAndView(request: CreateRequest, actor: Principal): Promise<Workspace> {
+    const { record, copied } = await this.#create(request, actor);
+    return this.view(record, record.setup === null ? copied : undefined);
+  }
+
+  async #create(request: CreateRequest, actor: Principal): Promise<Created> {
     const name = checkName(request.name);
     if (this.#making.has(name) || this.queries.byName(name)) throw nameTaken(name);
     this.#making.set(name, { portBase: 0, ports: 0 });
@@ -75,11 +91,11 @@ export class Workspaces {
       const project = readProject(repository ? repository.tree : request.cwd);
       const range = await freeRange(project.ports, [...this.queries.list(), ...this.#making.values()]);
       this.#making.set(name, range);
-      const record = await (repository
+      const { record, copied } = await (repository
         ? this.#createTree(request, { name, range, repository, project, actor })
         : this.#createPlain(request, { name, range, project, actor }));
       if (project.setup !== null && request.setup) await this.#setUp(record, project.setup, { env: request.env, actor });
-      return this.queries.resolve(record.id);
+      return { record: this.queries.resolve(record.id), copied };
     } finally {
       this.#making.delete(name);
     }
@@ -88,7 +104,7 @@ export class Workspaces {
   async #createTree(
     request: CreateRequest,
     of: { name: string; range: PortRange; repository: Repository; project: Project; actor: Principal },
-  ): Promise<WorkspaceRecord> {
+  ): Promise<Created> {
     const { name, repository, project, actor } = of;
     const { env } = request;
     const beginning = await planBeginning(repository, {
@@ -115,11 +131,16 @@ export class Workspaces {
     mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
     writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
     try {
-      const lfs = await addWorktree(repository, { path, name, beginning, env });
+      // Of a large repository each takes a while, and none needs another.
+      const [lfs, left, untracked] = await Promise.all([
+        addWorktree(repository, { path, name, beginning, env }),
+        leftBehind(repository, beginning.base),
+        repository.tree === null ? [] : untrackedFor(repository.tree, project.copy),
+      ]);
       const missing = await initSubmodules(path, { common: repository.common, env });
-      if (repository.tree !== null) await copyUntracked(repository.tree, path, project.copy);
-      const notes = [...lfs, ...missing, ...(await leftBehind(repository, beginning.base)), ...layOut(path, request, project)];
-      return this.#record({ ...spec, notes }, actor);
+      const copied = repository.tree === null ? [] : await copyFiles(repository.tree, path, untracked);
+      const notes = [...lfs, ...missing, ...left, ...layOut(path, request, project)];
+      return { record: this.#record({ ...spec, notes }, actor), copied };
     } catch (error) {
       await undoAdd(repository.tree ?? repository.path, { path, beginning, env });
       rmSync(this.directoryOf(id), { recursive: true, force: true });
@@ -130,7 +151,7 @@ export class Workspaces {
   async #createPlain(
     request: CreateRequest,
     { name, range, project, actor }: { name: string; range: PortRange; project: Project; actor: Principal },
-  ): Promise<WorkspaceRecord> {
+  ): Promise<Created> {
     const path = realpathSync(request.cwd);
     const known = this.queries.list().find((workspace) => workspace.path === path);
     if (known)
@@ -147,7 +168,7 @@ export class Workspaces {
     const spec: WorkspaceSpec = { id, name, kind: "plain", path, ...none, ...range, notes };
     mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
     writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
-    return this.#record(spec, actor);
+    return { record: this.#record(spec, actor), copied: [] };
   }
 
   #record(spec: WorkspaceSpec, actor: Principal): WorkspaceRecord {
@@ -192,9 +213,10 @@ export class Workspaces {
     return this.view(this.queries.resolve(ref, { all: true }));
   }
 
-  async view(record: WorkspaceRecord): Promise<Workspace> {
+  /** `only`: nothing else in it can have changed. */
+  async view(record: WorkspaceRecord, only?: readonly string[]): Promise<Workspace> {
     const { mergedTip, mergedCommit, conflicts, setup, ...rest } = record;
-    const state = await stateOf(record);
+    const state = await stateOf(record, only);
     return {
       ...rest,
       setup: setup && { ...setup, log: setupLog(this.directoryOf(record.id)) },

@@ -1,7 +1,9 @@
 /** Makes a git worktree on a branch of its own. Everything that can be refused is refused before anything is written. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { type Environment, firstLine, type GitResult, git, parts, tryGit } from "./git.ts";
-import { commitOf, listTrees, type Repository } from "./repository.ts";
+import { commitOf, commitsOf, listTrees, type Repository } from "./repository.ts";
 
 export interface Beginning {
   branch: string;
@@ -20,17 +22,28 @@ export async function planBeginning(
   const { env } = wanted;
   const directory = repository.tree ?? repository.path;
   const base = wanted.base ?? (await checkedOut(directory, env));
-  const named = (await branchNamed(directory, base, env)) ?? base;
-  const baseCommit = await commitOf(directory, named, env);
+  const refs = await lookUp(directory, [base, ...branchNames(base), ...wantedNames(wanted)], env);
+  const named = (await branchNamed(refs, base)) ?? base;
+  const baseCommit = await refs(named);
   if (baseCommit === undefined) throw await noSuchBase(directory, wanted.base, env);
-  const branch = wanted.branch ?? (await freeBranch(directory, wanted.name, env));
+  const branch = wanted.branch ?? (await freeBranch(refs, wanted.name));
   if ((await tryGit(directory, ["check-ref-format", "--branch", branch], { env })).code !== 0)
     throw unusable(`${JSON.stringify(branch)} cannot be the name of a branch`, "choose another; for example: --worktree fix/login");
-  const isNew = (await commitOf(directory, `refs/heads/${branch}`, env)) === undefined;
-  if (isNew) await checkRoom(directory, branch, env);
+  const isNew = (await refs(`refs/heads/${branch}`)) === undefined;
+  if (isNew) await checkRoom(directory, { branch, refs, env });
   else await checkUnused(directory, branch, env);
   // A branch that is there already, or on a remote, begins where it is.
-  return { branch, isNew, base: (await isBranch(directory, named, env)) ? shortName(named) : baseCommit, baseCommit };
+  return { branch, isNew, base: isBranch(named) ? shortName(named) : baseCommit, baseCommit };
+}
+
+/** What a name means; undefined: nothing. */
+type Refs = (name: string) => Promise<string | undefined>;
+
+/** What will surely be asked is, in one process. */
+async function lookUp(directory: string, names: readonly string[], env: Environment | undefined): Promise<Refs> {
+  const commits = await commitsOf(directory, names, { env });
+  const known = new Set(names);
+  return async (name) => (known.has(name) ? commits.get(name) : commitOf(directory, name, env));
 }
 
 export async function addWorktree(
@@ -75,41 +88,58 @@ async function checkedOut(directory: string, env: Environment | undefined): Prom
 }
 
 /** `main` is a branch before it is a tag; `origin/main` one of a remote. */
-async function branchNamed(directory: string, name: string, env: Environment | undefined): Promise<string | undefined> {
-  for (const full of [name, `refs/heads/${name}`, `refs/remotes/${name}`]) {
-    if ((await isBranch(directory, full, env)) && (await commitOf(directory, full, env)) !== undefined) return full;
-  }
+function branchNames(name: string): string[] {
+  return [name, `refs/heads/${name}`, `refs/remotes/${name}`].filter(isBranch);
+}
+
+async function branchNamed(refs: Refs, name: string): Promise<string | undefined> {
+  for (const full of branchNames(name)) if ((await refs(full)) !== undefined) return full;
   return undefined;
 }
 
-async function isBranch(directory: string, name: string, env: Environment | undefined): Promise<boolean> {
-  if (!/^refs\/(heads|remotes)\//.test(name)) return false;
-  return (await tryGit(directory, ["show-ref", "--verify", "--quiet", name], { env })).code === 0;
+function isBranch(name: string): boolean {
+  return /^refs\/(heads|remotes)\//.test(name);
 }
 
 function shortName(full: string): string {
   return full.replace(/^refs\/(heads|remotes)\//, "");
 }
 
+/** All that are looked at where nothing is in the way. */
+function wantedNames({ branch, name }: { branch?: string | undefined; name: string }): string[] {
+  if (branch === undefined) return ["refs/heads/holdfast", `refs/heads/${ownBranch(name)}`];
+  return [...above(branch), branch].map((each) => `refs/heads/${each}`);
+}
+
 /** `holdfast/NAME`; where a branch is in the way of the directory, or has that name, another. */
-async function freeBranch(directory: string, name: string, env: Environment | undefined): Promise<string> {
+async function freeBranch(refs: Refs, name: string): Promise<string> {
+  const isBlocked = (await refs("refs/heads/holdfast")) !== undefined;
+  const wanted = isBlocked ? ownBranch(name).replace("/", "-") : ownBranch(name);
+  for (let count = 1; ; count++) {
+    const branch = count === 1 ? wanted : `${wanted}-${count}`;
+    if ((await refs(`refs/heads/${branch}`)) === undefined) return branch;
+  }
+}
+
+function ownBranch(name: string): string {
   const plain = name
     .replace(/\.lock$/, "-lock")
     .replace(/\.{2,}/g, "-")
     .replace(/\.$/, "-");
-  const isBlocked = (await commitOf(directory, "refs/heads/holdfast", env)) !== undefined;
-  const wanted = `holdfast${isBlocked ? "-" : "/"}${plain}`;
-  for (let count = 1; ; count++) {
-    const branch = count === 1 ? wanted : `${wanted}-${count}`;
-    if ((await commitOf(directory, `refs/heads/${branch}`, env)) === undefined) return branch;
-  }
+  return `holdfast/${plain}`;
 }
 
-async function checkRoom(directory: string, branch: string, env: Environment | undefined): Promise<void> {
-  const above = branch.split("/").slice(0, -1);
-  for (const [index] of above.entries()) {
-    const parent = above.slice(0, index + 1).join("/");
-    if ((await commitOf(directory, `refs/heads/${parent}`, env)) !== undefined)
+function above(branch: string): string[] {
+  const names = branch.split("/").slice(0, -1);
+  return names.map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+async function checkRoom(
+  directory: string,
+  { branch, refs, env }: { branch: string; refs: Refs; env: Environment | undefined },
+): Promise<void> {
+  for (const parent of above(branch)) {
+    if ((await refs(`refs/heads/${parent}`)) !== undefined)
       throw unusable(`there can be no branch ${branch}: there is a branch ${parent}`, "choose another name for it");
   }
   const below = await git(directory, ["for-each-ref", "--count=1", "--format=%(refname:short)", `refs/heads/${branch}/`], { env });
@@ -142,8 +172,8 @@ async function noSuchBase(directory: string, base: string | undefined, env: Envi
 
 /** Large files as pointers are a surprise to whoever opens one. */
 async function lfsNotes(tree: string, env: Environment | undefined, why?: string): Promise<string[]> {
-  const attributes = await tryGit(tree, ["grep", "-q", "filter=lfs", "HEAD", "--", ":(glob)**/.gitattributes"], { env });
-  if (attributes.code !== 0) return [];
+  const attributes = parts(await git(tree, ["ls-files", "-z", "--", ":(glob)**/.gitattributes"], { env }));
+  if (!attributes.some((file) => hasLfs(join(tree, file)))) return [];
   const files = parts(await git(tree, ["ls-files", "-z", "--", ":(attr:filter=lfs)"], { env }));
   const isSetUp = why === undefined && (await tryGit(tree, ["config", "filter.lfs.process"], { env })).code === 0;
   if (isSetUp || files.length === 0) return [];
@@ -160,4 +190,13 @@ function addFailed(result: GitResult, path: string): HoldfastError {
 
 function unusable(message: string, hint: string): HoldfastError {
   return new HoldfastError("repository_unusable", message, { hint });
+}
+
+function hasLfs(attributes: string): boolean {
+  try {
+    return readFileSync(attributes, "utf8").includes("filter=lfs");
+  } catch {
+    // Of a sparse checkout, or a link to nowhere.
+    return false;
+  }
 }
