@@ -21,6 +21,7 @@ import { signal } from "./signal.ts";
 import { spawn } from "./spawn.ts";
 import { hookToStatus, screenToStatus } from "./status.ts";
 import { stop } from "./stop.ts";
+import { workspaces } from "./workspaces.ts";
 
 const BENCHMARKS: readonly Benchmark[] = [
   attachEcho,
@@ -40,6 +41,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   stop,
   backup,
   accuracy,
+  workspaces,
 ];
 
 const { values: options } = parseArgs({

@@ -34,8 +34,8 @@ export class TestHome implements AsyncDisposable {
   readonly path: string;
   readonly env: Record<string, string>;
 
-  constructor(name = "home") {
-    this.root = mkdtempSync(path.join(tmpdir(), "hf-"));
+  constructor(name = "home", below = tmpdir()) {
+    this.root = mkdtempSync(path.join(below, "hf-"));
     this.path = path.join(this.root, name);
     const user = path.join(this.root, "user");
     mkdirSync(user, { recursive: true });

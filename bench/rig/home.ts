@@ -13,8 +13,8 @@ export class BenchHome extends TestHome {
   readonly program = installed();
   readonly #closed = opened(this);
 
-  constructor() {
-    super();
+  constructor(below?: string) {
+    super("home", below);
     this.env.PATH = `${path.dirname(process.execPath)}:${this.env.PATH}`;
   }
 
