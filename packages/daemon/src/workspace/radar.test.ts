@@ -150,6 +150,23 @@ test("one that is merged or removed is compared no more; one that goes on after 
   await scene.until();
 });
 
+test("one that was merged as one commit is compared again when that is taken back", async () => {
+  const { scene, one } = await conflicting();
+  await using _ = scene;
+  const tip = scene.repository.in(one, "rev-parse", "HEAD");
+  scene.repository.git("merge", "-q", "--squash", "holdfast/one");
+  // With a note of it, lest it be the same commit.
+  const commit = scene.repository.commit({ files: { "merged.txt": "one\n" } });
+  const merged = { id: scene.id("one"), into: "main", way: "squash" as const, tip, commit };
+  scene.journal.append({ type: "workspace.merged", actor: ACTOR, session: null, data: merged });
+  await scene.until("two: base(a.txt)");
+  scene.repository.git("reset", "-q", "--hard", "HEAD^");
+  await scene.until("one: two(a.txt)", "two: one(a.txt)");
+  scene.repository.git("branch", "kept", commit);
+  await scene.radar.look();
+  expect(scene.said()).toEqual([]);
+});
+
 test("a branch that is renamed, or another that is checked out, is followed", async () => {
   const { scene, one, two } = await conflicting();
   await using _ = scene;

@@ -33,7 +33,7 @@ export class RepositoryRadar implements AsyncDisposable {
   #followed = "";
   /** Of the pairs of commits that counted at the last look. */
   #outcomes: ReadonlyMap<string, Outcome> = new Map();
-  #merged: ReadonlyMap<string, boolean> = new Map();
+  #contained: ReadonlyMap<string, boolean> = new Map();
   #current: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #isAwake = false;
@@ -148,19 +148,19 @@ export class RepositoryRadar implements AsyncDisposable {
     { repository, tips }: { repository: Repository; tips: ReadonlyMap<WorkspaceId, Tip> },
   ): Promise<Live[]> {
     const live: Live[] = [];
-    const merged = new Map<string, boolean>();
-    for (const { id, mergedAt, mergedTip } of workspaces) {
-      const { commit, base } = tips.get(id) ?? {};
-      if (commit === undefined || (mergedAt !== null && commit === mergedTip)) continue;
-      if (mergedAt !== null && base !== undefined) {
-        const pair = `${commit} ${base}`;
-        const isMerged = this.#merged.get(pair) ?? (await contains(repository, { base, commit }));
-        merged.set(pair, isMerged);
-        if (isMerged) continue;
-      }
-      live.push({ id, commit, base });
+    const contained = new Map<string, boolean>();
+    const isIn = async (commit: string, base: string) => {
+      const pair = `${commit} ${base}`;
+      const answer = this.#contained.get(pair) ?? (await contains(repository, { base, commit }));
+      contained.set(pair, answer);
+      return answer;
+    };
+    for (const workspace of workspaces) {
+      const { commit, base } = tips.get(workspace.id) ?? {};
+      if (commit === undefined || (await isMerged(workspace, { commit, base, isIn, repository }))) continue;
+      live.push({ id: workspace.id, commit, base });
     }
-    this.#merged = merged;
+    this.#contained = contained;
     return live;
   }
 
@@ -193,6 +193,25 @@ export class RepositoryRadar implements AsyncDisposable {
     const files = theirs === undefined ? undefined : this.#outcomes.get(keyOf(ours, theirs));
     return files?.slice(0, MOST_FILES) ?? [];
   }
+}
+
+/** As it was merged, or else wholly in the base; but not when that was taken back. */
+async function isMerged(
+  { mergedAt, mergedTip, mergedCommit }: WorkspaceRecord,
+  now: Omit<Live, "id"> & { repository: Repository; isIn(commit: string, base: string): Promise<boolean> },
+): Promise<boolean> {
+  const { commit, base, isIn } = now;
+  if (mergedAt === null) return false;
+  if (base !== undefined && (await isIn(commit, base))) return true;
+  if (commit !== mergedTip || mergedCommit === null) return commit === mergedTip;
+  return (base !== undefined && (await isIn(mergedCommit, base))) || (await isHeld(now.repository, mergedCommit));
+}
+
+/** It was merged into another branch than its base. */
+async function isHeld({ common }: Repository, commit: string): Promise<boolean> {
+  const question = ["for-each-ref", "--count=1", `--contains=${commit}`, "refs/heads", "refs/remotes"];
+  const { code, stdout } = await tryGit(common, question, { with: { GIT_DIR: common } });
+  return code === 0 && stdout !== "";
 }
 
 /** What git says of it itself is no defect of ours, and needs no stack. */
