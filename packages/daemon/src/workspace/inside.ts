@@ -97,7 +97,7 @@ async function restoreOne(
     ],
     ...(one.on === null ? [["update-ref", "--no-deref", "HEAD", one.head ?? ""]] : [["symbolic-ref", "HEAD", `refs/heads/${one.on}`]]),
     ["read-tree", "--reset", "-u", "refs/holdfast/files"],
-    one.head === null ? ["read-tree", "--empty"] : ["read-tree", one.head],
+    one.head === null ? ["read-tree", "--empty"] : ["read-tree", "-m", one.head],
     ["update-ref", "-d", "refs/holdfast/files"],
   ];
   for (const step of steps) {

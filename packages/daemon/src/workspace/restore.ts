@@ -41,10 +41,13 @@ export async function restore(order: RestoreOrder, options: GitOptions): Promise
       throw new HoldfastError("git_failed", `the worktree ${path} could not be made: ${firstLine(added.stderr)}`, {
         hint: "what was kept is where it was; try again when that is mended",
       });
-    await orWithoutFilters(path, options.env, (settings) =>
-      git(path, [...QUIET_SETTINGS, ...settings, "read-tree", "--reset", "-u", files], options),
-    );
-    await git(path, ["read-tree", remains.staged ?? remains.head ?? "--empty"], options);
+    const staged = remains.staged ?? remains.head;
+    await orWithoutFilters(path, options.env, async (settings) => {
+      const quiet = [...QUIET_SETTINGS, ...settings, "read-tree"];
+      await git(path, [...quiet, "--reset", "-u", files], options);
+      // With `-m` what is known of unchanged files stays, and none of them is read again.
+      await git(path, [...quiet, ...(staged === null ? ["--empty"] : ["-m", staged])], options);
+    });
     await tryGit(path, ["update-index", "-q", "--refresh"], options);
   } catch (error) {
     await tryGit(repo, ["worktree", "remove", "--force", "--force", path], options);
