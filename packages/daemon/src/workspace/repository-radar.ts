@@ -9,7 +9,7 @@ import { GitError, tryGit } from "./git.ts";
 import type { Outcome, Pair } from "./merge-tree.ts";
 import { RefWatch } from "./ref-watch.ts";
 import { findRepository, type Repository } from "./repository.ts";
-import { readTips, type Tip } from "./tips.ts";
+import { filesOf, readTips, type Tip } from "./tips.ts";
 
 /** Of one pair, in the journal: of two that both reformatted everything, more names tell no more. */
 const MOST_FILES = 200;
@@ -30,7 +30,9 @@ export class RepositoryRadar implements AsyncDisposable {
   readonly #ending = new AbortController();
   #repository: Repository | undefined;
   #watch: { common: string; refs: RefWatch } | undefined;
-  #followed = "";
+  #followed: ReadonlySet<string> = new Set();
+  /** Of the agents' own making, at the last look. */
+  #branches: readonly string[] = [];
   /** Of the pairs of commits that counted at the last look. */
   #outcomes: ReadonlyMap<string, Outcome> = new Map();
   #contained: ReadonlyMap<string, boolean> = new Map();
@@ -103,9 +105,12 @@ export class RepositoryRadar implements AsyncDisposable {
   async #lookNow(): Promise<void> {
     const repository = await this.#find();
     const workspaces = this.#workspaces();
+    const files = filesOf(workspaces);
+    // The watches are in place before anything is read: nothing that comes later is missed.
+    this.#follow([...files, ...this.#branches]);
     let tips = await readTips(repository, workspaces);
-    // Read again after the watches are in place: nothing that comes later is missed.
-    if (this.#follow(tips.files)) tips = await readTips(repository, workspaces);
+    if (this.#follow([...files, ...tips.files])) tips = await readTips(repository, workspaces);
+    this.#branches = tips.files;
     const live = await this.#live(workspaces, { repository, tips: tips.of });
     await this.#ask(live, repository);
     const findings = new Map(workspaces.map(({ id }): [WorkspaceId, Findings] => [id, { conflicts: [], base: [] }]));
@@ -127,20 +132,20 @@ export class RepositoryRadar implements AsyncDisposable {
     else {
       this.#watch?.refs[Symbol.dispose]();
       this.#watch = { common, refs: new RefWatch({ common, onNotice: () => this.wake() }) };
-      this.#followed = "";
+      this.#followed = new Set();
     }
     if (!repository) throw found instanceof Error ? found : new Error("there is no repository there");
     this.#repository = repository;
     return repository;
   }
 
-  /** Whether that is something else than before. */
+  /** Whether there is one that was not followed before. */
   #follow(files: readonly string[]): boolean {
-    const followed = files.join("\n");
-    if (followed === this.#followed) return false;
-    this.#watch?.refs.follow(files);
-    this.#followed = followed;
-    return true;
+    const isMore = files.some((file) => !this.#followed.has(file));
+    const wanted = new Set(files);
+    if (isMore || wanted.size !== this.#followed.size) this.#watch?.refs.follow(files);
+    this.#followed = wanted;
+    return isMore;
   }
 
   async #live(

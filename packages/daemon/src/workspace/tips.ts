@@ -18,8 +18,17 @@ export interface Tip {
 
 export interface Tips {
   of: ReadonlyMap<WorkspaceId, Tip>;
-  /** Files below the repository's directory that change when one of them does. */
+  /** Besides `filesOf`: the refs of branches that agents have made themselves. */
   files: string[];
+}
+
+/** Files below the repository's directory that change when a workspace or its base does, as far as is known without asking git. */
+export function filesOf(workspaces: readonly Placed[]): string[] {
+  return workspaces.flatMap(({ path, branch, base }) => {
+    const directory = treeDirectory(path);
+    const heads = directory === undefined ? [] : [`${directory}/HEAD`, `${directory}/reftable/tables.list`];
+    return [...branchRefs(branch), ...baseRefs(base), ...heads];
+  });
 }
 
 export async function readTips(repository: Pick<Repository, "common">, workspaces: readonly Placed[]): Promise<Tips> {
@@ -42,10 +51,9 @@ export async function readTips(repository: Pick<Repository, "common">, workspace
         .map((name) => commits.get(name))
         .find((commit) => commit !== undefined),
     });
-    files.push(...branchRefs(branch), ...branchRefs(tree?.branch ?? null), ...baseRefs(base));
-    if (directory !== undefined) files.push(`${directory}/HEAD`, `${directory}/reftable/tables.list`);
+    if (tree && tree.branch !== branch) files.push(...branchRefs(tree.branch));
   }
-  return { of, files: [...new Set(files)].sort() };
+  return { of, files };
 }
 
 function branchRefs(branch: string | null): string[] {
