@@ -11,7 +11,9 @@ export interface Diff extends DiffStat {
   from: string;
 }
 
-export async function diffOf(record: WorkspaceRecord, how: { stat: boolean; names: boolean; color: boolean }): Promise<Diff> {
+type Compared = Pick<WorkspaceRecord, "name" | "kind" | "path" | "base" | "baseCommit" | "removedAt">;
+
+export async function diffOf(record: Compared, how: { stat: boolean; names: boolean; color: boolean }): Promise<Diff> {
   return withNewFiles(record, async (from, index) => {
     const format = how.names ? ["--name-status"] : how.stat ? ["--stat"] : [];
     const [diff, stat] = await Promise.all([
@@ -22,12 +24,13 @@ export async function diffOf(record: WorkspaceRecord, how: { stat: boolean; name
   });
 }
 
-export function statOf(record: WorkspaceRecord): Promise<DiffStat> {
-  return withNewFiles(record, (from, index) => readStat(from, index));
+/** `since`: against this commit, in place of where it left its base. */
+export function statOf(record: Compared, since?: string): Promise<DiffStat> {
+  return withNewFiles(record, (from, index) => readStat(since ?? from, index));
 }
 
 /** In an index of our own, where new files count: the agent's is not touched. */
-async function withNewFiles<T>(record: WorkspaceRecord, work: (from: string, index: PrivateIndex) => Promise<T>): Promise<T> {
+async function withNewFiles<T>(record: Compared, work: (from: string, index: PrivateIndex) => Promise<T>): Promise<T> {
   if (record.kind === "plain")
     throw new HoldfastError("repository_unusable", `${record.name} is a plain directory: nothing says what it was before`, {
       hint: "make it a git repository (git init) to see differences",
@@ -43,11 +46,12 @@ async function withNewFiles<T>(record: WorkspaceRecord, work: (from: string, ind
   await using index = await privateIndex(record.path);
   const added = await index.tryGit(["add", "--all", "--intent-to-add", "."]);
   if (added.code !== 0) throw new HoldfastError("git_failed", `the new files of ${record.name} cannot be read: ${firstLine(added.stderr)}`);
+  // Awaited here: the index goes with this function.
   return await work(await beginningOf(record), index);
 }
 
 /** Where it left its base: what happened on the base since is not its doing. */
-async function beginningOf({ path, base, baseCommit }: WorkspaceRecord): Promise<string> {
+async function beginningOf({ path, base, baseCommit }: Compared): Promise<string> {
   for (const ref of [`refs/heads/${base}`, `refs/remotes/${base}`, baseCommit ?? ""]) {
     const { code, stdout } = await tryGit(path, ["merge-base", ref, "HEAD"]);
     if (code === 0) return stdout.trim();
