@@ -1,8 +1,9 @@
 /** A git repository as it is found from any directory in it: its main tree, a linked one, a bare one. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/contract";
-import { type Environment, firstLine, type GitOptions, git, parts, tryGit } from "./git.ts";
+import { type Environment, firstLine, GitError, type GitOptions, type GitResult, git, parts, tryGit } from "./git.ts";
 
 export interface Repository {
   /** The main working tree, or the bare repository itself: what people call the repository. */
@@ -55,7 +56,10 @@ export interface Tree {
 
 /** The main one first. */
 export async function listTrees(directory: string, env?: Environment, more: Readonly<Record<string, string>> = {}): Promise<Tree[]> {
-  const text = await git(directory, ["worktree", "list", "--porcelain", "-z"], { env, with: more });
+  const args = ["worktree", "list", "--porcelain", "-z"];
+  const listed = await onceWhole(() => tryGit(directory, args, { env, with: more }));
+  if (listed.code !== 0) throw new GitError(args, listed);
+  const text = listed.stdout;
   const trees: Tree[] = [];
   for (const line of parts(text)) {
     const space = line.indexOf(" ");
@@ -69,6 +73,23 @@ export async function listTrees(directory: string, env?: Environment, more: Read
     else if (key === "prunable") tree.prunable = true;
   }
   return trees;
+}
+
+/** How often, and how long after each other: another process makes or removes a working tree in milliseconds. */
+const MOST_TRIES = 10;
+const AGAIN_MS = 20;
+
+/** Git reads what is known of every working tree, and fails on one that is just being made or removed. A moment later it does not. */
+export async function onceWhole(ask: () => Promise<GitResult>): Promise<GitResult> {
+  for (let tries = 1; ; tries++) {
+    const result = await ask();
+    if (result.code === 0 || tries === MOST_TRIES || !isHalfMade(result)) return result;
+    await sleep(AGAIN_MS * tries);
+  }
+}
+
+export function isHalfMade({ stderr }: GitResult): boolean {
+  return /failed to read .*worktrees\//.test(stderr);
 }
 
 /** The commit that a name means, or undefined. */

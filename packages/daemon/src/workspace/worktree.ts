@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { type Environment, firstLine, type GitResult, git, parts, tryGit } from "./git.ts";
-import { commitOf, commitsOf, listTrees, type Repository } from "./repository.ts";
+import { commitOf, commitsOf, isHalfMade, listTrees, onceWhole, type Repository } from "./repository.ts";
 
 export interface Beginning {
   branch: string;
@@ -17,14 +17,21 @@ export interface Beginning {
 /** What a worktree would begin from. Throws `repository_unusable`. */
 export async function planBeginning(
   repository: Repository,
-  wanted: { branch?: string | undefined; base?: string | undefined; name: string; env?: Environment | undefined },
+  wanted: {
+    branch?: string | undefined;
+    base?: string | undefined;
+    /** The base as it was: another has begun there. */
+    at?: string | undefined;
+    name: string;
+    env?: Environment | undefined;
+  },
 ): Promise<Beginning> {
   const { env } = wanted;
   const directory = repository.tree ?? repository.path;
   const base = wanted.base ?? (await checkedOut(directory, env));
   const refs = await lookUp(directory, [base, ...branchNames(base), ...wantedNames(wanted)], env);
   const named = (await branchNamed(refs, base)) ?? base;
-  const baseCommit = await refs(named);
+  const baseCommit = wanted.at ?? (await refs(named));
   if (baseCommit === undefined) throw await noSuchBase(directory, wanted.base, env);
   const branch = wanted.branch ?? (await freeBranch(refs, wanted.name));
   if ((await tryGit(directory, ["check-ref-format", "--branch", branch], { env })).code !== 0)
@@ -59,7 +66,11 @@ export async function addWorktree(
   // Git takes either only with a new branch.
   const track = isNew ? [remote === undefined ? "--no-track" : "--track"] : [];
   const args = ["worktree", "add", "--quiet", ...track, ...lock, ...from];
-  const added = await tryGit(directory, args, { env: where.env });
+  const added = await onceWhole(async () => {
+    const result = await tryGit(directory, args, { env: where.env });
+    if (result.code !== 0 && isHalfMade(result)) await undoAdd(directory, where);
+    return result;
+  });
   if (added.code === 0) return lfsNotes(where.path, where.env);
   if (!/filter|smudge|git-lfs/i.test(added.stderr)) throw addFailed(added, where.path);
   await undoAdd(directory, where);
