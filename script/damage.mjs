@@ -28,6 +28,7 @@ const FILES = {
   "workspace.json": "what a workspace is",
   "setup.exit": "how a workspace's set-up ended",
   "setup.pid": "the process of a set-up that runs",
+  "check.json": "how the last check in a workspace ended",
   "holders/<run>.json": "a holder that lives",
   "config.toml": "the configuration",
   "listen.json": "the TCP address",

@@ -1,11 +1,12 @@
 /** The files beside a worktree, damaged in every way. Rows of docs/DAMAGE.md. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Principal, WorkspaceId } from "@holdfast/contract";
 import { openDatabase } from "@holdfast/daemon/journal/database";
 import { Journal } from "@holdfast/daemon/journal/journal";
 import { WorkspaceQueries, workspacesProjection } from "@holdfast/daemon/projection/workspaces";
+import { lastCheck, runCheck } from "@holdfast/daemon/workspace/check";
 import { writeFiles } from "@holdfast/daemon/workspace/files";
 import { setupEnd, startSetup } from "@holdfast/daemon/workspace/set-up";
 import { Workspaces } from "@holdfast/daemon/workspace/workspaces";
@@ -95,5 +96,24 @@ cells(
     mkdirSync(path.join(made, "go"));
     await eventually(() => existsSync(path.join(made, "setup.exit")));
     expect(await setupEnd(made)).toEqual({ state: "done", exitCode: 0 });
+  },
+);
+
+cells(
+  "check.json",
+  {
+    missing: "no check is known of the workspace; what the last one said is kept",
+    empty: "no check is known of the workspace; what the last one said is kept",
+    torn: "no check is known of the workspace; what the last one said is kept",
+    garbage: "no check is known of the workspace; what the last one said is kept",
+  },
+  async (_, hurt) => {
+    const made = directory();
+    const env = { PATH: process.env.PATH ?? "" };
+    await runCheck({ directory: made, tree: made, command: "echo said; exit 3", env }, new AbortController().signal);
+    expect(lastCheck(made)).toMatchObject({ state: "failed", exitCode: 3 });
+    hurt(path.join(made, "check.json"));
+    expect(lastCheck(made)).toBeNull();
+    expect(readFileSync(path.join(made, "check.log"), "utf8")).toBe("said\n");
   },
 );

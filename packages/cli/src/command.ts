@@ -31,6 +31,8 @@ export type Completion =
   | "workspaces"
   | "checkpoints"
   | "context-files"
+  | "tournaments"
+  | "entries"
   | "removed-workspaces"
   | "directories"
   | "files"

@@ -40,8 +40,13 @@ export async function startSession(
   const { flags, client } = context;
   const worktree = worktreeOf(flags);
   const start = () => client.call("spawn", { body });
-  const body = {
-    ...what,
+  const body = { ...what, ...startFlags(flags), worktree, workspace: flags.text("workspace") };
+  return worktree ? withProgress(context, start) : start();
+}
+
+/** What the flags that all starts have say. */
+export function startFlags(flags: Flags) {
+  return {
     name: flags.text("name"),
     cwd: resolve(flags.text("cwd") ?? "."),
     env: { ...callerEnvironment(), ...Object.fromEntries(flags.list("env").map(assignment)) },
@@ -53,10 +58,7 @@ export async function startSession(
     context: flags.has("no-context") ? false : undefined,
     role: flags.text("role"),
     objective: flags.text("objective"),
-    worktree,
-    workspace: flags.text("workspace"),
   };
-  return worktree ? withProgress(context, start) : start();
 }
 
 function worktreeOf(flags: Flags): { branch?: string | undefined; base?: string | undefined; setup: boolean } | undefined {

@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Endpoint } from "./endpoint.ts";
-import { ENDPOINTS, Selection, SpawnRequest } from "./endpoints.ts";
+import { ENDPOINTS, Selection } from "./endpoints.ts";
 import { ERRORS } from "./errors.ts";
 import { EVENTS } from "./events.ts";
 import { ROUTES } from "./routes.ts";
+import { SpawnRequest } from "./spawn-request.ts";
 
 const endpoints = Object.entries(ENDPOINTS) as [keyof typeof ENDPOINTS, Endpoint][];
 

@@ -13,8 +13,10 @@ import { Principal, SessionId } from "./ids.ts";
 import { Message, MessageId, MessageState } from "./message.ts";
 import { Generation, RestoreItem } from "./restore.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
-import { HostSchema, RestartSchema, Session, StatusSchema, Time } from "./session.ts";
-import { WORKSPACE_ENDPOINTS, WorktreeRequest } from "./workspace-endpoints.ts";
+import { Session, StatusSchema, Time } from "./session.ts";
+import { SpawnRequest } from "./spawn-request.ts";
+import { TOURNAMENT_ENDPOINTS } from "./tournament-endpoints.ts";
+import { WORKSPACE_ENDPOINTS } from "./workspace-endpoints.ts";
 
 // Without words of its own, zod/mini says of everything only that it is invalid.
 z.config(en());
@@ -47,51 +49,6 @@ export const Selection = z.object({
   agent: z.optional(list),
 });
 export type Selection = z.infer<typeof Selection>;
-
-/** One argument of a program can be no longer than 128 KB on Linux. */
-export const LONGEST_PROMPT = 100_000;
-
-/** A recording is deleted by the megabyte, and the one that grows stays. */
-const LEAST_RECORDING = 2 << 20;
-
-export const SpawnRequest = z.object({
-  agent: text,
-  name: z.optional(text),
-  cwd: z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters")),
-  /** The caller's whole environment. */
-  env: z.record(z.string(), z.string()),
-  /** The caller's file mode mask: what the session creates has the permissions the caller would expect. */
-  umask: z._default(z.int().check(z.minimum(0), z.maximum(0o777)), 0o022),
-  /** The program and its arguments, for an agent that runs what it is given (`shell`); else the profile says. */
-  command: z.optional(z.array(z.string()).check(z.minLength(1))),
-  /** Added to the profile's command. */
-  args: z._default(z.array(z.string()), []),
-  /** The agent's first prompt. */
-  prompt: z.optional(
-    z
-      .string()
-      .check(
-        z.minLength(1),
-        z.maxLength(LONGEST_PROMPT, "a first prompt has at most 100,000 characters; send a longer one once the agent runs"),
-      ),
-  ),
-  /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */
-  context: z._default(z.boolean(), true),
-  role: z.optional(text),
-  objective: z.optional(text),
-  /** A worktree of its own, made for it from the repository that `cwd` is in. */
-  worktree: z.optional(WorktreeRequest),
-  /** The workspace to work in, in place of `cwd`. */
-  workspace: z.optional(text),
-  host: z.optional(HostSchema),
-  restart: z._default(RestartSchema, "never"),
-  memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
-  /** Of each run's recording; 0 keeps everything. Left out: as configured. */
-  recordingLimitBytes: z.optional(
-    z.int().check(z.refine((bytes) => bytes === 0 || bytes >= LEAST_RECORDING, "a recording limit is at least 2 MB, or 0 for none")),
-  ),
-});
-export type SpawnRequest = z.infer<typeof SpawnRequest>;
 
 /** An agent that can be started, and what was found of it on this machine. */
 export const AgentInfo = z.object({
@@ -613,6 +570,7 @@ export const ENDPOINTS = {
     reply: z.object({ generation: z.nullable(z.int()), items: z.array(RestoreItem) }),
     errors: [...SESSION_ERRORS, "generation_not_found", "restore_running"],
   },
+  ...TOURNAMENT_ENDPOINTS,
   prune: {
     ...ROUTES.prune,
     summary:

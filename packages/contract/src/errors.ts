@@ -95,6 +95,8 @@ export const ERRORS = {
     what: "A session is in a turn there, a merge or rebase is under way, or something that cannot be kept is in the way; nothing was changed.",
   },
   checkpoint_not_found: { http: 404, exit: 3, what: "The workspace has no such checkpoint." },
+  tournament_not_found: { http: 404, exit: 3, what: "No tournament, and no entry of one, has that name or id." },
+  tournament_kept: { http: 409, exit: 6, what: "Another entry of the tournament was kept already." },
   context_not_found: { http: 404, exit: 3, what: "The directory has no Working Context." },
   context_changed: { http: 409, exit: 6, what: "Somebody changed the file of the Working Context since it was read; nothing was written." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },

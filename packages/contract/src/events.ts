@@ -10,6 +10,7 @@ import { MESSAGE_EVENTS } from "./message.ts";
 import { RESTORE_EVENTS } from "./restore.ts";
 import { Attention, CauseSchema, Exit, GivenUpSchema, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
 import { RESOLVED, TURNS } from "./status.ts";
+import { TOURNAMENT_EVENTS } from "./tournament.ts";
 import { WORKSPACE_EVENTS } from "./workspace.ts";
 
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
@@ -144,6 +145,7 @@ export const EVENTS = {
   ...WORKSPACE_EVENTS,
   ...RESTORE_EVENTS,
   ...CHECKPOINT_EVENTS,
+  ...TOURNAMENT_EVENTS,
   /** Those files of a Working Context that were missing were laid out, because somebody asked for it. */
   "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),
   "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),

@@ -17,6 +17,13 @@ export const WorkspaceId = z
   .brand<"WorkspaceId">();
 export type WorkspaceId = z.infer<typeof WorkspaceId>;
 
+/** Likewise. */
+export const TournamentId = z
+  .string()
+  .check(z.regex(/^[a-z][a-z2-7]{9}$/))
+  .brand<"TournamentId">();
+export type TournamentId = z.infer<typeof TournamentId>;
+
 /** A run is counted from 1 within its session. */
 export const RunNumber = z.int().check(z.positive());
 
@@ -35,6 +42,10 @@ export function newSessionId(): SessionId {
 
 export function newWorkspaceId(): WorkspaceId {
   return newId() as WorkspaceId;
+}
+
+export function newTournamentId(): TournamentId {
+  return newId() as TournamentId;
 }
 
 function newId(): string {

@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
-import { AttachPlan, DaemonStatus, ENDPOINTS, SessionList, SpawnRequest, StopReply } from "./endpoints.ts";
+import { AttachPlan, DaemonStatus, ENDPOINTS, SessionList, StopReply } from "./endpoints.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
 import { AnyEvent } from "./events.ts";
 import { Exit, Session } from "./session.ts";
+import { SpawnRequest } from "./spawn-request.ts";
 import { VERSION } from "./version.ts";
 
 type Json = Record<string, unknown>;

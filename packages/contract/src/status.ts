@@ -78,3 +78,5 @@ export type ContextState = (typeof CONTEXT_STATES)[number];
 
 export const LOST_BY = ["reboot", "keeper"] as const;
 export const RESTORE_OUTCOMES = ["back", "started", "failed", "skipped", "would"] as const;
+/** Of a command that was run in a workspace to see what it is worth. */
+export const CHECK_STATES = ["running", "passed", "failed", "interrupted"] as const;

@@ -1,6 +1,6 @@
 /** Where sessions work: a git worktree each, or a plain directory; what became of it, and its states in between. */
 import * as z from "zod/mini";
-import { Principal, WorkspaceId } from "./ids.ts";
+import { Principal, TournamentId, WorkspaceId } from "./ids.ts";
 import { Time } from "./session.ts";
 import { MERGE_WAYS, SETUP_STATES, WORKSPACE_KINDS } from "./status.ts";
 
@@ -23,6 +23,8 @@ export const WorkspaceSpec = z.object({
   ports: z.int(),
   /** What its users should know: a plain directory isolates nothing, large files are pointers. */
   notes: z.array(z.string()),
+  /** Which tournament it was made for, as the how many-th, for which agent. */
+  tournament: z.optional(z.object({ id: TournamentId, name: z.string(), number: z.int(), agent: z.string() })),
 });
 export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;
 

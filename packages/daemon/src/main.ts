@@ -46,6 +46,7 @@ import { listen } from "./api/listen.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { eventSockets } from "./api/socket.ts";
 import { TcpDoor } from "./api/tcp.ts";
+import { tournamentHandlers } from "./api/tournament-handlers.ts";
 import { workspaceEndHandlers } from "./api/workspace-end-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
@@ -74,6 +75,7 @@ import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
+import { TournamentQueries, tournamentsProjection } from "./projection/tournaments.ts";
 import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
 import { AgentStatus } from "./session/agent-status.ts";
@@ -89,6 +91,7 @@ import { Restoring } from "./session/restoring.ts";
 import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
+import { Tournaments } from "./tournament/tournaments.ts";
 import { describeUnknown } from "./unknown-keys.ts";
 import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
 import { Collecting } from "./workspace/collecting.ts";
@@ -155,6 +158,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     approvalsProjection,
     workspacesProjection,
     generationsProjection,
+    tournamentsProjection,
   ];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
@@ -230,6 +234,16 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const collecting = new Collecting({ directory: home.workspaces, journal, queries: workspaces.queries, removing });
   const restoring = new Restoring({ journal, db, queries, sessions, auto: configuration.restoreAuto });
   const keepAwake = new KeepAwake({ journal, queries, wanted: configuration.keepAwake });
+  const tournaments = new Tournaments({
+    journal,
+    queries: new TournamentQueries(db),
+    sessionQueries: queries,
+    sessions,
+    workspaces,
+    merging,
+    removing,
+    turns,
+  });
   const messageQueries = new MessageQueries(db);
   const delivery = new Delivery({ home, journal, queries, messages: messageQueries, hosts, profiles, status, typing: sessions.typing });
   const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
@@ -389,6 +403,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     control,
     workspaces: workspaceHandlers({ workspaces, checkpoints, queries, gate, lookForConflicts: () => radar.look() }),
     contexts: contextHandlers({ contexts: new Contexts({ journal, sessions: queries, workspaces: workspaces.queries }), queries, gate }),
+    tournaments: tournamentHandlers({ tournaments, workspaces, queries, gate, journal, turns, lookForConflicts: () => radar.look() }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;

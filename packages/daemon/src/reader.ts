@@ -38,6 +38,7 @@ import { restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
+import { tournamentsProjection } from "./projection/tournaments.ts";
 import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
@@ -89,6 +90,7 @@ export async function serveReader(options: {
     approvalsProjection,
     workspacesProjection,
     generationsProjection,
+    tournamentsProjection,
   ];
   const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);

@@ -59,6 +59,8 @@ const ASKED: ReadonlySet<Completion> = new Set([
   "removed-workspaces",
   "checkpoints",
   "context-files",
+  "tournaments",
+  "entries",
 ]);
 
 /** `before`: the arguments that are there already. */
@@ -84,6 +86,14 @@ async function values(context: Context, what: Completion, before: readonly strin
       const { workspaces } = await client.call("listWorkspaces", { query: { all } }, AbortSignal.timeout(PATIENCE_MS));
       const meant = all ? workspaces.filter(({ removedAt }) => removedAt !== null) : workspaces;
       return before.length > 0 ? [] : [...new Set(meant.map(({ name }) => name))];
+    }
+    if (what === "tournaments") {
+      const { tournaments } = await client.call("listTournaments", {}, AbortSignal.timeout(PATIENCE_MS));
+      return before.length > 0 ? [] : tournaments.map(({ name }) => name);
+    }
+    if (what === "entries") {
+      const { workspaces } = await client.call("listWorkspaces", {}, AbortSignal.timeout(PATIENCE_MS));
+      return before.length > 0 ? [] : workspaces.filter(({ tournament }) => tournament !== undefined).map(({ name }) => name);
     }
     if (what === "checkpoints") {
       const params = { ref: before[0] ?? "" };

@@ -6,11 +6,14 @@ import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
 export const command: Command = {
   name: "spawn",
   summary: "start an agent in a session of its own",
-  usage: "AGENT [--prompt TEXT|-] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [-- ARGS…]",
+  usage:
+    "AGENT [--prompt TEXT|-] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--best-of N [--agents A,B]] [-- ARGS…]",
   description:
-    "holdfast agents lists them: claude, codex, gemini and others; demo, a scripted stand-in to try things out; shell, your login shell.",
+    "holdfast agents lists them: claude, codex, gemini and others; demo, a scripted stand-in to try things out; shell, your login shell.\n--best-of starts several on one prompt, NAME-1, NAME-2 and so on, each in a worktree of its own from the same commit: see compare and keep.\nAsked for again with the same name, prompt and agents, it starts those that are missing.",
   flags: {
     prompt: { value: "TEXT", summary: "what it is to do first; - reads it from standard input", complete: "nothing" },
+    "best-of": { value: "N", summary: "start so many on the same prompt, each in a worktree of its own", complete: "nothing" },
+    agents: { value: "A,B", summary: "with --best-of: these agents in turn (comma-separated)", multiple: true, complete: "agents" },
     "no-context": { summary: "tell it nothing of the Working Context (see holdfast context)" },
     ...START_FLAGS,
   },
@@ -19,13 +22,16 @@ export const command: Command = {
     ["holdfast spawn demo --name demo", "the demo agent, waiting for a prompt"],
     ["holdfast spawn claude --prompt 'fix the login bug'", "an agent that begins at once"],
     ["holdfast spawn claude --worktree --prompt 'add tests'", "in a git worktree of its own"],
+    ["holdfast spawn --best-of 3 --agents claude,codex,gemini --name fix --prompt 'fix it'", "three at once; then: holdfast compare fix"],
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
     ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
   ],
   takesRest: true,
   async run(context) {
     const [agent, ...more] = context.args;
-    if (agent === undefined) throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast spawn demo" });
+    const isTournament = context.flags.text("best-of") !== undefined || context.flags.list("agents").length > 0;
+    if (agent === undefined && !isTournament)
+      throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast spawn demo" });
     if (more.length > 0)
       throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
         hint: "arguments for the agent go after --",
@@ -34,6 +40,10 @@ export const command: Command = {
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;
     if (prompt === "")
       throw new HoldfastError("usage", "the first prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
+    if (isTournament || agent === undefined) {
+      const { startTournament } = await import("../tournament/start.ts");
+      return startTournament(context, { agent, prompt });
+    }
     printStarted(await startSession(context, { agent, args: [...context.rest], prompt }), context.json);
     return 0;
   },

@@ -22,6 +22,10 @@ const WORDS: Words = {
   "checkpoint.created": ({ number, id }) => `made checkpoint ${number} of the workspace ${id}`,
   "checkpoint.rewound": ({ number, id, filesOnly }) =>
     `brought ${filesOnly ? "the files of " : ""}the workspace ${id} back to checkpoint ${number}`,
+  "tournament.started": ({ name, agents }) => `started the tournament ${name} of ${agents.length} (${[...new Set(agents)].join(", ")})`,
+  "tournament.keep_requested": ({ name }) => `chose ${name} of its tournament`,
+  "tournament.kept": ({ name }) => `kept ${name} of its tournament`,
+  "workspace.check_started": ({ id, command }) => `ran a check in the workspace ${id}: ${command}`,
   "context.created": ({ root }) => `laid out the Working Context of ${root}`,
   "context.written": ({ root, file }) => `wrote ${file} of the Working Context of ${root}`,
   "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,

@@ -16,6 +16,7 @@ import type { Caller, Handlers } from "./bind.ts";
 import type { ContextHandlers } from "./context-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
+import type { TournamentHandlers } from "./tournament-handlers.ts";
 import type { WorkspaceEndHandlers } from "./workspace-end-handlers.ts";
 import type { WorkspaceHandlers } from "./workspace-handlers.ts";
 
@@ -48,6 +49,7 @@ export function handlers(rooms: {
   workspaces: WorkspaceHandlers;
   contexts: ContextHandlers;
   workspaceEnds: WorkspaceEndHandlers;
+  tournaments: TournamentHandlers;
 }): Handlers {
   const { sessions, messages, orphans, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } =
     rooms;
@@ -82,6 +84,7 @@ export function handlers(rooms: {
     ...rooms.workspaces,
     ...rooms.contexts,
     ...rooms.workspaceEnds,
+    ...rooms.tournaments,
     listSessions: ({ query }, { reach }) => {
       if (reach === undefined) return sessions.list(query);
       return sessions.list({ ...query, names: query.names?.map((name) => gate.resolve(reach, "listSessions", name)), within: reach });

@@ -191,4 +191,22 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE workspaces ADD COLUMN merged_commit TEXT;
   `,
+  `
+  CREATE TABLE tournaments (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    prompt TEXT,
+    repo TEXT,
+    base TEXT,
+    base_commit TEXT,
+    agents TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    started_seq INTEGER NOT NULL,
+    keeping TEXT,
+    kept TEXT,
+    kept_at TEXT
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE workspaces ADD COLUMN tournament TEXT;
+  `,
 ];

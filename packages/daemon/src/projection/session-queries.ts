@@ -179,6 +179,11 @@ export class SessionQueries {
     return this.#read("WHERE s.parent = ?", parent);
   }
 
+  /** Those that work in it, or did; oldest first. */
+  inWorkspace(id: WorkspaceId): SessionRecord[] {
+    return this.#read("WHERE s.workspace = ?", id);
+  }
+
   /** The exact name, else the exact id, else the only id that begins so. */
   resolve(ref: string): SessionRecord {
     const exact = this.byName(ref.normalize("NFC")) ?? this.get(ref as SessionId);

@@ -185,7 +185,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
 /** The table's own columns: a snapshot of another version may have fewer, or more. */
 export function insertRow(
   db: DatabaseSync,
-  table: "sessions" | "runs" | "approvals" | "messages" | "workspaces",
+  table: "sessions" | "runs" | "approvals" | "messages" | "workspaces" | "tournaments",
   row: EventData<"session.snapshot">["session"],
 ): void {
   const columns = db

@@ -1,6 +1,14 @@
 /** Workspaces, derived from `workspace.*` events. A removed one keeps its row: it can be recovered, and its sessions still name it. */
 import type { DatabaseSync } from "node:sqlite";
-import { HoldfastError, type HoldfastEvent, type Principal, type Setup, type WorkspaceId, type WorkspaceSpec } from "@holdfast/contract";
+import {
+  HoldfastError,
+  type HoldfastEvent,
+  type Principal,
+  type Setup,
+  type TournamentId,
+  type WorkspaceId,
+  type WorkspaceSpec,
+} from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import { insertRow } from "./sessions.ts";
@@ -63,6 +71,7 @@ function insert(db: DatabaseSync, spec: WorkspaceSpec, { owner, at, seq }: { own
     port_base: spec.portBase,
     ports: spec.ports,
     notes: JSON.stringify(spec.notes),
+    tournament: spec.tournament === undefined ? null : JSON.stringify(spec.tournament),
     owner,
     created_at: at,
     created_seq: seq,
@@ -111,6 +120,11 @@ export class WorkspaceQueries {
   containing(path: string): WorkspaceRecord | undefined {
     const holds = this.list().filter((workspace) => path === workspace.path || path.startsWith(`${workspace.path}/`));
     return holds.sort((a, b) => b.path.length - a.path.length)[0];
+  }
+
+  /** Of a tournament, also removed ones, oldest first. */
+  ofTournament(id: TournamentId): WorkspaceRecord[] {
+    return this.#read("WHERE json_extract(tournament, '$.id') = ?", id);
   }
 
   /** Names of sessions that work in it and have not ended. */
@@ -171,6 +185,7 @@ function toRecord(row: Record<string, unknown>): WorkspaceRecord {
     portBase: row.port_base as number,
     ports: row.ports as number,
     notes: JSON.parse(row.notes as string) as string[],
+    ...(row.tournament === null ? {} : { tournament: JSON.parse(row.tournament as string) as NonNullable<WorkspaceSpec["tournament"]> }),
     owner: row.owner as Principal,
     createdAt: row.created_at as string,
     setup:

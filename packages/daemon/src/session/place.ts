@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { HoldfastError, type Principal, type SpawnRequest } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { findRepository } from "../workspace/repository.ts";
-import type { Workspaces } from "../workspace/workspaces.ts";
+import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 
 export interface Place {
   cwd: string;
@@ -14,7 +14,12 @@ export interface Place {
 
 export async function placeFor(
   request: SpawnRequest,
-  { workspaces, name, actor }: { workspaces: Workspaces; name: string; actor: Principal },
+  {
+    workspaces,
+    name,
+    actor,
+    tournament,
+  }: { workspaces: Workspaces; name: string; actor: Principal; tournament?: CreateRequest["tournament"] },
 ): Promise<Place> {
   const { cwd, env, worktree, workspace: ref } = request;
   if (worktree && ref !== undefined)
@@ -23,7 +28,7 @@ export async function placeFor(
     });
   if (worktree) {
     const about = [request.objective, request.prompt].filter((words) => words !== undefined).join("\n\n") || undefined;
-    const workspace = await workspaces.create({ ...worktree, cwd, env, name, context: request.context, about }, actor);
+    const workspace = await workspaces.create({ ...worktree, cwd, env, name, context: request.context, about, tournament }, actor);
     const tree = workspace.kind === "plain" ? null : ((await findRepository(cwd, env))?.tree ?? null);
     return {
       cwd: workspace.kind === "plain" ? cwd : workspaces.placeIn(workspace, { cwd: realpathSync(cwd), tree }),

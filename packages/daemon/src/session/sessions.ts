@@ -27,7 +27,7 @@ import {
 } from "@holdfast/contract";
 import { counted, describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { type Conversation, conversationFor } from "../agent/launch.ts";
+import { type Conversation, conversationFor, promptWords } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, naming, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
@@ -40,7 +40,7 @@ import { checkKept, firstGap, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
 import { contextPointer } from "../workspace/context.ts";
-import type { Workspaces } from "../workspace/workspaces.ts";
+import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 import type { AgentStatus } from "./agent-status.ts";
 import { bytesOfSession } from "./disk-use.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
@@ -144,13 +144,23 @@ export class Sessions {
     return { session: this.#view(record), explanation: this.#status.explain(record) };
   }
 
+  /** Throws what a start in a new worktree would be refused for, before anything is made. */
+  checkNew(request: SpawnRequest): void {
+    nameOf(request, (name) => this.#isTaken(name));
+    checkStart({ ...request, worktree: { setup: true } }, { profiles: this.#profiles, programs: this.#programs });
+    if (request.prompt !== undefined) promptWords(this.#profiles.get(request.agent), request.prompt);
+  }
+
   /** `parent`: the session that asks for it, where one does. */
-  async spawn(request: SpawnRequest, { actor, parent = null }: { actor: Principal; parent?: SessionId | null }): Promise<Session> {
+  async spawn(
+    request: SpawnRequest,
+    { actor, parent = null, tournament }: { actor: Principal; parent?: SessionId | null; tournament?: CreateRequest["tournament"] },
+  ): Promise<Session> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#isTaken(name);
     const name = nameOf(request, isTaken);
     checkStart(request, { profiles: this.#profiles, programs: this.#programs });
-    const place = await placeFor(request, { workspaces: this.#workspaces, name, actor });
+    const place = await placeFor(request, { workspaces: this.#workspaces, name, actor, tournament });
     try {
       return await this.#spawnAt(place, { ...request, name, cwd: place.cwd }, { host, actor, parent });
     } catch (error) {

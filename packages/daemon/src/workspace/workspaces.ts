@@ -41,6 +41,8 @@ export interface CreateRequest {
   context?: boolean;
   /** What is to be done in it, in its user's own words. */
   about?: string | undefined;
+  /** Which tournament it is made for, and the commit that all of that begin from. */
+  tournament?: { of: NonNullable<WorkspaceSpec["tournament"]>; at: string } | undefined;
 }
 
 interface Created {
@@ -111,6 +113,7 @@ export class Workspaces {
       branch: request.branch,
       base: request.base ?? project.base ?? undefined,
       name,
+      at: request.tournament?.at,
       env,
     });
     const id = newWorkspaceId();
@@ -127,6 +130,7 @@ export class Workspaces {
       baseCommit: beginning.baseCommit,
       ...of.range,
       notes: [],
+      ...(request.tournament ? { tournament: request.tournament.of } : {}),
     };
     mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
     writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
@@ -180,7 +184,7 @@ export class Workspaces {
   async #setUp(record: WorkspaceRecord, command: string, { env, actor }: { env: Environment; actor: Principal }): Promise<void> {
     const directory = this.directoryOf(record.id);
     this.#journal.append({ type: "workspace.setup_started", actor, session: null, data: { id: record.id, command } });
-    startSetup(directory, { tree: record.path, command, env: { ...ownEnvironment(env), ...this.environmentOf(record) } });
+    startSetup(directory, { tree: record.path, command, env: this.commandEnvironment(record, env) });
     const { state, exitCode } = await this.#recordSetup(record);
     if (state === "done") return;
     const said = setupTail(directory, TOLD_LINES);
@@ -232,6 +236,11 @@ export class Workspaces {
   /** What its sessions and its set-up get to know of it. */
   environmentOf({ id, portBase, repo }: WorkspaceSpec): Record<string, string> {
     return { HOLDFAST_WORKSPACE: id, HOLDFAST_PORT_BASE: String(portBase), ...(repo === null ? {} : { HOLDFAST_REPO: repo }) };
+  }
+
+  /** What a command of a person's gets there. */
+  commandEnvironment(spec: WorkspaceSpec, env: Environment): Record<string, string> {
+    return { ...ownEnvironment(env), ...this.environmentOf(spec) };
   }
 
   /** Where a session begins that was asked for in `cwd`: the same place in the workspace, if it is there. */

@@ -1,0 +1,74 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Tournament } from "@holdfast/contract/tournament";
+import { color } from "../color.ts";
+import { columns } from "../columns.ts";
+import type { Command, Context } from "../command.ts";
+import { formatDuration } from "../duration.ts";
+import { plain } from "../plain.ts";
+import { callerEnvironment } from "../start-session.ts";
+import { tournamentText } from "../tournament/text.ts";
+
+export const command: Command = {
+  name: "compare",
+  summary: "the agents of a tournament side by side: status, changes, checks",
+  usage: "[NAME] [--check COMMAND] | --all",
+  description:
+    "NAME is that of the tournament, or of one of its sessions; without it, it is the one of which none was kept yet. CHANGED counts commits,\nuncommitted changes and new files, against the commit that all began from. --check runs a command in each workspace, two at a time, and\nkeeps what it says in a file; the last one stays in the table. Its workspace's variables are set, HOLDFAST_PORT_BASE for one.",
+  flags: {
+    check: { value: "COMMAND", summary: "run this in each of them, for example: --check 'npm test'", complete: "nothing" },
+    all: { summary: "list all tournaments" },
+  },
+  arguments: "tournaments",
+  examples: [
+    ["holdfast compare", "the only one that is open"],
+    ["holdfast compare fix --check 'npm test'", "with their tests run"],
+    ["holdfast compare fix --json", "for a script"],
+  ],
+  async run(context) {
+    const [name, ...more] = context.args;
+    if (more.length > 0)
+      throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, { hint: "see: holdfast compare --help" });
+    if (context.flags.has("all")) return list(context);
+    const ref = name ?? (await onlyOne(context));
+    const check = context.flags.text("check");
+    if (check !== undefined) {
+      const { checkAll } = await import("../tournament/check.ts");
+      const tournament = await context.client.call("getTournament", { params: { ref } });
+      await checkAll(context, tournament, { command: check, env: callerEnvironment() });
+    }
+    const tournament = await context.client.call("getTournament", { params: { ref } });
+    const width = process.stdout.columns;
+    process.stdout.write(context.json ? `${JSON.stringify(tournament)}\n` : `${tournamentText(tournament, { now: Date.now(), width })}\n`);
+    return 0;
+  },
+};
+
+async function onlyOne({ client }: Context): Promise<string> {
+  const { tournaments } = await client.call("listTournaments", {});
+  const [only, ...others] = tournaments;
+  if (only && others.length === 0) return only.id;
+  throw only
+    ? new HoldfastError("usage", "say which tournament", { candidates: tournaments.map(({ name }) => name) })
+    : new HoldfastError("tournament_not_found", "there is no tournament of which none was kept yet", {
+        hint: "start one: holdfast spawn claude --best-of 3 --prompt TEXT; those that are over: holdfast compare --all",
+      });
+}
+
+async function list({ client, json }: Context): Promise<number> {
+  const { tournaments } = await client.call("listTournaments", { query: { all: true } });
+  if (json) process.stdout.write(`${JSON.stringify(tournaments)}\n`);
+  else process.stdout.write(tournaments.length === 0 ? "No tournaments.\n" : `${table(tournaments)}\n`);
+  return 0;
+}
+
+function table(tournaments: readonly Omit<Tournament, "entries">[]): string {
+  return columns(
+    ["NAME", "STARTED", "KEPT", "PROMPT"],
+    tournaments.map(({ name, startedAt, kept, prompt }) => [
+      plain(name),
+      `${formatDuration(Math.max(0, Date.now() - Date.parse(startedAt)))} ago`,
+      kept === null ? color("dim", "-") : plain(kept),
+      plain(prompt?.trim().split("\n")[0] ?? "").slice(0, 60),
+    ]),
+  );
+}

@@ -1,0 +1,51 @@
+/** What a session is started with. */
+import * as z from "zod/mini";
+import { HostSchema, RestartSchema } from "./session.ts";
+import { WorktreeRequest } from "./workspace-endpoints.ts";
+
+const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
+
+/** One argument of a program can be no longer than 128 KB on Linux. */
+export const LONGEST_PROMPT = 100_000;
+
+/** A recording is deleted by the megabyte, and the one that grows stays. */
+const LEAST_RECORDING = 2 << 20;
+
+export const FirstPrompt = z
+  .string()
+  .check(
+    z.minLength(1),
+    z.maxLength(LONGEST_PROMPT, "a first prompt has at most 100,000 characters; send a longer one once the agent runs"),
+  );
+
+export const SpawnRequest = z.object({
+  agent: text,
+  name: z.optional(text),
+  cwd: z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters")),
+  /** The caller's whole environment. */
+  env: z.record(z.string(), z.string()),
+  /** The caller's file mode mask: what the session creates has the permissions the caller would expect. */
+  umask: z._default(z.int().check(z.minimum(0), z.maximum(0o777)), 0o022),
+  /** The program and its arguments, for an agent that runs what it is given (`shell`); else the profile says. */
+  command: z.optional(z.array(z.string()).check(z.minLength(1))),
+  /** Added to the profile's command. */
+  args: z._default(z.array(z.string()), []),
+  /** The agent's first prompt. */
+  prompt: z.optional(FirstPrompt),
+  /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */
+  context: z._default(z.boolean(), true),
+  role: z.optional(text),
+  objective: z.optional(text),
+  /** A worktree of its own, made for it from the repository that `cwd` is in. */
+  worktree: z.optional(WorktreeRequest),
+  /** The workspace to work in, in place of `cwd`. */
+  workspace: z.optional(text),
+  host: z.optional(HostSchema),
+  restart: z._default(RestartSchema, "never"),
+  memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
+  /** Of each run's recording; 0 keeps everything. Left out: as configured. */
+  recordingLimitBytes: z.optional(
+    z.int().check(z.refine((bytes) => bytes === 0 || bytes >= LEAST_RECORDING, "a recording limit is at least 2 MB, or 0 for none")),
+  ),
+});
+export type SpawnRequest = z.infer<typeof SpawnRequest>;

@@ -1,0 +1,116 @@
+/** The endpoints of tournaments, and of the checks by which their entries are compared. */
+import * as z from "zod/mini";
+import type { Endpoint } from "./endpoint.ts";
+import { ROUTES } from "./routes.ts";
+import { FirstPrompt, SpawnRequest } from "./spawn-request.ts";
+import { Check, Tournament } from "./tournament.ts";
+import { MergeRequest, RemoveOutcome } from "./workspace-end.ts";
+
+/** Each is an agent of its own, with a worktree and what it takes of the machine. */
+const MOST_ENTRIES = 20;
+const text = z.string().check(z.minLength(1), z.maxLength(1000, "a name has at most 1,000 characters"));
+
+/** As for one session, but for what is each one's own. */
+export const TournamentRequest = z.extend(
+  z.omit(SpawnRequest, { agent: true, name: true, command: true, prompt: true, worktree: true, workspace: true }),
+  {
+    /** Its entries are NAME-1, NAME-2 and so on; left out: two readable words. */
+    name: z.optional(text),
+    /** Taken in turn. */
+    agents: z.array(text).check(z.minLength(1, "say which agents")),
+    count: z
+      .int()
+      .check(z.minimum(2, "a tournament has at least 2 entries"), z.maximum(MOST_ENTRIES, "a tournament has at most 20 entries")),
+    prompt: FirstPrompt,
+    base: z.optional(text),
+    setup: z._default(z.boolean(), true),
+  },
+);
+export type TournamentRequest = z.infer<typeof TournamentRequest>;
+
+/** An entry that could not be started, and why. */
+export const EntryFailure = z.object({
+  number: z.int(),
+  name: z.string(),
+  agent: z.string(),
+  error: z.object({ code: z.string(), message: z.string(), hint: z.optional(z.string()) }),
+});
+export type EntryFailure = z.infer<typeof EntryFailure>;
+
+const TOURNAMENT_ERRORS = ["tournament_not_found"] as const;
+
+export const TOURNAMENT_ENDPOINTS = {
+  startTournament: {
+    ...ROUTES.startTournament,
+    summary:
+      "Starts several agents on one prompt, each in a worktree of its own from the same commit. Asked again with the same name and prompt, it starts those that are missing.",
+    scope: "driver",
+    reach: "own",
+    body: TournamentRequest,
+    reply: z.object({ tournament: Tournament, failures: z.array(EntryFailure) }),
+    errors: [
+      "invalid_name",
+      "name_taken",
+      "agent_unknown",
+      "program_not_found",
+      "cwd_unusable",
+      "repository_unusable",
+      "git_failed",
+      "usage",
+    ],
+  },
+  listTournaments: {
+    ...ROUTES.listTournaments,
+    summary: "Tournaments, oldest first: those of which none was kept yet, with `all` every one.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ all: z._default(z.stringbool(), false) }),
+    reply: z.object({ tournaments: z.array(z.omit(Tournament, { entries: true })) }),
+    errors: [],
+  },
+  getTournament: {
+    ...ROUTES.getTournament,
+    summary: "A tournament by its name or id, or by the name of an entry, with what each entry has done so far.",
+    scope: "observer",
+    reach: "own",
+    reply: Tournament,
+    errors: TOURNAMENT_ERRORS,
+  },
+  keepEntry: {
+    ...ROUTES.keepEntry,
+    summary:
+      "Merges one entry into its base, then stops and removes the others, which can be recovered. Asked again, it goes on where it was.",
+    scope: "driver",
+    body: z.extend(MergeRequest, { entry: text }),
+    reply: z.object({
+      tournament: Tournament,
+      /** Null: it was merged before. */
+      merged: z.nullable(z.object({ into: z.string(), commit: z.string(), commits: z.int() })),
+      removed: z.array(RemoveOutcome),
+      notes: z.array(z.string()),
+    }),
+    errors: [
+      ...TOURNAMENT_ERRORS,
+      "tournament_kept",
+      "workspace_removed",
+      "repository_unusable",
+      "merge_conflict",
+      "merge_refused",
+      "stop_incomplete",
+      "git_failed",
+    ],
+  },
+  checkWorkspace: {
+    ...ROUTES.checkWorkspace,
+    summary: "Runs a command in a workspace to see what it is worth, and answers when it has ended; with the caller it ends, too.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({
+      command: z.string().check(z.minLength(1, "say what to run"), z.maxLength(100_000, "a command has at most 100,000 characters")),
+      /** The caller's whole environment. */
+      env: z.record(z.string(), z.string()),
+    }),
+    reply: Check,
+    errors: ["workspace_not_found", "workspace_ambiguous", "workspace_removed"],
+  },
+} as const satisfies Record<string, Endpoint>;

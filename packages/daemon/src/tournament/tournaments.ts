@@ -1,0 +1,330 @@
+/**
+ * Several agents on one prompt, each in a worktree of its own, all from one commit; they are compared, and one is kept.
+ *
+ * Which belong together is said by each workspace itself, in the journal and in its file: a tournament is found again whatever else is lost. What was
+ * meant is in the journal before the first is started, so that whoever asks for the same again starts those that are missing: after a failure, or
+ * a daemon's death. Keeping is in that order: merge, the fact, then the others, each of which can be recovered; a second time it goes on where it was.
+ */
+import {
+  checkName,
+  type EntryFailure,
+  HoldfastError,
+  hasEnded,
+  type MergeRequest,
+  newTournamentId,
+  type Principal,
+  type RemoveOutcome,
+  type SessionId,
+  type SpawnRequest,
+  type Tournament,
+  type TournamentEntry,
+  type TournamentRequest,
+} from "@holdfast/contract";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import type { TournamentQueries, TournamentRecord } from "../projection/tournaments.ts";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import { readableName } from "../session/readable-name.ts";
+import type { Sessions } from "../session/sessions.ts";
+import { lastCheck } from "../workspace/check.ts";
+import { statOf } from "../workspace/diff.ts";
+import type { InTurn } from "../workspace/in-turn.ts";
+import { isAncestor } from "../workspace/merge.ts";
+import type { Merging } from "../workspace/merging.ts";
+import { readProject } from "../workspace/project.ts";
+import type { Removing } from "../workspace/removing.ts";
+import { findRepository } from "../workspace/repository.ts";
+import type { Workspaces } from "../workspace/workspaces.ts";
+import { planBeginning } from "../workspace/worktree.ts";
+
+/** Worktrees and set-ups at once: each reads and writes a whole repository. */
+const AT_ONCE = 3;
+
+interface Entry {
+  number: number;
+  name: string;
+  agent: string;
+  workspace: WorkspaceRecord | undefined;
+  session: SessionRecord | undefined;
+}
+
+export interface Kept {
+  tournament: Tournament;
+  merged: { into: string; commit: string; commits: number } | null;
+  removed: RemoveOutcome[];
+  notes: string[];
+}
+
+export class Tournaments {
+  readonly #journal: Journal;
+  readonly queries: TournamentQueries;
+  readonly #sessionQueries: SessionQueries;
+  readonly #sessions: Sessions;
+  readonly #workspaces: Workspaces;
+  readonly #merging: Merging;
+  readonly #removing: Removing;
+  readonly #turns: InTurn;
+
+  constructor(options: {
+    journal: Journal;
+    queries: TournamentQueries;
+    sessionQueries: SessionQueries;
+    sessions: Sessions;
+    workspaces: Workspaces;
+    merging: Merging;
+    removing: Removing;
+    turns: InTurn;
+  }) {
+    this.#journal = options.journal;
+    this.queries = options.queries;
+    this.#sessionQueries = options.sessionQueries;
+    this.#sessions = options.sessions;
+    this.#workspaces = options.workspaces;
+    this.#merging = options.merging;
+    this.#removing = options.removing;
+    this.#turns = options.turns;
+  }
+
+  /** Starts those that are missing; what could not be started is told, and the others work all the same. */
+  start(
+    request: TournamentRequest,
+    by: { actor: Principal; parent: SessionId | null },
+  ): Promise<{ tournament: Tournament; failures: EntryFailure[] }> {
+    const name = checkName(request.name ?? readableName((taken) => this.#isTaken(taken, request.count)));
+    return this.#turns.run(`tournament ${name}`, async () => {
+      const record = this.#again(name, request) ?? (await this.#begin(name, request, by.actor));
+      const missing = this.#entries(record).filter(({ session }) => session === undefined);
+      const failures: EntryFailure[] = [];
+      await atMost(AT_ONCE, missing, async (entry) => {
+        try {
+          await this.#startEntry(entry, record, { request, ...by });
+        } catch (error) {
+          const { code, message, hint } = HoldfastError.from(error);
+          const { number, name: entryName, agent } = entry;
+          failures.push({ number, name: entryName, agent, error: { code, message, ...(hint === undefined ? {} : { hint }) } });
+        }
+      });
+      failures.sort((a, b) => a.number - b.number);
+      return { tournament: await this.view(record), failures };
+    });
+  }
+
+  /** Everything that can be refused for all of them is refused here, before anything is written down. */
+  async #begin(name: string, request: TournamentRequest, actor: Principal): Promise<TournamentRecord> {
+    const agents = Array.from({ length: request.count }, (_, i) => request.agents[i % request.agents.length] ?? "");
+    for (const [i, agent] of agents.entries()) this.#sessions.checkNew(spawnRequest(request, { agent, name: `${name}-${i + 1}` }));
+    const repository = await findRepository(request.cwd, request.env);
+    if (!repository)
+      throw new HoldfastError(
+        "repository_unusable",
+        `${request.cwd} is not in a git repository, and each agent of a tournament has a worktree of its own`,
+        {
+          hint: "make it one: git init && git add . && git commit -m 'Begin'",
+        },
+      );
+    for (const [i] of agents.entries()) {
+      const other = this.#workspaces.queries.byName(`${name}-${i + 1}`);
+      if (other)
+        throw new HoldfastError("name_taken", `there is a workspace named ${other.name} already`, {
+          hint: `choose another name: --name NAME; or remove it: holdfast workspace rm ${other.name}`,
+        });
+    }
+    const wanted = request.base ?? readProject(repository.tree).base ?? undefined;
+    const { base, baseCommit } = await planBeginning(repository, { base: wanted, name, env: request.env });
+    const id = newTournamentId();
+    const data = { id, name, prompt: request.prompt, repo: repository.path, base, baseCommit, agents };
+    this.#journal.append({ type: "tournament.started", actor, session: null, data });
+    return this.queries.resolve(id);
+  }
+
+  /** The one that the same was asked for before, if it still runs. */
+  #again(name: string, request: TournamentRequest): TournamentRecord | undefined {
+    const known = this.queries.byName(name);
+    if (!known || known.kept !== null || this.#entries(known).every(({ workspace }) => workspace?.removedAt != null)) return undefined;
+    const agents = known.agents.every((agent, i) => agent === request.agents[i % request.agents.length]);
+    if (known.prompt === request.prompt && agents && known.agents.length === request.count) return known;
+    throw new HoldfastError("name_taken", `there is a tournament named ${name} already, with another prompt or other agents`, {
+      hint: `choose another name: --name NAME; or see how it stands: holdfast compare ${name}`,
+    });
+  }
+
+  #isTaken(name: string, count: number): boolean {
+    const names = Array.from({ length: count }, (_, i) => `${name}-${i + 1}`);
+    return (
+      this.queries.byName(name) !== undefined ||
+      names.some((each) => this.#sessionQueries.byName(each) !== undefined || this.#workspaces.queries.byName(each) !== undefined)
+    );
+  }
+
+  /** In the worktree that a first try left behind, a set-up that failed for one, it starts as it is. */
+  async #startEntry(
+    { number, name, agent, workspace }: Entry,
+    { id, name: of, base, baseCommit }: TournamentRecord,
+    { request, actor, parent }: { request: TournamentRequest; actor: Principal; parent: SessionId | null },
+  ): Promise<void> {
+    const isThere = workspace !== undefined && workspace.removedAt === null;
+    const where = isThere ? { workspace: workspace.id } : { worktree: { base: base ?? undefined, setup: request.setup } };
+    const tournament = { of: { id, name: of, number, agent }, at: baseCommit ?? base ?? "HEAD" };
+    await this.#sessions.spawn({ ...spawnRequest(request, { agent, name }), ...where }, { actor, parent, tournament });
+  }
+
+  /** By the tournament's name or id, or by an entry's, or by a session or workspace of it. */
+  find(ref: string): TournamentRecord {
+    const workspace = this.#workspaceOf(ref);
+    const entry = workspace?.tournament && this.queries.get(workspace.tournament.id);
+    return this.queries.byName(ref) ?? entry ?? this.#byEntryName(ref) ?? this.queries.resolve(ref);
+  }
+
+  #workspaceOf(ref: string): WorkspaceRecord | undefined {
+    const { queries } = this.#workspaces;
+    const lived = this.#sessionQueries.byName(ref)?.workspace;
+    return queries.byName(ref) ?? (lived ? queries.get(lived.id) : undefined);
+  }
+
+  /** One that was removed, or never started. */
+  #byEntryName(ref: string): TournamentRecord | undefined {
+    const [, name = "", number = ""] = /^(.+)-(\d+)$/.exec(ref) ?? [];
+    const record = this.queries.byName(name);
+    return record && Number(number) <= record.agents.length ? record : undefined;
+  }
+
+  async view(record: TournamentRecord): Promise<Tournament> {
+    const entries: TournamentEntry[] = [];
+    await atMost(AT_ONCE, this.#entries(record), async (entry) => {
+      entries.push(await this.#viewEntry(entry));
+    });
+    entries.sort((a, b) => a.number - b.number);
+    return { ...this.summary(record), entries };
+  }
+
+  summary(record: TournamentRecord): Omit<Tournament, "entries"> {
+    const { agents: _, keeping: __, kept, ...rest } = record;
+    const entry = this.#entries(record).find(({ workspace }) => workspace?.id === kept);
+    return { ...rest, kept: kept === null ? null : (entry?.workspace?.name ?? kept) };
+  }
+
+  async #viewEntry({ number, name, agent, workspace, session }: Entry): Promise<TournamentEntry> {
+    const [first] = session ? this.#sessions.list({ names: [session.id] }).sessions : [];
+    const isThere = workspace !== undefined && workspace.removedAt === null;
+    return {
+      number,
+      name: session?.name ?? workspace?.name ?? name,
+      agent,
+      session: first ?? null,
+      workspace: workspace ? await this.#workspaces.view(workspace) : null,
+      diff: isThere ? await statOf(workspace, sinceOf(workspace)).catch(() => null) : null,
+      check: isThere ? lastCheck(this.#workspaces.directoryOf(workspace.id)) : null,
+    };
+  }
+
+  #entries(record: TournamentRecord): Entry[] {
+    const made = this.#workspaces.queries.ofTournament(record.id);
+    return record.agents.map((agent, i) => {
+      const own = made.filter(({ tournament }) => tournament?.number === i + 1);
+      const workspace = own.find(({ removedAt }) => removedAt === null) ?? own.at(-1);
+      const session = workspace && this.#sessionQueries.inWorkspace(workspace.id)[0];
+      return { number: i + 1, name: `${record.name}-${i + 1}`, agent, workspace, session };
+    });
+  }
+
+  keep(record: TournamentRecord, request: MergeRequest & { entry: string }, actor: Principal): Promise<Kept> {
+    return this.#turns.run(`tournament ${record.id}`, () => this.#keep(this.queries.resolve(record.id), request, actor));
+  }
+
+  async #keep(record: TournamentRecord, { entry: ref, ...request }: MergeRequest & { entry: string }, actor: Principal): Promise<Kept> {
+    const entries = this.#entries(record);
+    const chosen = entries.find(({ name, session, workspace }) =>
+      [name, session?.name, session?.id, workspace?.name, workspace?.id].includes(ref),
+    );
+    if (!chosen?.workspace) throw notStarted(record, ref, entries);
+    const { workspace } = chosen;
+    const others = entries.filter((entry) => entry !== chosen);
+    if (record.kept !== null && record.kept !== workspace.id) throw keptAlready(record, entries);
+    const notes: string[] = [];
+    let merged: Kept["merged"] = null;
+    if (record.kept === null) {
+      // Whoever finds this and a base that has everything knows that it was merged.
+      const wasMeant = record.keeping === workspace.id;
+      const data = { id: record.id, name: workspace.name, workspace: workspace.id };
+      if (!wasMeant) this.#journal.append({ type: "tournament.keep_requested", actor, session: null, data });
+      merged = (await this.#isMerged(workspace, { wasMeant, env: request.env }))
+        ? null
+        : await this.#merge(workspace, { request, actor, notes });
+      this.#journal.append({ type: "tournament.kept", actor, session: null, data });
+    }
+    const removed = await this.#tidy(others, { request, actor, notes });
+    if (chosen.session && !hasEnded(chosen.session.status)) notes.push(`${chosen.session.name} still runs, in a workspace that is merged`);
+    return { tournament: await this.view(this.queries.resolve(record.id)), merged, removed, notes };
+  }
+
+  async #merge(
+    workspace: WorkspaceRecord,
+    { request, actor, notes }: { request: MergeRequest; actor: Principal; notes: string[] },
+  ): Promise<NonNullable<Kept["merged"]>> {
+    const { merged } = await this.#merging.merge(workspace, request, actor);
+    notes.push(...merged.notes);
+    return { into: merged.into, commit: merged.commit, commits: merged.commits };
+  }
+
+  /** By a merge of its own, or by a keep that was cut short after its merge: its base has all of it, and nothing came since. */
+  async #isMerged(workspace: WorkspaceRecord, { wasMeant, env }: { wasMeant: boolean; env: MergeRequest["env"] }): Promise<boolean> {
+    const { removedAt, path, mergedTip, baseCommit } = workspace;
+    if (removedAt !== null) return false;
+    const { dirty, ahead } = await this.#workspaces.view(workspace);
+    if (dirty !== false) return false;
+    if (mergedTip !== null && (ahead === 0 || (await isAncestor(path, "HEAD", mergedTip, { env })))) return true;
+    return wasMeant && ahead === 0 && baseCommit !== null && !(await isAncestor(path, "HEAD", baseCommit, { env }));
+  }
+
+  async #tidy(
+    others: readonly Entry[],
+    { request, actor, notes }: { request: MergeRequest; actor: Principal; notes: string[] },
+  ): Promise<RemoveOutcome[]> {
+    const removed: RemoveOutcome[] = [];
+    for (const { workspace } of others) {
+      if (!workspace || workspace.removedAt !== null) continue;
+      try {
+        const outcome = await this.#removing.remove(workspace, { force: true, why: "asked", actor, env: request.env });
+        removed.push({ workspace: await this.#workspaces.get(workspace.id), dryRun: false, ...outcome });
+      } catch (error) {
+        // The others go all the same; asked again, this one is tried again.
+        const { message } = HoldfastError.from(error);
+        notes.push(`${workspace.name} was not removed: ${message}`);
+      }
+    }
+    return removed;
+  }
+}
+
+/** Once it is merged, it has left its base nowhere. */
+function sinceOf({ mergedAt, baseCommit }: WorkspaceRecord): string | undefined {
+  return mergedAt === null ? undefined : (baseCommit ?? undefined);
+}
+
+function spawnRequest(request: TournamentRequest, { agent, name }: { agent: string; name: string }): SpawnRequest {
+  const { name: _, agents, count, base, setup, ...rest } = request;
+  return { ...rest, agent, name };
+}
+
+/** Each as soon as one before it is done. */
+async function atMost<T>(count: number, items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const work = async () => {
+    for (const item of waiting) await act(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(count, items.length) }, work));
+}
+
+function notStarted(record: TournamentRecord, ref: string, entries: readonly Entry[]): HoldfastError {
+  return new HoldfastError("tournament_not_found", `no entry of ${record.name} that was started is named ${JSON.stringify(ref)}`, {
+    hint: `see which there are: holdfast compare ${record.name}`,
+    candidates: entries.flatMap(({ workspace }) => workspace?.name ?? []),
+  });
+}
+
+function keptAlready(record: TournamentRecord, entries: readonly Entry[]): HoldfastError {
+  const kept = entries.find(({ workspace }) => workspace?.id === record.kept)?.workspace?.name ?? record.kept;
+  return new HoldfastError("tournament_kept", `of ${record.name}, ${kept} was kept already`, {
+    hint: "what was removed comes back with: holdfast workspace recover NAME; then merge it: holdfast workspace merge NAME",
+  });
+}
