@@ -71,7 +71,7 @@ export async function attachToHolder(options: {
     stdin.setRawMode(true);
     stdin.on("data", onKeys).resume();
     stdout.on("resize", onResize);
-    tell({ t: "view", v: PROTOCOL, readOnly: options.readOnly, ...size() });
+    tell({ t: "view", v: PROTOCOL, readOnly: options.readOnly, pid: process.pid, ...size() });
   });
 }
 

@@ -1,5 +1,6 @@
 /** Sessions as people see them in a terminal. */
 import type { Session } from "@holdfast/contract/session";
+import { attachedCell } from "./attachment-text.ts";
 import { type Color, color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
@@ -78,7 +79,7 @@ export const LEAST_PATH = 12;
 const LEAST_WAITS = 24;
 
 /** In the order in which they are left out. */
-const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "LAST OUTPUT", "RUNS", "ID", "FOR", "AGENT"];
+const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "ATTACHED", "LAST OUTPUT", "RUNS", "ID", "FOR", "AGENT"];
 
 /** More of what it waits for is in `show`. */
 const MOST_WAITS = 48;
@@ -113,6 +114,7 @@ const COLUMNS: readonly Column[] = [
   { head: "PROCESSES", when: "usage", cell: ({ usage }) => (usage === null ? NONE : String(usage.processes)) },
   { head: "RUNS", when: "usage", cell: ({ runs }) => String(runs) },
   { head: "HOST", when: "usage", cell: ({ host }) => host },
+  { head: "ATTACHED", when: "usage", cell: ({ attachments }) => attachedCell(attachments) || NONE },
   { head: "PID", cell: ({ pid }) => (pid === null ? NONE : String(pid)) },
   { head: "ID", cell: ({ id }) => id },
   { head: "DIRECTORY", cell: ({ cwd }) => shortPath(cwd) },

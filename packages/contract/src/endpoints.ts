@@ -11,6 +11,7 @@ import { Explanation } from "./evidence.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
 import { Message, MessageId, MessageState } from "./message.ts";
+import { AttachingClient } from "./people.ts";
 import { Generation, RestoreItem } from "./restore.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
@@ -339,7 +340,13 @@ export const ENDPOINTS = {
     summary: "What the caller's terminal must become to attach; moves a client that is on our server already.",
     scope: "driver",
     reach: "own",
-    body: z.object({ readOnly: z._default(z.boolean(), false), from: z.nullable(z.string()) }),
+    body: z.object({
+      readOnly: z._default(z.boolean(), false),
+      /** The run in whose terminal this is asked, which is to be moved over. */
+      from: z.nullable(z.string()),
+      /** Who it is that becomes the session's client; without it, an attachment is the OS user's. */
+      client: z.optional(AttachingClient),
+    }),
     reply: AttachPlan,
     errors: [...SESSION_ERRORS, "session_ended", "host_missing"],
   },

@@ -7,6 +7,7 @@ import { ContextFileSchema } from "./context.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
+import { PEOPLE_EVENTS } from "./people.ts";
 import { RESTORE_EVENTS } from "./restore.ts";
 import { Attention, CauseSchema, Exit, GivenUpSchema, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
 import { RESOLVED, TURNS } from "./status.ts";
@@ -151,8 +152,7 @@ export const EVENTS = {
   "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),
   /** Somebody types: how much, never what. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
-  "session.attach_requested": z.object({ run: RunNumber, readOnly: z.boolean() }),
-  "session.detach_requested": z.object({ run: RunNumber }),
+  ...PEOPLE_EVENTS,
   "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
   /** The run is about to be ended for it. */
   "session.limit_exceeded": z.object({ run: RunNumber, limit: z.enum(["memory"]), used: z.int(), allowed: z.int() }),
@@ -190,6 +190,7 @@ export const EVENTS = {
     runs: z.array(Row),
     approvals: z.optional(z.array(Row)),
     messages: z.optional(z.array(Row)),
+    attachments: z.optional(z.array(Row)),
   }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),

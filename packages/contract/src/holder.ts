@@ -8,8 +8,8 @@
  */
 import * as z from "zod/mini";
 
-/** 2: `write` says how much waits, and takes what is long from a file. */
-export const HOLDER_PROTOCOL = 2;
+/** 2: `write` says how much waits, and takes what is long from a file. 3: it tells who views. */
+export const HOLDER_PROTOCOL = 3;
 
 const size = { columns: z.int().check(z.minimum(1), z.maximum(10_000)), rows: z.int().check(z.minimum(1), z.maximum(10_000)) };
 
@@ -17,7 +17,7 @@ const size = { columns: z.int().check(z.minimum(1), z.maximum(10_000)), rows: z.
 export const ToHolder = z.discriminatedUnion("t", [
   z.object({ t: z.literal("control"), v: z.int() }),
   /** The answer is a screen as bytes, then everything the program prints. A read-only viewer's keys and size do not count. */
-  z.object({ t: z.literal("view"), v: z.int(), readOnly: z.boolean(), ...size }),
+  z.object({ t: z.literal("view"), v: z.int(), readOnly: z.boolean(), pid: z.optional(z.int()), ...size }),
   z.object({ t: z.literal("resize"), ...size }),
   /** The reply comes when the terminal has taken it, or does not take more for now: `waiting` is how many bytes it has not. */
   z.object({ t: z.literal("write"), id: z.int(), data: z.string() }),
@@ -25,6 +25,8 @@ export const ToHolder = z.discriminatedUnion("t", [
   z.object({ t: z.literal("writeFile"), id: z.int(), path: z.string() }),
   z.object({ t: z.literal("screen"), id: z.int() }),
   z.object({ t: z.literal("detach"), id: z.int() }),
+  /** The reply has `viewers`; each change is told to `control` clients as it happens. */
+  z.object({ t: z.literal("viewers"), id: z.int() }),
 ]);
 export type ToHolder = z.infer<typeof ToHolder>;
 
@@ -41,9 +43,28 @@ export const Screen = z.object({
 });
 export type Screen = z.infer<typeof Screen>;
 
+/** A client that shows the terminal; `since` in milliseconds since 1970. */
+export interface Viewer {
+  number: number;
+  pid: number;
+  readOnly: boolean;
+  since: number;
+}
+
 export type FromHolder =
   | { t: "welcome"; v: number; pid: number }
-  | { t: "reply"; id: number; screen?: Screen; detached?: number; waiting?: number; error?: string; ended?: boolean; full?: boolean }
+  | {
+      t: "reply";
+      id: number;
+      screen?: Screen;
+      detached?: number;
+      viewers?: Viewer[];
+      waiting?: number;
+      error?: string;
+      ended?: boolean;
+      full?: boolean;
+    }
+  | { t: "viewers"; viewers: Viewer[] }
   | { t: "detached" }
   /** Its status, or the number of the signal that ended it. */
   | { t: "exit"; status?: string; signal?: string };

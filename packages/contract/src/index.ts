@@ -15,6 +15,7 @@ export * from "./holder.ts";
 export * from "./ids.ts";
 export { LONGEST_MESSAGE, Message } from "./message.ts";
 export * from "./names.ts";
+export * from "./people.ts";
 export * from "./restore.ts";
 export * from "./routes.ts";
 export * from "./scopes.ts";

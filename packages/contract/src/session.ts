@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { SessionId, WorkspaceId } from "./ids.ts";
-import { CAUSES, GIVEN_UP, HOSTS, KINDS, RESTARTS, STATUSES, TURNS, WAITS } from "./status.ts";
+import { Principal, SessionId, WorkspaceId } from "./ids.ts";
+import { CAUSES, GIVEN_UP, HOSTS, KINDS, RESTARTS, ROLES, STATUSES, TURNS, WAITS } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
 export const StatusSchema = z.enum(STATUSES);
@@ -23,6 +23,17 @@ export const Time = z.iso.datetime();
 /** What it wants a person for, in its own words where it has some; `until`: when it goes on by itself. */
 export const Attention = z.object({ for: z.enum(WAITS), text: z.nullable(z.string()), until: z.nullable(Time) });
 export type Attention = z.infer<typeof Attention>;
+
+/** A terminal on a session. `terminal` is its device, `from` the address that it came from over ssh; null: not known, or this machine. */
+export const Attachment = z.object({
+  id: z.string(),
+  principal: Principal,
+  role: z.enum(ROLES),
+  since: Time,
+  terminal: z.nullable(z.string()),
+  from: z.nullable(z.string()),
+});
+export type Attachment = z.infer<typeof Attachment>;
 
 /**
  * A session as every client sees it: `ls --json`, `show --json`, the API and the SDK. Fields are only ever added.
@@ -92,5 +103,7 @@ export const Session = z.object({
   recordingCutBytes: z.int(),
   /** When somebody first looked at it after it ended; null while nobody has. Until then it is never pruned. */
   viewedAt: z.nullable(Time),
+  /** Who has it on a terminal, the longest first. */
+  attachments: z.array(Attachment),
 });
 export type Session = z.infer<typeof Session>;

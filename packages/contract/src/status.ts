@@ -5,6 +5,10 @@ export type SessionKind = (typeof KINDS)[number];
 export const STATUSES = ["starting", "working", "waiting", "idle", "done", "failed", "stopped", "lost", "unknown"] as const;
 export type SessionStatus = (typeof STATUSES)[number];
 
+/** Of somebody who is attached: one drives, the others look on. */
+export const ROLES = ["driver", "observer"] as const;
+export type AttachmentRole = (typeof ROLES)[number];
+
 export const HOSTS = ["tmux", "native"] as const;
 export type HostName = (typeof HOSTS)[number];
 

@@ -69,6 +69,7 @@ import { takeHome } from "./lock.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
 import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
+import { AttachmentQueries, attachmentsProjection } from "./projection/attachments.ts";
 import { generationsProjection } from "./projection/generations.ts";
 import { MessageQueries, messagesProjection } from "./projection/messages.ts";
 import { lastRestore, restoresProjection } from "./projection/restores.ts";
@@ -79,6 +80,7 @@ import { TournamentQueries, tournamentsProjection } from "./projection/tournamen
 import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
 import { AgentStatus } from "./session/agent-status.ts";
+import { Attachments } from "./session/attachments.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { HungWatch } from "./session/hung.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
@@ -159,6 +161,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     workspacesProjection,
     generationsProjection,
     tournamentsProjection,
+    attachmentsProjection,
   ];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
@@ -223,6 +226,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     recordingLimit: configuration.recordingLimit,
     missingHost,
   });
+  const attachments = new Attachments({ journal, sessions: queries, queries: new AttachmentQueries(db), hosts });
   const merging = new Merging({ journal, turns });
   const removing = new Removing({
     journal,
@@ -274,6 +278,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   radar.begin();
   sweepSessions(home, { journal, queries });
   await lifecycle.begin();
+  await attachments.begin();
   sessions.finishStops();
   if (!trouble) {
     approvals.begin();
@@ -306,6 +311,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turnCheckpoints[Symbol.dispose]();
     workspaces[Symbol.dispose]();
     delivery[Symbol.dispose]();
+    attachments[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     approvals[Symbol.dispose]();
     status[Symbol.dispose]();

@@ -32,6 +32,7 @@ import { Reserve } from "./journal/reserve.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
 import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
+import { attachmentsProjection } from "./projection/attachments.ts";
 import { generationsProjection } from "./projection/generations.ts";
 import { MessageQueries, messagesProjection } from "./projection/messages.ts";
 import { restoresProjection } from "./projection/restores.ts";
@@ -91,6 +92,7 @@ export async function serveReader(options: {
     workspacesProjection,
     generationsProjection,
     tournamentsProjection,
+    attachmentsProjection,
   ];
   const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);

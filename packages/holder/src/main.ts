@@ -64,9 +64,15 @@ let pty: IPty | undefined;
 let input: Input | undefined;
 const recorder = new Recorder(directory);
 const model = new Model({ directory, columns: order.columns, rows: order.rows, onReply: answer });
-const viewers = new Viewers(async () => {
-  const isCurrent = await model.settle(SCREEN_MS);
-  return { screen: model.serialize(), isCurrent };
+const viewers = new Viewers({
+  async screen() {
+    const isCurrent = await model.settle(SCREEN_MS);
+    return { screen: model.serialize(), isCurrent };
+  },
+  onChange() {
+    const told = encodeMessage({ t: "viewers", viewers: viewers.list() } satisfies FromHolder);
+    for (const socket of controls) socket.write(told);
+  },
 });
 let filter = new ViewerFilter();
 const controls = new Set<Socket>();
@@ -219,7 +225,7 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     if (!told.readOnly) resize(told.columns, told.rows);
     // Nobody was there to filter for: what it held of a sequence is on the screen already.
     if (!viewers.any) filter = new ViewerFilter();
-    void viewers.add(socket, { readOnly: told.readOnly });
+    void viewers.add(socket, { readOnly: told.readOnly, pid: told.pid ?? 0 });
   } else if (told.t === "resize") {
     if (controls.has(socket) || viewers.mayType(socket)) resize(told.columns, told.rows);
   } else if (told.t === "write") {
@@ -231,6 +237,8 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     void type(told.id, { say, write, hasRoom: (input?.waiting ?? 0) < MOST_WAITING });
   } else if (told.t === "screen") {
     void model.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
+  } else if (told.t === "viewers") {
+    say({ t: "reply", id: told.id, viewers: viewers.list() });
   } else {
     say({ t: "reply", id: told.id, detached: viewers.dismiss({ t: "detached" }) });
   }

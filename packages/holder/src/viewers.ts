@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { BYTES, encodeFrame, encodeMessage } from "@holdfast/contract/frames";
-import type { FromHolder } from "@holdfast/contract/holder";
+import type { FromHolder, Viewer } from "@holdfast/contract/holder";
 
 const HELD = 1 << 20;
 
@@ -12,22 +12,32 @@ const HELD = 1 << 20;
 const RESET = "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[r\x1b[0m\x1b[?25h\x1b[2J\x1b[H";
 
 export class Viewers {
-  readonly #viewers = new Map<Socket, { readOnly: boolean; behind: boolean }>();
+  readonly #viewers = new Map<Socket, Viewer & { behind: boolean }>();
   readonly #screen: () => Promise<{ screen: string; isCurrent: boolean }>;
+  readonly #onChange: () => void;
+  #count = 0;
 
-  constructor(screen: () => Promise<{ screen: string; isCurrent: boolean }>) {
-    this.#screen = screen;
+  constructor(options: { screen(): Promise<{ screen: string; isCurrent: boolean }>; onChange(): void }) {
+    this.#screen = options.screen;
+    this.#onChange = options.onChange;
   }
 
   /** From the moment the screen is taken, bytes are held back for this viewer until it has been sent. */
-  async add(socket: Socket, options: { readOnly: boolean }): Promise<void> {
-    const viewer = { readOnly: options.readOnly, behind: true };
+  async add(socket: Socket, options: { readOnly: boolean; pid: number }): Promise<void> {
+    const viewer = { ...options, number: ++this.#count, since: Date.now(), behind: true };
     this.#viewers.set(socket, viewer);
-    socket.on("close", () => this.#viewers.delete(socket));
+    socket.on("close", () => {
+      if (this.#viewers.delete(socket)) this.#onChange();
+    });
+    this.#onChange();
     socket.on("drain", () => {
       if (viewer.behind) void this.#refresh(socket);
     });
     await this.#refresh(socket);
+  }
+
+  list(): Viewer[] {
+    return [...this.#viewers.values()].map(({ number, pid, readOnly, since }) => ({ number, pid, readOnly, since }));
   }
 
   get any(): boolean {
@@ -61,6 +71,7 @@ export class Viewers {
     const count = this.#viewers.size;
     for (const socket of this.#viewers.keys()) socket.end(encodeMessage(message));
     this.#viewers.clear();
+    if (count > 0) this.#onChange();
     return count;
   }
 

@@ -1,5 +1,6 @@
 import type { AttachPlan } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
+import { thisTerminal } from "../attaching.ts";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";
 import { oneName } from "../select.ts";
@@ -31,7 +32,10 @@ export const command: Command = {
         hint: `read it with: holdfast logs -f ${ref}, or holdfast screen ${ref}; or unset HOLDFAST_URL where the daemon runs`,
       });
     }
-    const plan = await context.client.call("attachSession", { params: { ref }, body: { readOnly, from: context.json ? null : from } });
+    const plan = await context.client.call("attachSession", {
+      params: { ref },
+      body: { readOnly, from: context.json ? null : from, ...(context.json ? {} : { client: thisTerminal() }) },
+    });
     if (!context.json) return follow(context, plan, { readOnly });
     process.stdout.write(`${JSON.stringify(plan)}\n`);
     return 0;

@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import { nextWaiting } from "@holdfast/sdk/waiting";
+import { thisTerminal } from "../attaching.ts";
 import type { Command, Context } from "../command.ts";
 import { plain } from "../plain.ts";
 import { waitsFor } from "../status-text.ts";
@@ -56,7 +57,7 @@ async function chooseNext(context: Context, current: string | undefined): Promis
 }
 
 async function attachTo(context: Context, next: Session, { readOnly, from }: { readOnly: boolean; from: string | null }): Promise<number> {
-  const plan = await context.client.call("attachSession", { params: { ref: next.id }, body: { readOnly, from } });
+  const plan = await context.client.call("attachSession", { params: { ref: next.id }, body: { readOnly, from, client: thisTerminal() } });
   if (plan.switched) return 0;
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new HoldfastError("not_a_terminal", "next needs a terminal", { hint: "which one it is: holdfast next --json" });

@@ -1,5 +1,6 @@
 import type { RecordingGap } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
+import { attachmentText } from "../attachment-text.ts";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
@@ -52,6 +53,7 @@ function render(session: Session, gaps: readonly RecordingGap[]): string {
     ["workspace", session.workspace && workspaceOf(session.workspace)],
     ["host", session.host],
     ["owner", session.owner],
+    ...session.attachments.map((each, index): [string, string] => [index === 0 ? "attached" : "", attachmentText(each, Date.now())]),
     ["parent", session.parent],
     ["pid", session.pid === null ? null : String(session.pid)],
     ["created", local(session.createdAt)],

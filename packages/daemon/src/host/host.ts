@@ -10,6 +10,8 @@
  * - `write` and `press` resolve when the keeper has taken everything, in one piece: two calls never interleave. They say how much of it waits
  *   for the program to read, where the keeper knows. A program that has ended takes nothing: `session_ended`; one that has left
  *   a lot unread may be given no more: `input_full`.
+ * - `clients` tells which terminals show which run, or throws when it cannot know; `onClients` is called when one comes, goes, moves to
+ *   another run, or changes its part, also when it dies without a word. A keeper that cannot tell is asked again by whoever wants to know.
  * - `onLost` is called when a keeper vanished without telling how its runs ended.
  */
 import { HoldfastError, type HostName, type Screen, type SessionId } from "@holdfast/contract";
@@ -42,6 +44,16 @@ export interface Typed {
   waiting: number | null;
 }
 
+/** A terminal that shows a run. `key` tells it from others of its host while it lives. */
+export interface HostClient extends RunId {
+  key: string;
+  pid: number;
+  readOnly: boolean;
+  terminal: string | null;
+  /** Milliseconds since 1970. */
+  since: number;
+}
+
 export interface RecorderEnd {
   why: string | null;
   /** Milliseconds since 1970. */
@@ -62,6 +74,8 @@ export interface Host extends AsyncDisposable {
   switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean>;
   /** A client that shows `from` leaves and its terminal runs the command instead; false when there is none, or it cannot be made to. */
   handOver(from: RunId, command: readonly string[]): Promise<boolean>;
+  clients(): Promise<HostClient[]>;
+  onClients(listener: () => void): void;
   /** How many clients were sent away. */
   detach(run: RunId): Promise<number>;
   /** Bytes for the program to read. As a paste, between the paste marks if the program has asked for them. */

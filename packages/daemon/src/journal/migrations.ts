@@ -209,4 +209,22 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   ALTER TABLE workspaces ADD COLUMN tournament TEXT;
   `,
+  `
+  CREATE TABLE attachments (
+    id TEXT PRIMARY KEY,
+    session TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    principal TEXT NOT NULL,
+    role TEXT NOT NULL,
+    since TEXT NOT NULL,
+    terminal TEXT,
+    origin TEXT,
+    key TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    pid_start TEXT NOT NULL,
+    read_only INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX attachments_by_session ON attachments (session, seq);
+  `,
 ];

@@ -1,6 +1,7 @@
 /** Reads of the sessions and runs tables, and the one place where a name, an id or an id prefix becomes a session. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
+  type Attachment,
   type EndCause,
   type EventData,
   type Exit,
@@ -64,6 +65,7 @@ export interface SessionRecord {
   statusAt: string | null;
   /** What is known of what the agent of the current run does. */
   standing: RecordedStanding | null;
+  attachments: Attachment[];
   /** When the next run is due, on the clock that nobody sets. */
   restartDue: string | null;
 }
@@ -82,7 +84,9 @@ export interface SessionFilter {
 
 const SELECT = `
   SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at, r.cut_offset,
-    r.duration_ms, r.ended_seq, r.status_at, r.standing, w.name AS workspace_name, w.branch AS workspace_branch
+    r.duration_ms, r.ended_seq, r.status_at, r.standing, w.name AS workspace_name, w.branch AS workspace_branch,
+    (SELECT json_group_array(json_object('id', a.id, 'principal', a.principal, 'role', a.role, 'since', a.since, 'terminal', a.terminal, 'from', a.origin)
+       ORDER BY a.seq) FROM attachments a WHERE a.session = s.id) AS attachments
   FROM sessions s JOIN runs r ON r.session = s.id AND r.run = s.run LEFT JOIN workspaces w ON w.id = s.workspace`;
 
 const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
@@ -271,6 +275,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     statusAt: row.status_at as string | null,
     standing: row.standing === null ? null : (JSON.parse(row.standing as string) as RecordedStanding),
     restartDue: row.restart_due as string | null,
+    attachments: JSON.parse(row.attachments as string) as Attachment[],
   };
 }
 

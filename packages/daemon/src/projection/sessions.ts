@@ -173,11 +173,13 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
   const runs = db.prepare("SELECT * FROM runs WHERE session = ? ORDER BY run").all(session);
   const approvals = db.prepare("SELECT * FROM approvals WHERE session = ? ORDER BY requested_seq").all(session);
   const messages = db.prepare("SELECT * FROM messages WHERE session = ? ORDER BY seq").all(session);
+  const attachments = db.prepare("SELECT * FROM attachments WHERE session = ? ORDER BY seq").all(session);
   const whole = {
     session: { ...row },
     runs: runs.map((run) => ({ ...run })),
     approvals: approvals.map((approval) => ({ ...approval })),
     messages: messages.map((message) => ({ ...message })),
+    attachments: attachments.map((attachment) => ({ ...attachment })),
   };
   return row && (whole as EventData<"session.snapshot">);
 }
@@ -185,7 +187,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
 /** The table's own columns: a snapshot of another version may have fewer, or more. */
 export function insertRow(
   db: DatabaseSync,
-  table: "sessions" | "runs" | "approvals" | "messages" | "workspaces" | "tournaments",
+  table: "sessions" | "runs" | "approvals" | "messages" | "workspaces" | "tournaments" | "attachments",
   row: EventData<"session.snapshot">["session"],
 ): void {
   const columns = db

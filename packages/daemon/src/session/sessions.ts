@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
+  type AttachingClient,
   type AttachPlan,
   checkName,
   type EventData,
@@ -25,7 +26,7 @@ import {
   type Usage,
   unwritable,
 } from "@holdfast/contract";
-import { counted, describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
+import { counted, describe, type Home, inspect, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Conversation, conversationFor, promptWords } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -439,10 +440,15 @@ export class Sessions {
     }
   }
 
-  async attach(ref: string, { actor, ...options }: { readOnly: boolean; from: string | null; actor: Principal }): Promise<AttachPlan> {
+  async attach(
+    ref: string,
+    { actor, ...options }: { readOnly: boolean; from: string | null; client?: AttachingClient | undefined; actor: Principal },
+  ): Promise<AttachPlan> {
     const record = this.#running(ref);
     const host = this.#host(record.host);
-    const asked = { run: record.run, readOnly: options.readOnly };
+    const start = options.client && inspect(options.client.pid)?.start;
+    const client = options.client && start !== undefined ? { client: { ...options.client, start } } : {};
+    const asked = { run: record.run, readOnly: options.readOnly, ...client };
     this.#note({ type: "session.attach_requested", actor, session: record.id, data: asked });
     const here = options.from === null ? undefined : parseRunMarker(options.from);
     const switched = here !== undefined && (await this.#switch(here, record, options).catch(() => false));

@@ -53,6 +53,7 @@ export function viewOf(
     recordingLimitBytes: limit === 0 ? null : limit,
     recordingCutBytes: options.watched?.begins ?? record.cutOffset,
     viewedAt: record.viewedAt,
+    attachments: hasEnded(record.status) ? [] : record.attachments,
   };
 }
 

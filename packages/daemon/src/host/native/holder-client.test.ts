@@ -29,7 +29,7 @@ async function holder(protocol: number): Promise<string> {
 }
 
 test("what an older holder cannot do is said as what it is", async () => {
-  using client = await HolderClient.open(await holder(HOLDER_PROTOCOL - 1), () => {});
+  using client = await HolderClient.open(await holder(HOLDER_PROTOCOL - 1), { onEnd() {}, onViewers() {} });
   await expect(client.request({ t: "screen" })).rejects.toMatchObject({
     code: "host_failed",
     message: expect.stringContaining("older Holdfast"),
@@ -38,7 +38,7 @@ test("what an older holder cannot do is said as what it is", async () => {
 });
 
 test("what a holder of this version refuses is told as it says it", async () => {
-  using client = await HolderClient.open(await holder(HOLDER_PROTOCOL), () => {});
+  using client = await HolderClient.open(await holder(HOLDER_PROTOCOL), { onEnd() {}, onViewers() {} });
   await expect(client.request({ t: "screen" })).rejects.toMatchObject({
     message: "the holder refused: this holder does not know that request",
   });

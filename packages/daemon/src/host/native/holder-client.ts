@@ -9,22 +9,36 @@ import {
   HoldfastError,
   MESSAGE,
   type ToHolder,
+  type Viewer,
 } from "@holdfast/contract";
 
 import { programEnded } from "../host.ts";
 
+/** The protocol's version from which on a holder does that. */
+const TELLS_VIEWERS = 3;
+
 type Reply = Extract<FromHolder, { t: "reply" }>;
 type Request = Extract<ToHolder, { id: number }>;
 type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
+
+export interface HolderListener {
+  onEnd(): void;
+  /** Who views the terminal has changed. */
+  onViewers(): void;
+}
 
 export class HolderClient implements Disposable {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, { resolve(reply: Reply): void; reject(error: Error): void }>();
   #id = 0;
   #protocol = HOLDER_PROTOCOL;
+  readonly #onViewers: () => void;
+  /** Who views, once that is known. */
+  #viewers: Viewer[] | undefined;
 
-  private constructor(socket: Socket, onEnd: () => void) {
+  private constructor(socket: Socket, { onEnd, onViewers }: HolderListener) {
     this.#socket = socket;
+    this.#onViewers = onViewers;
     const reader = new FrameReader();
     socket.on("data", (chunk: Buffer) => {
       for (const { type, payload } of reader.push(chunk)) if (type === MESSAGE) this.#hear(decodeMessage(payload) as FromHolder);
@@ -39,13 +53,13 @@ export class HolderClient implements Disposable {
     socket.write(encodeMessage({ t: "control", v: HOLDER_PROTOCOL } satisfies ToHolder));
   }
 
-  static open(path: string, onEnd: () => void): Promise<HolderClient> {
+  static open(path: string, listener: HolderListener): Promise<HolderClient> {
     return new Promise((resolve, reject) => {
       const socket = connect(path);
       socket.once("error", (cause) => reject(new HoldfastError("host_failed", `cannot reach the holder: ${cause.message}`, { cause })));
       socket.once("connect", () => {
         socket.removeAllListeners("error");
-        resolve(new HolderClient(socket, onEnd));
+        resolve(new HolderClient(socket, listener));
       });
     });
   }
@@ -57,6 +71,18 @@ export class HolderClient implements Disposable {
       this.#waiting.set(id, { resolve, reject });
       this.#socket.write(encodeMessage({ ...request, id }));
     });
+  }
+
+  /** Asked once; from then on each change is told. A holder that cannot tell has none that anybody knows of. */
+  async viewers(): Promise<readonly Viewer[]> {
+    if (this.#viewers) return this.#viewers;
+    const reply = await this.request({ t: "viewers" }).catch((error: unknown) => {
+      if (this.#protocol < TELLS_VIEWERS) return undefined;
+      throw error;
+    });
+    // What was told meanwhile is not older.
+    this.#viewers ??= reply?.viewers ?? [];
+    return this.#viewers;
   }
 
   /** What the holder speaks, once it has answered anything. */
@@ -75,6 +101,10 @@ export class HolderClient implements Disposable {
 
   #hear(message: FromHolder): void {
     if (message.t === "welcome") this.#protocol = message.v;
+    if (message.t === "viewers") {
+      this.#viewers = message.viewers;
+      this.#onViewers();
+    }
     if (message.t !== "reply") return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);

@@ -20,7 +20,7 @@ import {
   secureSocketDirectory,
   writeFileAtomic,
 } from "@holdfast/platform";
-import type { AttachWays, Host, LiveRun, RunId, StartRequest, Typed } from "../host.ts";
+import type { AttachWays, Host, HostClient, LiveRun, RunId, StartRequest, Typed } from "../host.ts";
 import { parseRunMarker, programEnded, runMarker } from "../host.ts";
 import { encodeKey, type Key } from "../keys.ts";
 import { HolderClient } from "./holder-client.ts";
@@ -49,6 +49,7 @@ export class NativeHost implements Host {
   readonly #program: string;
   readonly #clients = new Map<string, Promise<HolderClient>>();
   readonly #listeners: (() => void)[] = [];
+  readonly #clientListeners: (() => void)[] = [];
   /** Sockets that no holder listens on, each with what tells it from one that a new holder makes. */
   #stale = new Map<string, number>();
   /** Runs whose holder is being started by us. */
@@ -113,6 +114,20 @@ export class NativeHost implements Host {
   /** Who is attached here talks to the holder itself, and changes over itself. */
   async handOver(): Promise<boolean> {
     return false;
+  }
+
+  async clients(): Promise<HostClient[]> {
+    const found: HostClient[] = [];
+    for (const [marker, opened] of this.#clients) {
+      const run = parseRunMarker(marker);
+      const viewers = run ? await (await opened).viewers() : [];
+      for (const { number, ...viewer } of viewers) if (run) found.push({ ...run, ...viewer, key: String(number), terminal: null });
+    }
+    return found;
+  }
+
+  onClients(listener: () => void): void {
+    this.#clientListeners.push(listener);
   }
 
   async detach(run: RunId): Promise<number> {
@@ -242,11 +257,15 @@ export class NativeHost implements Host {
     });
   }
 
+  #tellClients(): void {
+    for (const listener of this.#clientListeners) listener();
+  }
+
   #client(run: RunId): Promise<HolderClient> {
     const marker = runMarker(run);
     const known = this.#clients.get(marker);
     if (known) return known;
-    const client = HolderClient.open(this.#socket(run), () => void this.#ended(run));
+    const client = HolderClient.open(this.#socket(run), { onEnd: () => void this.#ended(run), onViewers: () => this.#tellClients() });
     client.catch(() => this.#clients.delete(marker));
     this.#clients.set(marker, client);
     return client;
@@ -255,6 +274,7 @@ export class NativeHost implements Host {
   /** A process that is killed closes its sockets a moment before it is gone: told at once, we would find it still there. */
   async #ended(run: RunId): Promise<void> {
     this.#clients.delete(runMarker(run));
+    this.#tellClients();
     const deadline = performance.now() + END_MS;
     while (!this.#closed && this.#registered(run) && performance.now() < deadline) await delay(5);
     if (this.#closed) return;

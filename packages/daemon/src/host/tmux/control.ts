@@ -4,6 +4,7 @@
  * Ordering: a line may hold several commands separated by `;`. tmux answers each with a block (%begin … %end or %error) and
  * drops the rest of the line after an error. Blocks that other clients or hooks caused carry flag 0 and are passed over.
  * `source-file` must not go through here: each command of the file is answered with a block that carries our flag.
+ * What tmux tells unasked, such as that a terminal came or went, goes to `onNotice`.
  * The client's end, for whatever reason, rejects everything that waits and calls `onEnd` once.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -24,16 +25,23 @@ interface Block {
   lines: string[];
 }
 
+export interface ControlListener {
+  onEnd(): void;
+  onNotice?(line: string): void;
+}
+
 export class ControlClient implements AsyncDisposable {
   readonly pid: number;
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #queue: Pending[] = [];
+  readonly #onNotice: (line: string) => void;
   readonly #ended: Promise<void>;
   #isEnded = false;
   #rest = "";
   #block: Block | undefined;
 
-  constructor(options: { command: string[]; env: Record<string, string>; onEnd(): void }) {
+  constructor(options: ControlListener & { command: string[]; env: Record<string, string> }) {
+    this.#onNotice = options.onNotice ?? (() => {});
     const [file = "tmux", ...args] = options.command;
     this.#child = spawn(file, args, { env: options.env, cwd: "/", stdio: "pipe" });
     this.pid = this.#child.pid ?? 0;
@@ -82,6 +90,7 @@ export class ControlClient implements AsyncDisposable {
     if (this.#block === undefined) {
       const begin = /^%begin (\d+ \d+ (\d+))$/.exec(line);
       if (begin?.[1] !== undefined) this.#block = { guard: begin[1], ours: begin[2] === "1", lines: [] };
+      else if (line.startsWith("%")) this.#onNotice(line);
     } else if (line === `%end ${this.#block.guard}`) this.#finish(this.#block, false);
     else if (line === `%error ${this.#block.guard}`) this.#finish(this.#block, true);
     else this.#block.lines.push(line);

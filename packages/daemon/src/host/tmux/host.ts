@@ -9,6 +9,7 @@ import { type Home, inspect, runDirectory, segmentPrefix, shellQuote, writeFileA
 import {
   type AttachWays,
   type Host,
+  type HostClient,
   type LiveRun,
   programEnded,
   type RecorderEnd,
@@ -18,8 +19,9 @@ import {
   type Typed,
 } from "../host.ts";
 import type { Key } from "../keys.ts";
+import { CLIENTS_COMMAND, isAboutClients, parseClients } from "./clients.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
-import type { ControlClient } from "./control.ts";
+import type { ControlClient, ControlListener } from "./control.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "./drain.ts";
 import { watchMissedEnds } from "./missed-ends.ts";
 import { PasteMarks } from "./paste-marks.ts";
@@ -35,6 +37,8 @@ export class TmuxHost implements Host {
   readonly server: TmuxServer;
   readonly #home: Home;
   readonly #listeners: (() => void)[] = [];
+  readonly #clientListeners: (() => void)[] = [];
+  readonly #listener: ControlListener = { onEnd: () => this.#onEnd(), onNotice: (line) => this.#onNotice(line) };
   #client: Promise<ControlClient | undefined> | undefined;
   #missedEnds: Disposable | undefined;
   readonly #pasteMarks = new PasteMarks();
@@ -171,6 +175,17 @@ export class TmuxHost implements Host {
     return { name: name.join(" "), readOnly: readOnly === "1" };
   }
 
+  async clients(): Promise<HostClient[]> {
+    const client = await this.#found();
+    if (!client) return [];
+    const [lines = []] = await client.run(CLIENTS_COMMAND);
+    return parseClients(lines);
+  }
+
+  onClients(listener: () => void): void {
+    this.#clientListeners.push(listener);
+  }
+
   async detach(run: RunId): Promise<number> {
     const client = await this.#opened();
     const [lines = []] = await client.run(`list-clients -t ${target(run)} -F '#{client_name}'`, `detach-client -s ${target(run)}`);
@@ -233,14 +248,14 @@ export class TmuxHost implements Host {
 
   /** One connection attempt at a time, shared by everybody who waits for it. */
   #found(): Promise<ControlClient | undefined> {
-    this.#client ??= this.#keep(this.server.find(() => this.#onEnd()));
+    this.#client ??= this.#keep(this.server.find(this.#listener));
     return this.#client;
   }
 
   async #opened(): Promise<ControlClient> {
     const found = await this.#found();
     if (found) return found;
-    this.#client ??= this.#keep(this.server.open(() => this.#onEnd()));
+    this.#client ??= this.#keep(this.server.open(this.#listener));
     const opened = await this.#client;
     if (!opened) throw new HoldfastError("host_failed", "the tmux server ended while it was being started");
     return opened;
@@ -260,6 +275,10 @@ export class TmuxHost implements Host {
       },
     );
     return kept;
+  }
+
+  #onNotice(line: string): void {
+    if (isAboutClients(line)) for (const listener of this.#clientListeners) listener();
   }
 
   #onEnd(): void {

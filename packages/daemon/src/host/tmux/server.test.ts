@@ -30,13 +30,13 @@ class ServerHome implements AsyncDisposable {
   }
 
   async open(server = this.server()): Promise<ControlClient> {
-    const client = await server.open(nothing);
+    const client = await server.open({ onEnd: nothing });
     this.#clients.push(client);
     return client;
   }
 
   async find(server = this.server()): Promise<ControlClient | undefined> {
-    const client = await server.find(nothing);
+    const client = await server.find({ onEnd: nothing });
     if (client) this.#clients.push(client);
     return client;
   }
@@ -178,7 +178,7 @@ test("after the server's death there is none, and its pid is no keeper's", async
   await using home = new ServerHome();
   const server = home.server();
   const ended = Promise.withResolvers<void>();
-  const client = await server.open(ended.resolve);
+  const client = await server.open({ onEnd: ended.resolve });
   process.kill(await pidOf(client), "SIGKILL");
   await ended.promise;
   await vi.waitFor(() => expect(home.servers()).toEqual([]));

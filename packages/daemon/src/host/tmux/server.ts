@@ -26,7 +26,7 @@ import {
 } from "@holdfast/platform";
 import { ANCHOR } from "./commands.ts";
 import { nextSession, PANE_DIED, PANE_RESIZED, tmuxConfiguration } from "./configuration.ts";
-import { ControlClient } from "./control.ts";
+import { ControlClient, type ControlListener } from "./control.ts";
 import { findReaper, PANE_REAPER } from "./reaper.ts";
 
 export interface TmuxProgram {
@@ -106,7 +106,7 @@ export class TmuxServer {
   }
 
   /** A control client of the server that runs, or undefined when certainly none does. */
-  async find(onEnd: () => void): Promise<ControlClient | undefined> {
+  async find(listener: ControlListener): Promise<ControlClient | undefined> {
     secureSocketDirectory(this.#home);
     if (!(await this.#answers())) {
       const silent = this.#recorded() ?? this.#unrecorded();
@@ -115,12 +115,12 @@ export class TmuxServer {
       if (!(await this.bringBackSocket(silent))) return undefined;
     }
     await this.#configure();
-    return this.#connect(onEnd);
+    return this.#connect(listener);
   }
 
   /** Like `find`, starting the server when there is none. */
-  async open(onEnd: () => void): Promise<ControlClient> {
-    const found = await this.find(onEnd);
+  async open(listener: ControlListener): Promise<ControlClient> {
+    const found = await this.find(listener);
     if (found) return found;
     // A server reads it only once; whatever has happened to the file since this daemon began must not be what it reads.
     writeFileAtomic(this.#file("tmux.conf"), this.#configuration);
@@ -130,7 +130,7 @@ export class TmuxServer {
         hint: `try it: ${this.program.path} -S ${this.#home.tmuxSocket} new-session`,
       });
     }
-    return this.#connect(onEnd);
+    return this.#connect(listener);
   }
 
   /** For somebody who is about to go by the socket's path: where there is none, `tmux attach` starts a second server. */
@@ -169,7 +169,7 @@ export class TmuxServer {
     }
   }
 
-  async #connect(onEnd: () => void): Promise<ControlClient> {
+  async #connect(listener: ControlListener): Promise<ControlClient> {
     if (!(await this.#tmux("has-session", "-t", `=${ANCHOR}`)).ok) await this.#openAnchor();
     const client = new ControlClient({
       command: [
@@ -187,7 +187,7 @@ export class TmuxServer {
         `=${ANCHOR}`,
       ],
       env: this.#env,
-      onEnd,
+      ...listener,
     });
     try {
       const [reply, others = []] = await client.run(

@@ -1,0 +1,21 @@
+/** Who is at a session, for people. */
+import type { Attachment } from "@holdfast/contract/session";
+import { formatDuration } from "./duration.ts";
+import { plain } from "./plain.ts";
+
+/** `user:ada drives, for 3 min, on /dev/pts/3 from 192.0.2.7` */
+export function attachmentText({ principal, role, since, terminal, from }: Attachment, now: number): string {
+  const parts = [
+    `${principal} ${role === "driver" ? "drives" : "looks on"}`,
+    `for ${formatDuration(Math.max(0, now - Date.parse(since)))}`,
+    [terminal === null ? "" : `on ${terminal}`, from === null ? "" : `from ${from}`].filter(Boolean).join(" "),
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+/** In a table: who drives, and how many look on. */
+export function attachedCell(attachments: readonly Attachment[]): string {
+  const driver = attachments.find(({ role }) => role === "driver");
+  const others = attachments.filter((each) => each !== driver).length;
+  return [driver && plain(driver.principal), others > 0 && `${others} looking on`].filter(Boolean).join(" + ");
+}

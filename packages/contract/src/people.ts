@@ -1,0 +1,32 @@
+/** Who is at a session: terminals that come and go. */
+import * as z from "zod/mini";
+import { Principal, RunNumber } from "./ids.ts";
+import { Attachment } from "./session.ts";
+
+/** What a client says of its terminal when it asks to attach: by its pid it is known again when it has become the session's client. */
+export const AttachingClient = z.object({
+  pid: z.int(),
+  terminal: z.nullable(z.string().check(z.maxLength(200))),
+  from: z.nullable(z.string().check(z.maxLength(200))),
+});
+export type AttachingClient = z.infer<typeof AttachingClient>;
+
+export const PEOPLE_EVENTS = {
+  /** `client` has the start of that process too: a pid is used again. */
+  "session.attach_requested": z.object({
+    run: RunNumber,
+    readOnly: z.boolean(),
+    client: z.optional(z.extend(AttachingClient, { start: z.string() })),
+  }),
+  "session.detach_requested": z.object({ run: RunNumber }),
+  /** A terminal shows it. `key`: what its host calls the client. `readOnly`: it asked for no more than to look. */
+  "session.attached": z.extend(Attachment, {
+    run: RunNumber,
+    key: z.string(),
+    pid: z.int(),
+    pidStart: z.string(),
+    readOnly: z.boolean(),
+  }),
+  /** It does not any more: it left, was sent away, or died. */
+  "session.detached": z.object({ run: RunNumber, id: z.string(), principal: Principal }),
+};
