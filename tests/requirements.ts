@@ -15,7 +15,7 @@ export interface Requirement {
 }
 
 /** Issues whose promises hold today. */
-export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents"];
+export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces"];
 
 export const REQUIREMENTS: Requirement[] = [
   // Agents that persist
