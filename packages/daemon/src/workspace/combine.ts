@@ -141,8 +141,16 @@ export interface NewCommit {
 
 /** For one merge alone: it says which commits the two sides have in common. */
 function standIn(commit: Omit<NewCommit, "message" | "sign">, options: GitOptions): Promise<string> {
-  return commitTree({ ...commit, message: "stand-in" }, options);
+  return commitTree({ ...commit, message: "stand-in" }, { ...options, with: { ...options.with, ...OURS } });
 }
+
+/** Of commits that are no person's, also where git does not know who asks. */
+export const OURS = {
+  GIT_AUTHOR_NAME: "Holdfast",
+  GIT_AUTHOR_EMAIL: "holdfast@localhost",
+  GIT_COMMITTER_NAME: "Holdfast",
+  GIT_COMMITTER_EMAIL: "holdfast@localhost",
+};
 
 /** In the name of whoever the environment and the configuration say. */
 export function commitTree({ directory, tree, parents, message, sign }: NewCommit, options: GitOptions): Promise<string> {

@@ -7,6 +7,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type WorkspaceId } from "@holdfast/contract";
+import { OURS } from "./combine.ts";
 import { type GitOptions, git, tryGit } from "./git.ts";
 import { type Inside, keepInside } from "./inside.ts";
 import { privateIndex, QUIET_SETTINGS } from "./private-index.ts";
@@ -116,13 +117,6 @@ function ourCommit(
   ];
   return git(directory, args, { ...options, with: OURS, input: message });
 }
-
-const OURS = {
-  GIT_AUTHOR_NAME: "Holdfast",
-  GIT_AUTHOR_EMAIL: "holdfast@localhost",
-  GIT_COMMITTER_NAME: "Holdfast",
-  GIT_COMMITTER_EMAIL: "holdfast@localhost",
-};
 
 function treeOf(directory: string, commit: string, options: GitOptions): Promise<string> {
   return git(directory, ["rev-parse", `${commit}^{tree}`], options);
