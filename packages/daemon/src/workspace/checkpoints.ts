@@ -94,7 +94,12 @@ export async function keepAsCheckpoint(
   const message = `Holdfast checkpoint (${options.why})\n\n${JSON.stringify(details)}\n`;
   const commit = await commitSnapshot(worktree, taken, { env, message, also: options.also });
   const number = await nameIt(place, { commit, from: (before.at(-1)?.number ?? 0) + 1 });
-  await remove(place, before.slice(0, Math.max(0, before.length + 1 - Math.max(1, options.keep ?? KEPT_CHECKPOINTS))));
+  const beyond = before.slice(0, Math.max(0, before.length + 1 - Math.max(1, options.keep ?? KEPT_CHECKPOINTS)));
+  // Where somebody goes back to must be there also when that is cut short.
+  await remove(
+    place,
+    beyond.filter((kept) => kept.number !== details.rewoundTo),
+  );
   return { number, commit, tree: taken.tree, ...details };
 }
 

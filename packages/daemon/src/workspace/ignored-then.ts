@@ -8,17 +8,24 @@ import { join } from "node:path";
 import { parts } from "./git.ts";
 import type { PrivateIndex } from "./private-index.ts";
 
-/** The tree `then`, with the files of `now` that it does not have and its rules ignore. */
-export async function withIgnoredThen(index: PrivateIndex, now: string, then: string): Promise<string> {
-  const rules = (await names(index, "AMT", now, then)).filter((path) => /(?:^|\/)\.gitignore$/.test(path));
-  const gone = rules.length === 0 ? [] : await names(index, "D", now, then);
-  if (gone.length === 0) return then;
+export interface Trees {
+  now: string;
+  goal: string;
+  /** Of these, `goal` has all that was there, ignored or not. */
+  others: readonly string[];
+}
+
+/** The tree `goal`, with the files of `now` that it does not have and its rules ignore. */
+export async function withIgnoredThen(index: PrivateIndex, { now, goal, others }: Trees): Promise<string> {
+  const rules = (await names(index, "AMT", now, goal)).filter((path) => /(?:^|\/)\.gitignore$/.test(path));
+  const gone = rules.length === 0 ? [] : await names(index, "D", now, goal);
+  if (gone.length === 0) return goal;
   const directory = await mkdtemp(join(tmpdir(), "holdfast-rules-"));
   try {
-    const all = parts(await index.git(["ls-tree", "-r", "-z", "--name-only", then], { encoding: "latin1" }));
+    const all = await namesIn(index, goal);
     const aside = { GIT_WORK_TREE: join(directory, "tree"), GIT_INDEX_FILE: join(directory, "index") };
     await mkdir(aside.GIT_WORK_TREE);
-    await index.git(["read-tree", then], { with: aside });
+    await index.git(["read-tree", goal], { with: aside });
     const input = bytesOf(all.filter((path) => /(?:^|\/)\.gitignore$/.test(path)));
     await index.git(["checkout-index", "-z", "--stdin"], { with: aside, input });
     const asked = await index.tryGit(["check-ignore", "--no-index", "-z", "--stdin"], {
@@ -27,8 +34,9 @@ export async function withIgnoredThen(index: PrivateIndex, now: string, then: st
       encoding: "latin1",
     });
     const files = new Set(all);
-    const stay = new Set(parts(asked.stdout).filter((path) => !parentsOf(path).some((parent) => files.has(parent))));
-    if (stay.size === 0) return then;
+    const notThere = new Set((await Promise.all(others.map((other) => namesIn(index, other)))).flat());
+    const stay = new Set(parts(asked.stdout).filter((path) => !notThere.has(path) && !parentsOf(path).some((parent) => files.has(parent))));
+    if (stay.size === 0) return goal;
     const entries = parts(await index.git(["ls-tree", "-r", "-z", now], { encoding: "latin1" })).filter((line) =>
       stay.has(line.slice(line.indexOf("\t") + 1)),
     );
@@ -37,6 +45,10 @@ export async function withIgnoredThen(index: PrivateIndex, now: string, then: st
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+async function namesIn(index: PrivateIndex, tree: string): Promise<string[]> {
+  return parts(await index.git(["ls-tree", "-r", "-z", "--name-only", tree], { encoding: "latin1" }));
 }
 
 function parentsOf(path: string): string[] {

@@ -132,6 +132,32 @@ test("another branch, a detached head and none at all are left for what was chec
   expect(head(repository)).toEqual({ branch: "main", commit: onMain.head });
 });
 
+test("the oldest that is kept can be gone back to, and is still there afterwards", async () => {
+  using repository = begin();
+  const first = await checkpoint(repository);
+  const wasThere = onDisk(repository);
+  work(repository);
+  const before = await rewind(placeOf(repository), first, { keep: 1 });
+  expect(onDisk(repository)).toEqual({ ...wasThere, "noise.log": "later\n" });
+  const numbers = (await listCheckpoints(repository.path, WORKSPACE, repository.env)).map(({ number }) => number);
+  expect(numbers).toEqual([first.number, before.number]);
+});
+
+test("where a branch cannot be moved, that is said with what mends it", async () => {
+  using repository = begin();
+  const first = await checkpoint(repository);
+  work(repository);
+  repository.write(".git/refs/heads/main.lock", "");
+  await expect(rewind(placeOf(repository), first)).rejects.toMatchObject({
+    code: "git_failed",
+    message: expect.stringContaining("the files are those of checkpoint 1"),
+    hint: expect.stringContaining("checkpoint 2"),
+  });
+  repository.remove(".git/refs/heads/main.lock");
+  await rewind(placeOf(repository), first);
+  expect(head(repository).commit).toBe(first.head);
+});
+
 test("back to before the first commit, and forward again", async () => {
   using repository = scratchRepository();
   repository.write("a.txt", "a");
@@ -186,6 +212,33 @@ test("what a later turn installed and ignored stays on the way back, and again o
     "app/new.js": "n",
   });
   expect(repository.git("status", "--porcelain", "--untracked-files=all")).toBe("?? app/.gitignore\n?? app/new.js");
+});
+
+test("a file that a rewind brought, and that was not there before, goes again on the way back, though it is ignored there", async () => {
+  using repository = scratchRepository();
+  repository.write("c.log", "kept");
+  repository.commit("first");
+  const first = await checkpoint(repository);
+  repository.remove("c.log");
+  repository.write(".gitignore", "*.log\n");
+  const there = onDisk(repository);
+  const before = await rewind(placeOf(repository), first);
+  expect(onDisk(repository)).toEqual({ "c.log": "kept" });
+  await rewind(placeOf(repository), before);
+  expect(onDisk(repository)).toEqual(there);
+});
+
+test("a file of the commit that was deleted at the checkpoint goes again, though it is ignored there", async () => {
+  using repository = scratchRepository();
+  repository.write("c.log", "committed");
+  repository.commit("first");
+  repository.remove("c.log");
+  repository.write(".gitignore", "*.log\n");
+  const first = await checkpoint(repository);
+  repository.remove(".gitignore");
+  repository.write("c.log", "back");
+  await rewind(placeOf(repository), first);
+  expect(onDisk(repository)).toEqual({ ".gitignore": "*.log\n" });
 });
 
 test("large new files and repositories within stay, for no checkpoint has them", async () => {

@@ -13,8 +13,8 @@
 import { existsSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { type Checkpoint, HoldfastError } from "@holdfast/contract";
-import { type CreateOptions, keepAsCheckpoint, type Place } from "./checkpoints.ts";
-import { firstLine, type GitResult, git } from "./git.ts";
+import { type CreateOptions, keepAsCheckpoint, listCheckpoints, type Place } from "./checkpoints.ts";
+import { firstLine, GitError, type GitResult, git } from "./git.ts";
 import { bytesOf, names, withIgnoredThen } from "./ignored-then.ts";
 import { type PrivateIndex, privateIndex, QUIET_SETTINGS } from "./private-index.ts";
 import { commitOf, listTrees } from "./repository.ts";
@@ -31,9 +31,16 @@ export async function rewind(place: Place, to: Checkpoint, options: RewindOption
   await refuseWhileBusy(place);
   if (!options.filesOnly) await refuseIfElsewhere(place, to);
   const before = await bringBackFiles(place, to, options);
-  const reason = `holdfast: rewind to checkpoint ${to.number}`;
-  if (!options.filesOnly) await bringBackBranch(place, to, reason);
-  await unstage(place);
+  try {
+    if (!options.filesOnly) await bringBackBranch(place, to);
+    await unstage(place);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new HoldfastError("git_failed", `the files are those of checkpoint ${to.number}, but not all of the rest: ${error.message}`, {
+      hint: `rewind again to mend it; what was there is checkpoint ${before.number}`,
+      cause: error,
+    });
+  }
   return before;
 }
 
@@ -71,6 +78,7 @@ const MOST_TRIES = 3;
 const NOT_AS_KNOWN = /not uptodate|would be (?:overwritten|removed)|would lose untracked/;
 
 async function bringBackFiles(place: Place, to: Checkpoint, options: RewindOptions): Promise<Checkpoint> {
+  const others = await wereNotIgnored(place, to);
   let before: Checkpoint | undefined;
   let settings: string[] = [];
   for (let tries = 1; ; tries++) {
@@ -81,13 +89,20 @@ async function bringBackFiles(place: Place, to: Checkpoint, options: RewindOptio
       const kept = await keepAsCheckpoint(place, now, { why: "rewind", rewoundTo: to.number, also, ...options });
       before ??= kept;
     }
-    const then = await withIgnoredThen(index, now.tree, to.tree);
+    const then = await withIgnoredThen(index, { now: now.tree, goal: to.tree, others });
     const done = await index.tryGit([...settings, "read-tree", "-m", "-u", now.tree, then]);
     if (done.code === 0) return before;
     if (tries >= MOST_TRIES) throw inTheWay(to, before, done);
     // A filter may fail in the middle, with some files written: what is there is looked at anew, and the rest comes without filters.
     if (!NOT_AS_KNOWN.test(done.stderr)) settings = await noFilters(place.worktree, place.env);
   }
+}
+
+/** Trees of which a checkpoint has all files that were there: its commit, for git ignores no tracked ones, and what a rewind from there went to. */
+async function wereNotIgnored({ worktree, workspace, env }: Place, { head, rewoundTo }: Checkpoint): Promise<string[]> {
+  const all = rewoundTo === null ? [] : await listCheckpoints(worktree, workspace, env);
+  const gone = all.find(({ number }) => number === rewoundTo)?.tree;
+  return [head, gone].filter((tree) => typeof tree === "string");
 }
 
 /** Also what is ignored and stands where a file of the checkpoint goes: git would overwrite it. */
@@ -146,7 +161,8 @@ function inTheWay(to: Checkpoint, before: Checkpoint, { stderr }: GitResult): Ho
   });
 }
 
-async function bringBackBranch({ worktree, env }: Place, { head, branch }: Checkpoint, reason: string): Promise<void> {
+async function bringBackBranch({ worktree, env }: Place, { head, branch, number }: Checkpoint): Promise<void> {
+  const reason = `holdfast: rewind to checkpoint ${number}`;
   const run = (...args: string[]) => git(worktree, [...QUIET_SETTINGS, ...args], { env });
   if (branch === null) {
     if (head !== null) await run("update-ref", "--no-deref", "-m", reason, "HEAD", head);
