@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { askPairs, scratchPlaces } from "./conflicts.ts";
-import { TestRepository } from "./fixtures/repository.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
 
 const NAME = `hf-conflicts-test-${process.pid}-`;
 
@@ -12,25 +12,29 @@ afterEach(() => {
   for (const place of [...scratchPlaces(), tmpdir()]) expect(readdirSync(place).filter((name) => name.startsWith(NAME))).toEqual([]);
 });
 
-function ask(repository: TestRepository, ...pairs: [string, string][]) {
-  return askPairs({ repository, pairs: pairs.map(([ours, theirs]) => ({ ours, theirs })), scratchName: NAME });
+function ask(repository: ScratchRepository, ...pairs: [string, string][]) {
+  return askPairs({
+    repository: { path: repository.path, common: repository.common, bare: false },
+    pairs: pairs.map(([ours, theirs]) => ({ ours, theirs })),
+    scratchName: NAME,
+  });
 }
 
 /** Branches `a`, `b` and `c`: the first two change the same line, of files with odd names among others. */
-function threeSides(): { repository: TestRepository; a: string; b: string; c: string } {
+function threeSides(): { repository: ScratchRepository; a: string; b: string; c: string } {
   const odd = ["one.txt", "with a\nline break.txt", "ünïcödé.txt"];
   const all = (text: string) => Object.fromEntries(odd.map((name) => [name, text]));
-  const repository = new TestRepository({ files: { ...all("line\n"), "two.txt": "two\n" } });
-  const a = repository.commit({ files: all("a\n"), directory: repository.tree("a") });
-  const b = repository.commit({ files: all("b\n"), directory: repository.tree("side/b") });
-  const c = repository.commit({ files: { "two.txt": "c\n" }, directory: repository.tree("c") });
+  const repository = new ScratchRepository({ ...all("line\n"), "two.txt": "two\n" });
+  const a = repository.commit(all("a\n"), "a", repository.worktree("a", "a"));
+  const b = repository.commit(all("b\n"), "b", repository.worktree("b", "side/b"));
+  const c = repository.commit({ "two.txt": "c\n" }, "c", repository.worktree("c", "c"));
   return { repository, a, b, c };
 }
 
 const ODD = ["one.txt", "with a\nline break.txt", "ünïcödé.txt"];
 
 /** A git that knows less than this machine's: it runs `script` first, which may end it. */
-function olderGit(repository: TestRepository, script: string): void {
+function olderGit(repository: ScratchRepository, script: string): void {
   const bin = join(repository.root, "bin");
   mkdirSync(bin);
   const real = (process.env.PATH ?? "").split(delimiter).find((directory) => existsSync(join(directory, "git")));
@@ -60,7 +64,7 @@ test("a pair without a common ancestor, or of a commit that is not there, cannot
   using repository = sides.repository;
   const { a, b, c } = sides;
   repository.git("switch", "-q", "--orphan", "other");
-  const unrelated = repository.commit({ files: { "one.txt": "x\n" } });
+  const unrelated = repository.commit({ "one.txt": "x\n" }, "a commit");
   const missing = "1".repeat(40);
   const pairs: [string, string][] = [
     [a, unrelated],
@@ -77,12 +81,12 @@ test("in a shallow clone, what is there is told", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const clone = join(repository.root, "shallow");
-  repository.in(repository.root, "clone", "-q", "--depth", "1", "--no-single-branch", `file://${repository.path}`, clone);
-  const of = (branch: string) => repository.in(clone, "rev-parse", `origin/${branch}`);
+  repository.gitIn(repository.root, "clone", "-q", "--depth", "1", "--no-single-branch", `file://${repository.path}`, clone);
+  const of = (branch: string) => repository.gitIn(clone, "rev-parse", `origin/${branch}`);
   const shallow = { path: clone, common: join(clone, ".git"), bare: false };
-  const ours = repository.commit({ files: { "one.txt": "ours\n" }, directory: clone });
-  repository.in(clone, "switch", "-q", "-c", "x", "HEAD^");
-  const theirs = repository.commit({ files: { "one.txt": "theirs\n" }, directory: clone });
+  const ours = repository.commit({ "one.txt": "ours\n" }, "a commit", clone);
+  repository.gitIn(clone, "switch", "-q", "-c", "x", "HEAD^");
+  const theirs = repository.commit({ "one.txt": "theirs\n" }, "a commit", clone);
   const pairs = [
     { ours: of("a"), theirs: of("side/b") },
     { ours, theirs },
@@ -90,16 +94,11 @@ test("in a shallow clone, what is there is told", async () => {
   expect(await askPairs({ repository: shallow, pairs, scratchName: NAME })).toEqual([null, ["one.txt"]]);
 });
 
-test("a bare repository, and one whose path holds colons, quotes and spaces, are asked as well", async () => {
-  using bare = new TestRepository({ bare: true });
-  const commitOn = (branch: string) => bare.commit({ files: { "a.txt": `${branch}\n` }, directory: bare.tree(branch) });
-  const [x, y] = [commitOn("x"), commitOn("y")];
-  expect(await ask(bare, [x, y])).toEqual([["a.txt"]]);
-
+test("a bare repository whose path holds colons, quotes and spaces is asked as well", async () => {
   const sides = threeSides();
   using repository = sides.repository;
   const odd = join(repository.root, 'a: "copy" \\ of it');
-  repository.in(repository.root, "clone", "-q", "--mirror", repository.path, odd);
+  repository.gitIn(repository.root, "clone", "-q", "--bare", repository.path, odd);
   const outcomes = await askPairs({
     repository: { path: odd, common: odd, bare: true },
     pairs: [{ ours: sides.a, theirs: sides.b }],
@@ -111,10 +110,10 @@ test("a bare repository, and one whose path holds colons, quotes and spaces, are
 test("attributes of any directory count, and a merge driver finds nothing of the repository to write to", async () => {
   const attributes = { ".gitattributes": "TOP merge=union\ndriven merge=mine\n", "deep/er/.gitattributes": "LOG merge=union\n" };
   const files = (text: string) => ({ TOP: text, "deep/er/LOG": text, driven: text, plain: text });
-  using repository = new TestRepository({ files: { ...attributes, ...files("line\n") } });
+  using repository = new ScratchRepository({ ...attributes, ...files("line\n") });
   repository.git("config", "merge.mine.driver", `pwd > ${repository.root}/where; cat %B > %A`);
-  const a = repository.commit({ files: files("a\n"), directory: repository.tree("a") });
-  const b = repository.commit({ files: files("b\n"), directory: repository.tree("b") });
+  const a = repository.commit(files("a\n"), "a commit", repository.worktree("a", "a"));
+  const b = repository.commit(files("b\n"), "a commit", repository.worktree("b", "b"));
   expect(await ask(repository, [a, b])).toEqual([["plain"]]);
   expect(readdirSync(repository.root)).toContain("where");
   expect(repository.git("status", "--porcelain")).toBe("");
@@ -122,14 +121,14 @@ test("attributes of any directory count, and a merge driver finds nothing of the
 
 test("a directory that was renamed to two places is a conflict, though no single file is", async () => {
   const files = Object.fromEntries(["1", "2", "3", "4"].map((name) => [`old/${name}`, `the text of ${name}\n`.repeat(9)]));
-  using repository = new TestRepository({ files });
-  const one = repository.tree("one");
+  using repository = new ScratchRepository(files);
+  const one = repository.worktree("one", "one");
   for (const [name, into] of Object.entries({ "1": "x", "2": "x", "3": "y", "4": "y" })) {
     mkdirSync(join(one, into), { recursive: true });
-    repository.in(one, "mv", `old/${name}`, `${into}/${name}`);
+    repository.gitIn(one, "mv", `old/${name}`, `${into}/${name}`);
   }
-  const a = repository.commit({ directory: one });
-  const b = repository.commit({ files: { "old/5": "new\n" }, directory: repository.tree("two") });
+  const a = repository.commit({}, "a commit", one);
+  const b = repository.commit({ "old/5": "new\n" }, "a commit", repository.worktree("two", "two"));
   const [outcome] = await ask(repository, [a, b]);
   expect(outcome?.length).toBeGreaterThan(0);
 });

@@ -6,14 +6,14 @@ import { expect, test } from "vitest";
 import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
 import { WorkspaceQueries, workspacesProjection } from "../projection/workspaces.ts";
-import { TestRepository } from "./fixtures/repository.ts";
 import { Radar } from "./radar.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
 
 const ACTOR = "user:tester" as Principal;
 
 /** Workspaces of one repository, and a radar that can be ended and begun again as with its daemon. */
 class Scene implements AsyncDisposable {
-  readonly repository = new TestRepository({ files: { "a.txt": "a\n", "b.txt": "b\n" } });
+  readonly repository = new ScratchRepository({ "a.txt": "a\n", "b.txt": "b\n" });
   readonly db = openDatabase(":memory:");
   readonly journal = new Journal({ db: this.db, projections: [workspacesProjection], machineName: "box" });
   readonly queries = new WorkspaceQueries(this.db);
@@ -40,7 +40,7 @@ class Scene implements AsyncDisposable {
 
   /** Its working tree. */
   create(name: string, base = "main"): string {
-    const path = this.repository.tree(`holdfast/${name}`);
+    const path = this.repository.worktree(name);
     const id = newWorkspaceId();
     this.ids.set(name, id);
     const git = { repo: this.repository.path, branch: `holdfast/${name}`, ownBranch: true, base, baseCommit: null };
@@ -54,7 +54,7 @@ class Scene implements AsyncDisposable {
   }
 
   change(directory: string, files: Record<string, string>): string {
-    return this.repository.commit({ directory, files });
+    return this.repository.commit(files, "a commit", directory);
   }
 
   /** By name: `one: two(a.txt) base(b.txt)`, of those that have any. */
@@ -102,7 +102,7 @@ test("two workspaces that change the same line are told without anybody asking, 
   await using _ = scene;
   expect(scene.events().length).toBe(2);
   scene.change(two, { "b.txt": "two\n" });
-  scene.repository.in(two, "merge", "-q", "-X", "theirs", "-m", "resolved", "holdfast/one");
+  scene.repository.gitIn(two, "merge", "-q", "-X", "theirs", "-m", "resolved", "holdfast/one");
   await scene.until();
   expect(scene.events().length).toBe(4);
 });
@@ -115,7 +115,7 @@ test("a base that moves on, and one that is a commit, are compared with as they 
   scene.change(pinned, { "b.txt": "pinned\n" });
   scene.change(scene.repository.path, { "a.txt": "main\n", "b.txt": "main\n" });
   await scene.until("one: base(a.txt)");
-  scene.repository.in(one, "rebase", "-q", "-X", "theirs", "main");
+  scene.repository.gitIn(one, "rebase", "-q", "-X", "theirs", "main");
   await scene.until("one: pinned(b.txt)", "pinned: one(b.txt)");
 });
 
@@ -128,7 +128,7 @@ test("while nothing changes, and after a restart, nothing is told again; what ha
   await scene.radar.look();
   expect(scene.events().length).toBe(2);
   await scene.end();
-  scene.repository.in(one, "reset", "-q", "--hard", "main");
+  scene.repository.gitIn(one, "reset", "-q", "--hard", "main");
   scene.beginAgain();
   await scene.until();
   expect(scene.events().length).toBe(4);
@@ -137,7 +137,7 @@ test("while nothing changes, and after a restart, nothing is told again; what ha
 test("one that is merged or removed is compared no more; one that goes on after its merge is", async () => {
   const { scene, one, two } = await conflicting();
   await using _ = scene;
-  const tip = scene.repository.in(one, "rev-parse", "HEAD");
+  const tip = scene.repository.gitIn(one, "rev-parse", "HEAD");
   scene.repository.git("merge", "-q", "--ff-only", "holdfast/one");
   const merged = { id: scene.id("one"), into: "main", way: "ff" as const, tip, commit: tip };
   scene.journal.append({ type: "workspace.merged", actor: ACTOR, session: null, data: merged });
@@ -153,10 +153,10 @@ test("one that is merged or removed is compared no more; one that goes on after 
 test("one that was merged as one commit is compared again when that is taken back", async () => {
   const { scene, one } = await conflicting();
   await using _ = scene;
-  const tip = scene.repository.in(one, "rev-parse", "HEAD");
+  const tip = scene.repository.gitIn(one, "rev-parse", "HEAD");
   scene.repository.git("merge", "-q", "--squash", "holdfast/one");
   // With a note of it, lest it be the same commit.
-  const commit = scene.repository.commit({ files: { "merged.txt": "one\n" } });
+  const commit = scene.repository.commit({ "merged.txt": "one\n" }, "a commit");
   const merged = { id: scene.id("one"), into: "main", way: "squash" as const, tip, commit };
   scene.journal.append({ type: "workspace.merged", actor: ACTOR, session: null, data: merged });
   await scene.until("two: base(a.txt)");
@@ -170,16 +170,16 @@ test("one that was merged as one commit is compared again when that is taken bac
 test("a branch that is renamed, or another that is checked out, is followed", async () => {
   const { scene, one, two } = await conflicting();
   await using _ = scene;
-  scene.repository.in(one, "branch", "-m", "holdfast/one", "feature/renamed");
+  scene.repository.gitIn(one, "branch", "-m", "holdfast/one", "feature/renamed");
   await scene.radar.look();
   expect(scene.events().length).toBe(2);
-  scene.repository.in(two, "switch", "-q", "-c", "try", "main");
+  scene.repository.gitIn(two, "switch", "-q", "-c", "try", "main");
   await scene.until();
   scene.change(two, { "a.txt": "try\n" });
   await scene.until("one: two(a.txt)", "two: one(a.txt)");
   scene.change(one, { "a.txt": "a\n" });
   await scene.until();
-  scene.repository.in(one, "switch", "-q", "--detach", "HEAD^");
+  scene.repository.gitIn(one, "switch", "-q", "--detach", "HEAD^");
   await scene.until("one: two(a.txt)", "two: one(a.txt)");
 });
 
@@ -188,10 +188,10 @@ test("in the middle of a rebase nothing is told, and after it what came of it", 
   await using _ = scene;
   scene.change(scene.repository.path, { "a.txt": "main\n" });
   await scene.until("one: two(a.txt) base(a.txt)", "two: one(a.txt) base(a.txt)");
-  expect(() => scene.repository.in(one, "rebase", "-q", "main")).toThrow(/could not apply/);
+  expect(() => scene.repository.gitIn(one, "rebase", "-q", "main")).toThrow(/could not apply/);
   await scene.radar.look();
   expect(scene.said()).toEqual(["one: two(a.txt) base(a.txt)", "two: one(a.txt) base(a.txt)"]);
-  scene.repository.in(one, "rebase", "--skip");
+  scene.repository.gitIn(one, "rebase", "--skip");
   await scene.until("one: two(a.txt)", "two: one(a.txt) base(a.txt)");
 });
 

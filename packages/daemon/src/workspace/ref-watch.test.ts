@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { TestRepository } from "./fixtures/repository.ts";
 import { RefWatch } from "./ref-watch.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
 
 /** A watch on some refs that counts its notices. */
 class Noticed implements Disposable {
   count = 0;
   readonly watch: RefWatch;
 
-  constructor(repository: TestRepository, ...files: string[]) {
+  constructor(repository: ScratchRepository, ...files: string[]) {
     this.watch = new RefWatch({ common: repository.common, onNotice: () => this.count++ });
     this.watch.follow(files);
   }
@@ -42,46 +42,47 @@ class Noticed implements Disposable {
 }
 
 test("a commit in a working tree is noticed, on a branch with slashes too", async () => {
-  using repository = new TestRepository();
-  const tree = repository.tree("team/one/a");
+  using repository = new ScratchRepository();
+  const tree = repository.worktree("a", "team/one/a");
   using noticed = new Noticed(repository, "refs/heads/team/one/a");
-  await noticed.by(() => repository.commit({ directory: tree }));
-  await noticed.by(() => repository.commit({ directory: tree }));
+  await noticed.by(() => repository.commit({}, "a commit", tree));
+  await noticed.by(() => repository.commit({}, "a commit", tree));
 });
 
 test("what is done to other branches, to the index and to the working tree wakes nobody up", async () => {
-  using repository = new TestRepository();
-  const tree = repository.tree("holdfast/a");
+  using repository = new ScratchRepository();
+  const tree = repository.worktree("a");
   repository.git("branch", "other");
-  using noticed = new Noticed(repository, "refs/heads/holdfast/a", "worktrees/holdfast-a/HEAD");
+  using noticed = new Noticed(repository, "refs/heads/holdfast/a", "worktrees/a/HEAD");
   await noticed.notBy(
     () => {
-      repository.commit({ files: { "x.txt": "x\n" } });
+      repository.commit({ "x.txt": "x\n" }, "a commit");
       repository.git("update-ref", "refs/heads/other", "main");
       repository.git("update-ref", "refs/heads/holdfast/b", "main");
       repository.git("status");
+      repository.write({ "notes.txt": "no commit\n" });
     },
-    () => repository.commit({ directory: tree }),
+    () => repository.commit({}, "a commit", tree),
   );
 });
 
 test("refs that are packed, pruned and written anew are noticed all along", async () => {
-  using repository = new TestRepository();
-  const tree = repository.tree("holdfast/a");
+  using repository = new ScratchRepository();
+  const tree = repository.worktree("a");
   using noticed = new Noticed(repository, "refs/heads/holdfast/a", "refs/heads/main");
   for (let round = 0; round < 3; round++) {
     await noticed.by(() => repository.git("pack-refs", "--all"));
     expect(existsSync(join(repository.common, "refs/heads/holdfast"))).toBe(false);
-    await noticed.by(() => repository.commit({ directory: tree }));
-    await noticed.by(() => repository.commit({ directory: tree }));
+    await noticed.by(() => repository.commit({}, "a commit", tree));
+    await noticed.by(() => repository.commit({}, "a commit", tree));
     await noticed.by(() => repository.git("gc", "-q"));
-    await noticed.by(() => repository.commit({ directory: tree }));
+    await noticed.by(() => repository.commit({}, "a commit", tree));
   }
 });
 
 test("a directory of refs that is replaced at once by another, of the same number even, is still noticed", async () => {
-  using repository = new TestRepository();
-  const tree = repository.tree("holdfast/a");
+  using repository = new ScratchRepository();
+  const tree = repository.worktree("a");
   const directory = join(repository.common, "refs/heads/holdfast");
   const number = statSync(directory).ino;
   using noticed = new Noticed(repository, "refs/heads/holdfast/a");
@@ -92,58 +93,58 @@ test("a directory of refs that is replaced at once by another, of the same numbe
       mkdirSync(directory);
     }
   });
-  await noticed.by(() => repository.commit({ directory: tree }));
+  await noticed.by(() => repository.commit({}, "a commit", tree));
 });
 
 test("a branch that is deleted, and one of its name that is made again, are noticed", async () => {
-  using repository = new TestRepository();
+  using repository = new ScratchRepository();
   repository.git("branch", "holdfast/a");
   using noticed = new Noticed(repository, "refs/heads/holdfast/a");
   await noticed.by(() => repository.git("branch", "-D", "holdfast/a"));
   await noticed.by(() => repository.git("branch", "holdfast/a"));
-  await noticed.by(() => repository.git("update-ref", "refs/heads/holdfast/a", repository.commit()));
+  await noticed.by(() => repository.git("update-ref", "refs/heads/holdfast/a", repository.commit({}, "a commit")));
 });
 
 test("another branch that is checked out in a working tree, or none, is noticed", async () => {
-  using repository = new TestRepository();
-  const tree = repository.tree("holdfast/a");
-  using noticed = new Noticed(repository, "worktrees/holdfast-a/HEAD");
-  await noticed.by(() => repository.in(tree, "switch", "-q", "-c", "elsewhere"));
-  await noticed.by(() => repository.in(tree, "switch", "-q", "--detach"));
-  await noticed.by(() => repository.commit({ directory: tree }));
+  using repository = new ScratchRepository();
+  const tree = repository.worktree("a");
+  using noticed = new Noticed(repository, "worktrees/a/HEAD");
+  await noticed.by(() => repository.gitIn(tree, "switch", "-q", "-c", "elsewhere"));
+  await noticed.by(() => repository.gitIn(tree, "switch", "-q", "--detach"));
+  await noticed.by(() => repository.commit({}, "a commit", tree));
 });
 
 test("a repository that moves away and comes back is watched again, and so is one that is made anew in its place", async () => {
-  using repository = new TestRepository();
+  using repository = new ScratchRepository();
   using noticed = new Noticed(repository, "refs/heads/main");
   const away = join(repository.root, "away");
-  await noticed.by(() => renameSync(repository.path, away));
-  await noticed.by(() => renameSync(away, repository.path));
-  await noticed.by(() => repository.commit());
+  renameSync(repository.path, away);
+  renameSync(away, repository.path);
+  await noticed.by(() => repository.commit({}, "a commit"));
   await noticed.by(() => renameSync(repository.common, away));
   await noticed.by(() => renameSync(away, repository.common));
-  await noticed.by(() => repository.commit());
+  await noticed.by(() => repository.commit({}, "a commit"));
   await noticed.by(() => rmSync(repository.path, { recursive: true }));
-  await noticed.by(() => repository.in(dirname(repository.path), "init", "-q", "-b", "main", repository.path));
-  await noticed.by(() => repository.commit());
+  await noticed.by(() => repository.gitIn(dirname(repository.path), "init", "-q", "-b", "main", repository.path));
+  await noticed.by(() => repository.commit({}, "a commit"));
 });
 
 test("where a directory further up was replaced without a notice, a look puts the watches right", async () => {
-  using repository = new TestRepository();
+  using repository = new ScratchRepository();
   using noticed = new Noticed(repository, "refs/heads/main");
+  const away = join(repository.root, "away");
   await noticed.notBy(
     () => {
-      renameSync(repository.root, `${repository.root}-away`);
-      repository.in("/", "clone", "-q", `${repository.root}-away/repo`, repository.path);
+      renameSync(repository.path, away);
+      repository.gitIn(repository.root, "clone", "-q", away, repository.path);
       noticed.watch.look();
     },
-    () => repository.commit(),
+    () => repository.commit({}, "a commit"),
   );
-  rmSync(`${repository.root}-away`, { recursive: true });
 });
 
 test("many refs that change at once are few notices", async () => {
-  using repository = new TestRepository();
+  using repository = new ScratchRepository();
   const names = Array.from({ length: 200 }, (_, index) => `holdfast/${index}`);
   using noticed = new Noticed(repository, ...names.map((name) => `refs/heads/${name}`));
   await noticed.by(() => {

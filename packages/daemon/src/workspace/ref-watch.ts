@@ -5,7 +5,8 @@
  * branches, to the index, by a fetch, wakes nobody up.
  *
  * A notice says that it is time to look, never what happened. Watches are put in place before `onNotice` is called, so that what it reads is not older
- * than what the next notice is about. Where the repository is gone, the nearest directory that is still there is watched for it to come back.
+ * than what the next notice is about. Where the repository is gone, the nearest directory that is still there is watched for it to come back. What is
+ * around one that is there is not watched, for that is where people work: if all of it is replaced, a `look` finds out.
  *
  * Where the system has no watches left, there are no notices, `hasNotices` says so, and each `look` tries again.
  */
@@ -42,12 +43,8 @@ export class RefWatch implements Disposable {
   follow(files: readonly string[]): void {
     const plan = new Map<string, Set<string>>();
     for (const file of ["packed-refs", "reftable/tables.list", ...files]) {
-      let path = join(this.#common, file);
-      // One level above it: the directory itself may be replaced.
-      while (path !== dirname(this.#common)) {
-        const parent = dirname(path);
-        plan.set(parent, (plan.get(parent) ?? new Set()).add(basename(path)));
-        path = parent;
+      for (let path = join(this.#common, file); path !== this.#common; path = dirname(path)) {
+        plan.set(dirname(path), (plan.get(dirname(path)) ?? new Set()).add(basename(path)));
       }
     }
     this.#plan = plan;
@@ -58,7 +55,7 @@ export class RefWatch implements Disposable {
     return !this.#refused;
   }
 
-  /** Puts right what no notice told of: a directory further up was replaced, or watches were refused and are to be had again. */
+  /** Puts right what no notice told of: a directory further up was replaced; or watches were refused and are to be had again. */
   look(): void {
     this.#refused = false;
     this.#place();
@@ -74,9 +71,8 @@ export class RefWatch implements Disposable {
   #place(): void {
     if (this.#closed || this.#refused) return;
     const wanted = new Map([...this.#plan.keys()].map((directory) => [directory, identityOf(directory)]));
-    const top = dirname(this.#common);
-    if (wanted.get(top) === undefined) {
-      const there = nearest(top);
+    if (wanted.get(this.#common) === undefined) {
+      const there = nearest(this.#common);
       wanted.set(there, identityOf(there));
     }
     for (const [directory, { watcher, identity }] of this.#watched) {

@@ -11,7 +11,8 @@ export class ScratchRepository implements Disposable {
   readonly path: string;
   readonly env: Record<string, string>;
 
-  constructor() {
+  /** With one commit of these files. */
+  constructor(files: Readonly<Record<string, string>> = { "a.txt": "one\n" }) {
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "hf-git-")));
     this.path = join(this.root, "project");
     mkdirSync(join(this.root, "user"));
@@ -24,7 +25,12 @@ export class ScratchRepository implements Disposable {
     this.git("init", "--quiet", "--initial-branch", "main");
     this.git("config", "--global", "user.name", "Tester");
     this.git("config", "--global", "user.email", "tester@example.com");
-    this.commit({ "a.txt": "one\n" }, "first");
+    this.commit(files, "first");
+  }
+
+  /** What all its working trees share. */
+  get common(): string {
+    return join(this.path, ".git");
   }
 
   git(...args: string[]): string {

@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WorkspaceId } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { TestRepository } from "./fixtures/repository.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
 import { stateOf } from "./state.ts";
 
 test("where only some files can have changed, only those are looked at, and told as always", async () => {
-  using repository = new TestRepository({ files: { "a.txt": "a\n", ".gitignore": ".env\n" } });
-  const path = repository.tree("holdfast/one");
+  using repository = new ScratchRepository({ "a.txt": "a\n", ".gitignore": ".env\n" });
+  const path = repository.worktree("one");
   const git = { repo: repository.path, branch: "holdfast/one", ownBranch: true, base: "main", baseCommit: null };
   const spec = { id: "aaaaaaaaaa" as WorkspaceId, name: "one", kind: "worktree" as const, path, ...git, portBase: 0, ports: 0, notes: [] };
   for (const name of [".env", "odd [*] name", "a.txt"]) writeFileSync(join(path, name), "new\n");

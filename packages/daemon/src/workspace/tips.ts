@@ -1,6 +1,6 @@
 /**
  * Where the workspaces of a repository and their bases are now, in two questions to git however many there are. What is checked out in a workspace
- * counts, as agents make branches of their own; while it rebases, the branch it will come back to.
+ * counts, as agents make branches of their own; while it rebases or bisects, the branch it will come back to.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -44,9 +44,9 @@ export async function readTips(repository: Pick<Repository, "common">, workspace
     const tree = byPath.get(path);
     const directory = treeDirectory(path);
     const own = branchRefs(branch).map((name) => commits.get(name))[0];
-    const isRebasing = tree?.branch === null && directory !== undefined && rebases(join(common, directory));
+    const isPassing = tree?.branch === null && directory !== undefined && isAway(join(common, directory));
     of.set(id, {
-      commit: tree && !isRebasing ? headOf(tree) : own,
+      commit: tree && !isPassing ? headOf(tree) : own,
       base: baseNames(base)
         .map((name) => commits.get(name))
         .find((commit) => commit !== undefined),
@@ -88,6 +88,6 @@ function treeDirectory(tree: string): string | undefined {
   }
 }
 
-function rebases(directory: string): boolean {
-  return existsSync(join(directory, "rebase-merge")) || existsSync(join(directory, "rebase-apply"));
+function isAway(directory: string): boolean {
+  return ["rebase-merge", "rebase-apply", "BISECT_LOG"].some((name) => existsSync(join(directory, name)));
 }

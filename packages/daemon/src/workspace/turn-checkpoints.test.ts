@@ -17,8 +17,8 @@ import { SessionQueries } from "../projection/session-queries.ts";
 import { sessionsProjection } from "../projection/sessions.ts";
 import { WorkspaceQueries, workspacesProjection } from "../projection/workspaces.ts";
 import { listCheckpoints } from "./checkpoints.ts";
-import { TestRepository } from "./fixtures/repository.ts";
 import { InTurn } from "./in-turn.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import { Checkpoints } from "./workspace-checkpoints.ts";
 
@@ -26,7 +26,7 @@ const ACTOR = "user:tester" as Principal;
 
 /** One workspace, sessions in it that only the journal knows of, and what follows them as in a daemon. */
 class Scene implements Disposable {
-  readonly repository = new TestRepository();
+  readonly repository = new ScratchRepository();
   readonly db = openDatabase(":memory:");
   readonly journal = new Journal({ db: this.db, projections: [sessionsProjection, workspacesProjection], machineName: "box" });
   readonly sessions = new SessionQueries(this.db);
@@ -45,7 +45,7 @@ class Scene implements Disposable {
     const id = newWorkspaceId();
     const branch = `holdfast/${name}`;
     const git = { repo: this.repository.path, branch, ownBranch: true, base: "main", baseCommit: null };
-    const spec = { id, name, kind, path: this.repository.tree(branch), ...git, portBase: 4000, ports: 10, notes: [] };
+    const spec = { id, name, kind, path: this.repository.worktree(name, branch), ...git, portBase: 4000, ports: 10, notes: [] };
     this.journal.append({ type: "workspace.created", actor: ACTOR, session: null, data: spec });
     return id;
   }
