@@ -159,6 +159,24 @@ test("a repository that is gone is an error, and not a list of pairs that cannot
   await expect(ask(repository, [sides.a, sides.b])).rejects.toThrow(/not a git repository/);
 });
 
+test("where there is no room to try a merge in, nothing is said of any pair", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  const full = 'echo "error: unable to write file x: No space left on device" >&2; exit 128';
+  olderGit(repository, `case "$*" in *merge-tree*) ${full};; esac`);
+  await expect(ask(repository, [sides.a, sides.b])).rejects.toThrow(/No space left/);
+});
+
+test("a git that is killed in the middle is asked again from there", async () => {
+  const sides = threeSides();
+  using repository = sides.repository;
+  const { a, b, c } = sides;
+  const once = `[ -e "${repository.root}/killed" ]`;
+  const cut = `touch "${repository.root}/killed"; printf '1\\0tree\\0\\0000\\0tree\\0one.t'; kill -9 $$`;
+  olderGit(repository, `case "$*" in *--stdin*) ${once} || { ${cut}; };; esac`);
+  expect(await ask(repository, [a, c], [a, b], [b, c])).toEqual([[], ODD, []]);
+});
+
 test("210 pairs take one process", async () => {
   const sides = threeSides();
   using repository = sides.repository;

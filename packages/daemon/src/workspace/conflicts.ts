@@ -22,10 +22,14 @@ export interface MergeQuestion {
 /** Git ends so when it does not know an option. */
 const USAGE = 129;
 
+/** What git says where it could not do its work, whatever the pair. */
+const PASSING =
+  /not a git repository|no space left|quota exceeded|out of memory|cannot allocate|too many open files|unable to (?:write|create)/i;
+
 /** Of one process: what it writes into memory stays below 50 MB or so, and twenty workspaces with their base are 210 pairs. */
 const AT_ONCE = 250;
 
-/** In the pairs' order. Throws where the repository is gone, or git is too old for any of it. */
+/** In the pairs' order. Throws where the repository is gone, there is no room to try in, or git is too old for any of it. */
 export async function askPairs({ pairs, ...question }: MergeQuestion): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   while (outcomes.length < pairs.length) {
@@ -63,7 +67,8 @@ async function askAlone({ repository, pair, scratchName, signal }: Omit<MergeQue
   using scratch = openScratch(repository, join(tmpdir(), scratchName));
   const result = await tryGit(scratch.directory, askOne(pair), { with: scratch.with, ...(signal ? { signal } : {}) });
   if (result.code === USAGE) throw await tooOld(scratch.directory);
-  if (/not a git repository/i.test(result.stderr)) throw new GitError(["merge-tree"], result);
+  // Killed, without room or memory, or without a repository: that says nothing of the pair.
+  if (result.code < 0 || PASSING.test(result.stderr)) throw new GitError(["merge-tree"], result);
   return readOne(result);
 }
 
