@@ -46,7 +46,7 @@ export async function askPairs({ pairs, ...question }: MergeQuestion): Promise<O
 /** Of the first of them, up to one that could not be told. */
 async function askMany({ repository, pairs, scratchName, signal }: MergeQuestion): Promise<(Outcome | undefined)[]> {
   const [place = tmpdir()] = scratchPlaces();
-  using scratch = openScratch(repository, join(place, scratchName));
+  await using scratch = openScratch(repository, join(place, scratchName));
   const options = { with: scratch.with, input: manyInput(pairs), ...(signal ? { signal } : {}) };
   const { code, stdout } = await tryGit(scratch.directory, ASK_MANY, options);
   if (code === USAGE) return pairs.map(() => undefined);
@@ -64,7 +64,7 @@ export function scratchPlaces(): string[] {
 }
 
 async function askAlone({ repository, pair, scratchName, signal }: Omit<MergeQuestion, "pairs"> & { pair: Pair }): Promise<Outcome> {
-  using scratch = openScratch(repository, join(tmpdir(), scratchName));
+  await using scratch = openScratch(repository, join(tmpdir(), scratchName));
   const result = await tryGit(scratch.directory, askOne(pair), { with: scratch.with, ...(signal ? { signal } : {}) });
   if (result.code === USAGE) throw await tooOld(scratch.directory);
   // Killed, without room or memory, or without a repository: that says nothing of the pair.

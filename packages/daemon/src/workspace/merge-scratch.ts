@@ -3,12 +3,13 @@
  * directory. Here it writes to an object directory of its own, with the repository's as its alternate, and stands in a directory that shows
  * it the repository's attributes and nothing else: the repository does not grow, and no file appears in anybody's working tree.
  */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, isMissing, log } from "@holdfast/platform";
 import type { Repository } from "./repository.ts";
 
-export interface MergeScratch extends Disposable {
+export interface MergeScratch extends AsyncDisposable {
   /** Where git is to be run. */
   readonly directory: string;
   /** With this in its environment. */
@@ -26,19 +27,19 @@ export function openScratch({ path, common, bare }: Pick<Repository, "path" | "c
   return {
     directory,
     with: { GIT_DIR: common, GIT_OBJECT_DIRECTORY: objects, GIT_NO_LAZY_FETCH: "1" },
-    [Symbol.dispose]: () => remove(root),
+    [Symbol.asyncDispose]: () => remove(root),
   };
 }
 
 /** Removes what a process that was killed left behind. */
-export function sweepScratch(place: string, name: string): void {
-  for (const entry of readdirSync(place)) if (entry.startsWith(name)) remove(join(place, entry));
+export async function sweepScratch(place: string, name: string): Promise<void> {
+  for (const entry of readdirSync(place)) if (entry.startsWith(name)) await remove(join(place, entry));
 }
 
 /** A git that was killed may write for a moment longer; what is left then is swept at the next start. */
-function remove(directory: string): void {
+async function remove(directory: string): Promise<void> {
   try {
-    rmSync(directory, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 });
+    await rm(directory, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 });
   } catch (error) {
     log(`${directory} is left for later: ${describe(error)}`);
   }

@@ -1,11 +1,12 @@
-import { renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type EventData, newWorkspaceId, type Principal, type WorkspaceId } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { openDatabase } from "../journal/database.ts";
 import { Journal } from "../journal/journal.ts";
 import { WorkspaceQueries, workspacesProjection } from "../projection/workspaces.ts";
+import { scratchPlaces } from "./conflicts.ts";
 import { Radar } from "./radar.ts";
 import { ScratchRepository } from "./scratch-repository.ts";
 
@@ -215,6 +216,21 @@ test("of a workspace whose directory was deleted by hand, its branch still count
   scene.change(two, { "b.txt": "two\n" });
   await scene.radar.look();
   expect(scene.said()).toEqual(["one: two(a.txt)", "two: one(a.txt)"]);
+});
+
+test("what a daemon that was killed left of its tries is swept, and nothing else", async () => {
+  const { scene } = await conflicting();
+  await using _ = scene;
+  await scene.end();
+  const left = (name: string) => scratchPlaces().map((place) => join(place, name));
+  const own = left(`holdfast-merge-${basename(scene.repository.root)}-left`);
+  const other = left(`holdfast-merge-other-${process.pid}`);
+  for (const directory of [...own, ...other]) mkdirSync(join(directory, "objects"), { recursive: true });
+  scene.beginAgain();
+  await scene.radar.look();
+  expect(own.filter((directory) => existsSync(directory))).toEqual([]);
+  expect(other.filter((directory) => !existsSync(directory))).toEqual([]);
+  for (const directory of other) rmSync(directory, { recursive: true });
 });
 
 test("whoever asks sees what was committed just before", async () => {

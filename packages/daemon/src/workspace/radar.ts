@@ -30,6 +30,7 @@ export class Radar implements AsyncDisposable {
   readonly #scratchName: string;
   readonly #repositories = new Map<string, RepositoryRadar>();
   readonly #ending = new AbortController();
+  #swept: Promise<unknown> | undefined;
   #following: Promise<void> | undefined;
 
   constructor(options: { home: Pick<Home, "socketDirectory">; journal: Journal; queries: WorkspaceQueries }) {
@@ -39,12 +40,13 @@ export class Radar implements AsyncDisposable {
   }
 
   begin(): void {
-    for (const place of scratchPlaces()) sweepScratch(place, this.#scratchName);
+    this.#swept = Promise.allSettled(scratchPlaces().map((place) => sweepScratch(place, this.#scratchName)));
     this.#following = this.#follow();
   }
 
   /** Whoever asks sees what is committed now, if that can be found out in a moment. */
   async look(): Promise<void> {
+    await this.#swept;
     this.#attend();
     const looks = Promise.allSettled([...this.#repositories.values()].map((repository) => repository.look()));
     await Promise.race([looks, delay(PATIENCE_MS, undefined, { ref: false, signal: this.#ending.signal }).catch(() => {})]);
@@ -58,6 +60,7 @@ export class Radar implements AsyncDisposable {
   async #follow(): Promise<void> {
     const { signal } = this.#ending;
     let { seq } = this.#journal.cursor;
+    await this.#swept;
     this.#wakeAll();
     while (!signal.aborted) {
       await this.#journal.changed(seq, signal);
