@@ -120,6 +120,18 @@ test("a base that moves on, and one that is a commit, are compared with as they 
   await scene.until("one: pinned(b.txt)", "pinned: one(b.txt)");
 });
 
+test("a base on a remote is compared with as it was fetched last", async () => {
+  await using scene = new Scene();
+  const { repository } = scene;
+  repository.git("update-ref", "refs/remotes/origin/main", "main");
+  scene.change(scene.create("one", "origin/main"), { "a.txt": "one\n" });
+  const theirs = scene.change(repository.worktree("theirs"), { "a.txt": "theirs\n" });
+  await scene.radar.look();
+  expect(scene.said()).toEqual([]);
+  repository.git("update-ref", "refs/remotes/origin/main", theirs);
+  await scene.until("one: base(a.txt)");
+});
+
 test("while nothing changes, and after a restart, nothing is told again; what happened in between is", async () => {
   const { scene, one } = await conflicting();
   await using _ = scene;
