@@ -61,7 +61,7 @@ test("two agents that commit the same line are seen without anybody asking, in l
     { name: "one", conflicts: [{ workspace: "two", files: ["a.txt"] }], baseConflicts: [] },
     { name: "two", conflicts: [{ workspace: "one", files: ["a.txt"] }], baseConflicts: [] },
   ]);
-  expect(await home.ok(["workspace", "ls"])).toMatch(/CONFLICTS\n.*\btwo\n.*\bone\n/);
+  expect(await home.ok(["workspace", "ls"])).toMatch(/CONFLICTS\n.* two \(a\.txt\)\n.* one \(a\.txt\)\n/);
   expect(await home.ok(["workspace", "show", "one"])).toContain("with two: a.txt");
 
   // By plain git, from outside: the base moves on as well.

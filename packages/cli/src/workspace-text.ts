@@ -39,10 +39,19 @@ export function stateText(workspace: Workspace): string {
   return parts.length > 0 ? parts.join(", ") : kind === "plain" ? "-" : "clean";
 }
 
+/** `new-login (src/login.ts), main (3 files)`. */
 function conflictCell({ conflicts, baseConflicts, base }: Workspace): string {
-  const names = [...conflicts.map(({ workspace }) => plain(workspace)), ...(baseConflicts.length > 0 ? [plain(base ?? "")] : [])];
-  return names.join(", ");
+  const withBase = baseConflicts.length > 0 ? [{ workspace: base ?? "its base", files: baseConflicts }] : [];
+  return [...conflicts, ...withBase].map(({ workspace, files }) => `${plain(workspace)} (${filesInShort(files)})`).join(", ");
 }
+
+function filesInShort(files: readonly string[]): string {
+  const [only = ""] = files;
+  return files.length === 1 && only.length <= MOST_LETTERS ? plain(only) : counted(files.length, "file");
+}
+
+/** A longer path would push the rest of the line out of sight. */
+const MOST_LETTERS = 40;
 
 /** All of one, line by line. */
 export function workspaceText(workspace: Workspace): string {

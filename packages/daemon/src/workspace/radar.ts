@@ -21,6 +21,9 @@ import { type Findings, RepositoryRadar } from "./repository-radar.ts";
 /** After this a list is shown with what was known before. */
 const PATIENCE_MS = 3000;
 
+/** What git is asked takes milliseconds, and a merge that is tried is broken off. */
+const END_MS = 1000;
+
 /** What changes which workspaces there are to compare. */
 const FOLLOWED = ["workspace.created", "workspace.rebuilt", "workspace.merged", "workspace.removed", "workspace.recovered"];
 
@@ -54,7 +57,9 @@ export class Radar implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
-    await Promise.all([this.#following, ...[...this.#repositories.values()].map((repository) => repository[Symbol.asyncDispose]())]);
+    const ends = [...this.#repositories.values()].map((repository) => repository[Symbol.asyncDispose]());
+    // A git that hangs with its file system must not keep the daemon.
+    await Promise.race([Promise.all([this.#following, ...ends]), delay(END_MS, undefined, { ref: false })]);
   }
 
   async #follow(): Promise<void> {
