@@ -141,13 +141,7 @@ export class Delivery implements Disposable {
 
   /** What is handed over, by the name that its sender has now. */
   said({ from, text, addition }: Pick<MessageRecord, "from" | "text" | "addition">): string {
-    const clean = asTyped(
-      addition === null
-        ? text
-        : `${text}
-
-${addition}`,
-    );
+    const clean = asTyped(addition === null ? text : `${text}\n\n${addition}`);
     const session = /^session:(.+)$/.exec(from)?.[1];
     if (session === undefined) return clean;
     const name = this.#queries.get(session as SessionId)?.name ?? session;
