@@ -77,3 +77,16 @@ test("the demo agent begins with its first prompt; a shell takes none, and an em
   const unknown = await home.cli(["spawn", "clod"]);
   expect(unknown.stderr).toContain("holdfast agents");
 });
+
+test("a first prompt may be as long as one argument of a program, in bytes; a longer one is refused before anything starts", async () => {
+  await using home = new TestHome();
+  const spawn = (input: string) => home.cli(["spawn", "demo", "--prompt", "-", "--", "--fast"], { input });
+  expect(await spawn("漢".repeat(40_000))).toMatchObject({ code: 0 });
+  const refused = { code: 2, stderr: expect.stringContaining("a first prompt has at most 120,000 bytes") };
+  expect(await spawn("漢".repeat(41_000))).toMatchObject(refused);
+  expect(await spawn("x".repeat(121_000))).toMatchObject(refused);
+  expect(await spawn(" \n ")).toMatchObject({ code: 2, stderr: expect.stringContaining("the first prompt is empty") });
+  const [session, ...more] = await home.json<Session[]>(["ls"]);
+  expect(more).toEqual([]);
+  expect(await home.until(session?.id ?? "", ({ turns }) => turns > 0)).toMatchObject({ agent: "demo" });
+});

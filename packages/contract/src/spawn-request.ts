@@ -5,18 +5,20 @@ import { WorktreeRequest } from "./workspace-endpoints.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
 
-/** One argument of a program can be no longer than 128 KB on Linux. */
-export const LONGEST_PROMPT = 100_000;
+/** In bytes: it is given as one argument of a program, of which Linux takes at most 131,071. */
+const LONGEST_PROMPT = 120_000;
+
+export function isShortPrompt(text: string): boolean {
+  return new TextEncoder().encode(text).length <= LONGEST_PROMPT;
+}
 
 /** A recording is deleted by the megabyte, and the one that grows stays. */
 const LEAST_RECORDING = 2 << 20;
 
-export const FirstPrompt = z
-  .string()
-  .check(
-    z.minLength(1),
-    z.maxLength(LONGEST_PROMPT, "a first prompt has at most 100,000 characters; send a longer one once the agent runs"),
-  );
+export const FirstPrompt = z.string().check(
+  z.refine((text) => text.trim() !== "", "the first prompt is empty"),
+  z.refine(isShortPrompt, "a first prompt has at most 120,000 bytes; send a longer one once the agent runs"),
+);
 
 export const SpawnRequest = z.object({
   agent: text,

@@ -38,7 +38,7 @@ export const command: Command = {
       });
     const given = context.flags.text("prompt");
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;
-    if (prompt === "")
+    if (prompt?.trim() === "")
       throw new HoldfastError("usage", "the first prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
     if (isTournament || agent === undefined) {
       const { startTournament } = await import("../tournament/start.ts");

@@ -6,7 +6,7 @@ import {
   checkName,
   HoldfastError,
   type HostName,
-  LONGEST_PROMPT,
+  isShortPrompt,
   newSessionId,
   type Principal,
   type SessionId,
@@ -134,7 +134,7 @@ export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective
 function promptIn(cwd: string, prompt: string): string {
   const pointer = contextPointer(cwd, prompt);
   const both = pointer === null ? prompt : `${prompt}\n\n${pointer}`;
-  return both.length > LONGEST_PROMPT ? prompt : both;
+  return isShortPrompt(both) ? both : prompt;
 }
 
 /** What was prepared and is not wanted after all. */
