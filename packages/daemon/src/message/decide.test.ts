@@ -163,3 +163,12 @@ test("a composer that shows something else after a paste is not waited for witho
   // One that another daemon typed may have been submitted, and this is what came after it.
   expect(decide(afterRestart, { ...ready, composer: "other", steadyMs: 30_000 })).toMatchObject({ do: "fail", known: false });
 });
+
+test("a turn that a rate limit has ended has failed; one that waits for it has not", () => {
+  const started = { ...queued, state: "turn_started" } as MessageRecord;
+  const limited = { attention: "rate_limit", steadyMs: ANSWER_MS } as const;
+  expect(decide(started, { ...ready, ...limited })).toMatchObject({ do: "fail", why: "its rate limit ended the turn", known: true });
+  expect(did(started, { ...limited, steadyMs: 0 })).toBe("hold");
+  expect(did(started, { ...limited, turn: "working" })).toBe("hold");
+  expect(did(started, { ...limited, attention: "approval" })).toBe("hold");
+});

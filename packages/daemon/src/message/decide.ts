@@ -149,7 +149,11 @@ function decideInjected(message: MessageRecord, now: Situation): Action {
 function decideStarted(message: MessageRecord, now: Situation): Action {
   if (now.process !== "lives" || !now.sameRun)
     return failed("its run ended before it answered", "read what it said: holdfast logs NAME", true);
-  if (now.turn !== "idle" || now.attention) return hold("it is working on it");
+  // A limit that it waits for in the middle of a turn it sees to itself.
+  const limited = now.turn === "idle" && now.attention === "rate_limit";
+  if (limited && now.steadyMs >= ANSWER_MS)
+    return failed("its rate limit ended the turn", "send it again when that is over: holdfast ls says when", true);
+  if (now.turn !== "idle" || now.attention) return hold("it is working on it", limited ? 500 : LATER_MS);
   if (now.steadyMs < ANSWER_MS) return hold("it is working on it", 500);
   if (!now.tells.replies || (message.working && now.attempt.reply !== null)) return { do: "note reply" };
   return failed("the turn ended without an answer; somebody may have interrupted it", "see what it shows: holdfast screen NAME", true);
