@@ -14,6 +14,12 @@ line = "^may I (.*)\\\\?"
 waits = "approval"
 
 [[agents.actor.screen]]
+name = "limited"
+line = "^limit reached"
+turn = "idle"
+waits = "rate_limit"
+
+[[agents.actor.screen]]
 name = "works"
 line = "^work"
 turn = "working"

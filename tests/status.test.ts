@@ -176,6 +176,11 @@ test("statusline is one line, and nothing where no daemon runs", async () => {
   });
   expect(line).toMatch(/^1 waiting \(b \d+s\) · 1 idle\n$/);
   expect(await home.ok(["statusline", "--tmux"])).toMatch(/^#\[fg=yellow\]1 waiting/);
+  // Nobody can give it what it waits for.
+  await shows(home, "b", "limit reached");
+  await eventually(async () => (await home.ok(["statusline"])) === "1 idle · 1 limited\n");
+  expect((await home.cli(["next", "--json"])).code).toBe(24);
+  expect(await home.json(["next", "--idle"])).toMatchObject({ name: expect.any(String) });
 });
 
 test("of a shell nobody waits to be idle: that it is not known is said at once", async () => {

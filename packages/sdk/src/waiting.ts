@@ -1,9 +1,17 @@
 /** Who wants a person. */
 import type { Session } from "@holdfast/contract/session";
 
-/** Those that wait, the longest first; then those that hang. With `idle` also those that are done with their turn. */
+/**
+ * Those that wait for a person, the longest first; then those that hang. With `idle` also those that are done with their turn, or wait for the
+ * end of a rate limit: nobody can give them that.
+ */
 export function waitingSessions(sessions: readonly Session[], options: { idle?: boolean } = {}): Session[] {
-  const rank = ({ status, hung }: Session) => (status === "waiting" ? 0 : hung ? 1 : options.idle && status === "idle" ? 2 : undefined);
+  const rank = ({ status, attention, hung }: Session) => {
+    const isLimited = attention?.for === "rate_limit";
+    if (status === "waiting" && !isLimited) return 0;
+    if (hung) return 1;
+    return options.idle && (status === "idle" || isLimited) ? 2 : undefined;
+  };
   return sessions
     .flatMap((session) => {
       const order = rank(session);

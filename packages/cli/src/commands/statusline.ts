@@ -42,9 +42,10 @@ export const command: Command = {
 
 function countsOf(sessions: readonly Session[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status, hung } of sessions) {
+  for (const { status, hung, attention } of sessions) {
     counts[status] = (counts[status] ?? 0) + 1;
     if (hung) counts.hung = (counts.hung ?? 0) + 1;
+    if (attention?.for === "rate_limit") counts.limited = (counts.limited ?? 0) + 1;
   }
   return counts;
 }
@@ -54,6 +55,7 @@ const SHOWN: readonly [status: string, color: Color][] = [
   ["hung", "red"],
   ["working", "green"],
   ["idle", "cyan"],
+  ["limited", "dim"],
   ["starting", "dim"],
   ["unknown", "dim"],
 ];
@@ -61,9 +63,10 @@ const SHOWN: readonly [status: string, color: Color][] = [
 /** `1 waiting (api 3m) · 4 working · 2 idle`; nothing when nothing runs. */
 function lineOf(counts: Record<string, number>, next: Session | null, paint: (color: Color, text: string) => string): string {
   return SHOWN.flatMap(([status, shade]) => {
-    const count = counts[status];
-    if (!count) return [];
-    const who = status === "waiting" && next ? ` (${plain(next.name)} ${shortAge(next.statusForMs ?? 0)})` : "";
+    // Those that wait for the end of a limit want nobody.
+    const count = (counts[status] ?? 0) - (status === "waiting" ? (counts.limited ?? 0) : 0);
+    if (count <= 0) return [];
+    const who = status === "waiting" && next?.status === status ? ` (${plain(next.name)} ${shortAge(next.statusForMs ?? 0)})` : "";
     return [paint(shade, `${count} ${status}${who}`)];
   }).join(" · ");
 }
