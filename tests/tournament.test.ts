@@ -150,6 +150,19 @@ test("when one cannot be started, the others run, it is said which and why, and 
   expect(tournament.entries[1]?.session?.cwd).toBe(before.entries[1]?.workspace?.path);
   expect(tournament.entries[0]?.session?.id).toBe(before.entries[0]?.session?.id);
   expect((await names(home))[0]).toEqual(["fix-1", "fix-2", "fix-3"]);
+
+  // One that is made anew begins where the others did, also when the base has moved on.
+  for (const verb of [
+    ["stop", "fix-3"],
+    ["rm", "fix-3"],
+    ["workspace", "rm", "fix-3", "--force"],
+  ])
+    await home.ok(verb);
+  repository.commit({ "a.txt": "moved on\n" }, "moved on");
+  const anew = await home.json<Started>(words("demo", "--best-of", "3"), { cwd: repository.path });
+  const third = anew.tournament.entries[2];
+  expect(third?.session?.id).not.toBe(tournament.entries[2]?.session?.id);
+  expect(repository.gitIn(third?.workspace?.path ?? "", "rev-parse", "HEAD")).toBe(tournament.baseCommit);
 });
 
 test("a daemon that dies while they are started leaves none of them twice", async () => {
@@ -273,6 +286,16 @@ test("keep says what it will do and asks, and does nothing unless it is told to"
   terminal.line("y");
   expect(await terminal.shows("code=0")).toContain("fix-1: 1 commit is in main");
   expect((await names(home))[1]).toEqual(["fix-1"]);
+});
+
+test("one that was merged before, by hand for one, is kept as it is; of one that did nothing nothing can be", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  await worked(home, repository);
+  repository.git("merge", "--quiet", "--ff-only", "holdfast/fix-1");
+  expect(await home.cli(["keep", "fix-3", "--yes"])).toMatchObject({ code: 30 });
+  expect((await names(home))[1]).toEqual(["fix-1", "fix-2", "fix-3"]);
+  expect(await home.ok(["keep", "fix-1", "--yes"])).toMatch(/^fix-1 was merged before\nfix-2 removed; .*\nfix-3 removed; /);
 });
 
 test("a keep whose daemon dies in the middle is ended by a second one", async () => {

@@ -71,8 +71,6 @@ export const TOURNAMENT_EVENTS = {
     exitCode: z.nullable(z.int()),
     durationMs: z.nullable(z.number()),
   }),
-  /** One is about to be merged, and the others to go. */
-  "tournament.keep_requested": z.object({ id: TournamentId, name: z.string(), workspace: WorkspaceId }),
   /** One is merged; what is left of the others goes. */
   "tournament.kept": z.object({ id: TournamentId, name: z.string(), workspace: WorkspaceId }),
 };

@@ -68,7 +68,7 @@ async function isMeant(tournament: Tournament, entry: TournamentEntry): Promise<
       hint: "say --yes; what is removed can be recovered",
     });
   const lines = [
-    `${plain(entry.name)} (${plain(entry.agent)}) is merged${entry.workspace?.base ? ` into ${plain(entry.workspace.base)}` : ""}${working(entry)}.`,
+    `${plain(entry.name)} (${plain(entry.agent)}) ${entry.workspace?.ahead === 0 && !entry.workspace.dirty ? "has nothing more to be" : "is"} merged${entry.workspace?.base ? ` into ${plain(entry.workspace.base)}` : ""}${working(entry)}.`,
     ...others.map(
       (each) =>
         `${plain(each.name)} (${plain(each.agent)}) goes${working(each)}: ${workOf(each)}; holdfast workspace recover ${plain(each.name)} brings it back.`,

@@ -23,7 +23,6 @@ const WORDS: Words = {
   "checkpoint.rewound": ({ number, id, filesOnly }) =>
     `brought ${filesOnly ? "the files of " : ""}the workspace ${id} back to checkpoint ${number}`,
   "tournament.started": ({ name, agents }) => `started the tournament ${name} of ${agents.length} (${[...new Set(agents)].join(", ")})`,
-  "tournament.keep_requested": ({ name }) => `chose ${name} of its tournament`,
   "tournament.kept": ({ name }) => `kept ${name} of its tournament`,
   "workspace.created": ({ name, branch }) => `made the workspace ${name}${branch === null ? "" : ` on the branch ${branch}`}`,
   "workspace.setup_started": ({ id, command }) => `had the workspace ${id} set up: ${command}`,

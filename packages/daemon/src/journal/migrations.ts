@@ -203,7 +203,6 @@ export const MIGRATIONS: readonly string[] = [
     owner TEXT NOT NULL,
     started_at TEXT NOT NULL,
     started_seq INTEGER NOT NULL,
-    keeping TEXT,
     kept TEXT,
     kept_at TEXT
   ) STRICT, WITHOUT ROWID;

@@ -19,7 +19,7 @@ const MOST_OLD_EVENTS = 1000;
 
 /** Of no session, and yet what a table is made of: a token's creation is as good as the token, however old. */
 const KEPT =
-  "'token.created', 'token.revoked', 'workspace.created', 'workspace.rebuilt', 'workspace.setup_started', 'workspace.setup_ended', 'workspace.merged', 'workspace.removed', 'workspace.recovered', 'workspace.forgotten', 'workspace.conflicts_changed', 'tournament.started', 'tournament.keep_requested', 'tournament.kept', 'generation.recorded'";
+  "'token.created', 'token.revoked', 'workspace.created', 'workspace.rebuilt', 'workspace.setup_started', 'workspace.setup_ended', 'workspace.merged', 'workspace.removed', 'workspace.recovered', 'workspace.forgotten', 'workspace.conflicts_changed', 'tournament.started', 'tournament.kept', 'generation.recorded'";
 
 /** Each says all of a workspace's conflicts: of those of one workspace, only the last counts. */
 const OUTDATED = `

@@ -43,9 +43,6 @@ const APPLY: Apply = {
     db.prepare("DELETE FROM tournaments WHERE id = ?").run(tournament.id);
     insertRow(db, "tournaments", { id: tournament.id, name: tournament.name, ...row });
   },
-  "tournament.keep_requested"(db, { data }) {
-    db.prepare("UPDATE tournaments SET keeping = ? WHERE id = ?").run(data.workspace, data.id);
-  },
   "tournament.kept"(db, { data, at }) {
     db.prepare("UPDATE tournaments SET kept = ?, kept_at = ? WHERE id = ?").run(data.workspace, at, data.id);
   },
@@ -62,8 +59,6 @@ export interface TournamentRecord {
   agents: string[];
   owner: Principal;
   startedAt: string;
-  /** The one that was about to be kept last. */
-  keeping: WorkspaceId | null;
   kept: WorkspaceId | null;
   keptAt: string | null;
 }
@@ -116,7 +111,6 @@ export class TournamentQueries {
       agents: JSON.parse(row.agents as string) as string[],
       owner: row.owner as Principal,
       startedAt: row.started_at as string,
-      keeping: row.keeping as WorkspaceId | null,
       kept: row.kept as WorkspaceId | null,
       keptAt: row.kept_at as string | null,
     }));

@@ -198,7 +198,7 @@ export class Tournaments {
   }
 
   summary(record: TournamentRecord): Omit<Tournament, "entries"> {
-    const { agents: _, keeping: __, kept, ...rest } = record;
+    const { agents: _, kept, ...rest } = record;
     const entry = this.#entries(record).find(({ workspace }) => workspace?.id === kept);
     return { ...rest, kept: kept === null ? null : (entry?.workspace?.name ?? kept) };
   }
@@ -243,13 +243,8 @@ export class Tournaments {
     const notes: string[] = [];
     let merged: Kept["merged"] = null;
     if (record.kept === null) {
-      // Whoever finds this and a base that has everything knows that it was merged.
-      const wasMeant = record.keeping === workspace.id;
+      merged = (await this.#isMerged(workspace, request)) ? null : await this.#merge(workspace, { request, actor, notes });
       const data = { id: record.id, name: workspace.name, workspace: workspace.id };
-      if (!wasMeant) this.#journal.append({ type: "tournament.keep_requested", actor, session: null, data });
-      merged = (await this.#isMerged(workspace, { wasMeant, env: request.env }))
-        ? null
-        : await this.#merge(workspace, { request, actor, notes });
       this.#journal.append({ type: "tournament.kept", actor, session: null, data });
     }
     const removed = await this.#tidy(others, { request, actor, notes });
@@ -266,14 +261,16 @@ export class Tournaments {
     return { into: merged.into, commit: merged.commit, commits: merged.commits };
   }
 
-  /** By a merge of its own, or by a keep that was cut short after its merge: its base has all of it, and nothing came since. */
-  async #isMerged(workspace: WorkspaceRecord, { wasMeant, env }: { wasMeant: boolean; env: MergeRequest["env"] }): Promise<boolean> {
-    const { removedAt, path, mergedTip, baseCommit } = workspace;
-    if (removedAt !== null) return false;
-    const { dirty, ahead } = await this.#workspaces.view(workspace);
-    if (dirty !== false) return false;
-    if (mergedTip !== null && (ahead === 0 || (await isAncestor(path, "HEAD", mergedTip, { env })))) return true;
-    return wasMeant && ahead === 0 && baseCommit !== null && !(await isAncestor(path, "HEAD", baseCommit, { env }));
+  /** By `workspace merge`, by hand, or by a keep that was cut short: where it was to go has all of it, and nothing came since. */
+  async #isMerged(workspace: WorkspaceRecord, { into, env }: Pick<MergeRequest, "into" | "env">): Promise<boolean> {
+    const { removedAt, path, base, baseCommit, mergedTip, mergedCommit } = workspace;
+    if (removedAt !== null || (await this.#workspaces.view(workspace)).dirty !== false) return false;
+    const has = (older: string | null, newer: string | null) =>
+      older === null || newer === null ? false : isAncestor(path, older, newer, { env });
+    const target = `refs/heads/${into ?? base}`;
+    // Of one that did nothing, the base has everything, too.
+    if ((await has("HEAD", target)) && !(await has("HEAD", baseCommit))) return true;
+    return (await has(mergedCommit, target)) && (await has("HEAD", mergedTip));
   }
 
   async #tidy(
