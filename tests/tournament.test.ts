@@ -207,7 +207,7 @@ test("compare shows status, changes against the base, conflicts, and what a chec
   expect(table).toMatch(/^fix-1 +demo +idle \d+s +1 +\d+s +1 +1 file \+1 -1 +- +failed \(1\) in \d+s +fix-2$/m);
   expect(table).toMatch(/^fix-2 +demo .* 2 files \+2 -1 +1 +passed in \d+s +fix-1$/m);
   expect(table).toMatch(/^fix-3 +demo .* 0 +nothing +- +failed .* -$/m);
-  expect(table).toContain(`fix-1: what ${check} said is in `);
+  expect(table).toContain(`fix-1: the check said: ${entries[0]?.check?.log}`);
   // By an entry's name, too; and nothing of what is compared is touched.
   expect((await home.json<Tournament>(["compare", "fix-2"])).name).toBe("fix");
   expect(repository.gitIn(placeOf({ entries } as Tournament, 2), "status", "--porcelain")).toBe("?? left.txt");

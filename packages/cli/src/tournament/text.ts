@@ -1,4 +1,5 @@
 /** A tournament as people read it: an entry a line, side by side. */
+import { stripVTControlCharacters } from "node:util";
 import type { Check, Tournament, TournamentEntry } from "@holdfast/contract/tournament";
 import { counted } from "@holdfast/platform/units";
 import { color } from "../color.ts";
@@ -6,7 +7,7 @@ import { columns } from "../columns.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { statusCell } from "../status-text.ts";
-import { cut } from "../table.ts";
+import { cut, shortPath, widthOf } from "../table.ts";
 
 export function tournamentText(
   tournament: Tournament,
@@ -17,22 +18,34 @@ export function tournamentText(
     base === null || base === baseCommit ? (baseCommit ?? "").slice(0, 10) : `${plain(base)} at ${(baseCommit ?? "").slice(0, 10)}`;
   const head = `${color("bold", plain(name))}  from ${from}, started ${formatDuration(Math.max(0, now - Date.parse(startedAt)))} ago`;
   const shown = COLUMNS.filter(({ when }) => when === undefined || entries.some(when));
-  const table = columns(
+  const table = tableOf(
+    entries.map((entry) => shown.map(({ cell }) => marked(cell(entry, now), entry, { kept, cell }))),
     shown.map((column) => column.head),
-    entries.map((entry) =>
-      shown.map(({ cell }) =>
-        entry.workspace?.name === kept && kept !== null && cell === nameCell ? `${nameCell(entry)} *` : cell(entry, now),
-      ),
-    ),
+    width,
   );
   const failed = entries.filter(({ check }) => check?.state === "failed");
   const notes = [
-    ...failed.map(({ name: entry, check }) => `${plain(entry)}: what ${plain(check?.command ?? "the check")} said is in ${check?.log}`),
+    ...failed.map(({ name: entry, check }) => `${plain(entry)}: the check said: ${shortPath(check?.log ?? "")}`),
     kept === null ? `Keep one: holdfast keep ${plain(entries[0]?.name ?? name)}` : `* ${plain(kept)} was kept`,
   ];
   const words = prompt === null ? [] : [cut(plain(prompt.trim().split("\n")[0] ?? ""), width)];
   const lines = [head, ...words, "", ...table.split("\n").map((line) => cut(line, width)), "", ...notes.map((note) => color("dim", note))];
   return lines.join("\n");
+}
+
+/** The one that was kept has a star. */
+function marked(text: string, { workspace }: TournamentEntry, { kept, cell }: { kept: string | null; cell: unknown }): string {
+  return cell === nameCell && kept !== null && workspace?.name === kept ? `${text} *` : text;
+}
+
+/** An entry a line; where there is no room for that, an entry a column. */
+function tableOf(rows: readonly (readonly string[])[], heads: readonly string[], width: number): string {
+  const wide = columns(heads, rows);
+  const fits = (table: string) => table.split("\n").every((line) => widthOf(stripVTControlCharacters(line)) <= width);
+  if (fits(wide)) return wide;
+  const turned = heads.slice(1).map((head, i) => [head.toLowerCase(), ...rows.map((row) => row[i + 1] ?? "")]);
+  const narrow = columns(["", ...rows.map((row) => row[0] ?? "")], turned);
+  return fits(narrow) ? narrow : wide;
 }
 
 const nameCell = ({ name }: TournamentEntry): string => plain(name);
@@ -43,7 +56,7 @@ const COLUMNS: readonly { head: string; cell(entry: TournamentEntry, now: number
   { head: "STATUS", cell: statusText },
   { head: "TURNS", cell: ({ session }) => (session === null ? "-" : String(session.turns)) },
   { head: "TIME", cell: timeText },
-  { head: "COMMITS", cell: ({ workspace }) => (isThere(workspace) ? String(workspace.ahead ?? "?") : "-") },
+  { head: "COMMITS", cell: commitsText },
   { head: "CHANGED", cell: changedText },
   {
     head: "UNCOMMITTED",
@@ -61,6 +74,12 @@ function isThere(workspace: TournamentEntry["workspace"]): workspace is NonNulla
 function statusText({ session, workspace }: TournamentEntry): string {
   const removed = workspace !== null && workspace.removedAt !== null ? " (removed)" : "";
   return session === null ? (workspace === null ? "not started" : `no session${removed}`) : statusCell(session) + removed;
+}
+
+/** Those that its base does not have. */
+function commitsText({ workspace }: TournamentEntry): string {
+  if (!isThere(workspace)) return "-";
+  return workspace.mergedAt !== null && workspace.ahead === 0 ? "merged" : String(workspace.ahead ?? "?");
 }
 
 /** How long it has worked, or did. */

@@ -38,7 +38,7 @@ export function tournamentHandlers(rooms: {
   return {
     startTournament: ({ body }, { actor, reach = null }) => tournaments.start(body, { actor, parent: reach }),
     listTournaments: ({ query }, { reach }) => ({
-      tournaments: tournaments.queries
+      tournaments: tournaments
         .list(query)
         .filter((record) => reaches(reach, record))
         .map((record) => tournaments.summary(record)),

@@ -197,6 +197,15 @@ export class Tournaments {
     return { ...this.summary(record), entries };
   }
 
+  /** Oldest first; without `all` those of which one can still be kept. */
+  list({ all }: { all: boolean }): TournamentRecord[] {
+    const isOpen = (record: TournamentRecord) => {
+      const made = this.#workspaces.queries.ofTournament(record.id);
+      return made.length === 0 || made.some(({ removedAt }) => removedAt === null);
+    };
+    return this.queries.list({ all }).filter((record) => all || isOpen(record));
+  }
+
   summary(record: TournamentRecord): Omit<Tournament, "entries"> {
     const { agents: _, kept, ...rest } = record;
     const entry = this.#entries(record).find(({ workspace }) => workspace?.id === kept);
