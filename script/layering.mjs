@@ -41,7 +41,7 @@ async function checkCanaries() {
 
 /** The rooms above `session` share one list of allowed imports and one canary. */
 function isCovered(name, planted) {
-  const aboveSession = /^room-(approval|message|task|group|usage|notify|search)$/;
+  const aboveSession = /^room-(approval|message|task|group|usage|notify|search|digest)$/;
   const names = planted.map(({ rule }) => rule ?? "");
   return names.includes(name) || (aboveSession.test(name) && names.some((each) => aboveSession.test(each)));
 }

@@ -34,6 +34,7 @@ const ROOMS = {
   usage: ABOVE_SESSION,
   notify: ABOVE_SESSION,
   search: ABOVE_SESSION,
+  digest: ABOVE_SESSION,
   doctor: ABOVE_SESSION,
   fleet: ["journal", "projection"],
 };

@@ -5,6 +5,7 @@ import { Approval, DecisionSchema } from "./approval.ts";
 import { Backup, RestoreReport } from "./backup.ts";
 import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
 import { CONTEXT_ENDPOINTS } from "./context-endpoints.ts";
+import { DIGEST_ENDPOINTS } from "./digest-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Explanation } from "./evidence.ts";
@@ -520,6 +521,7 @@ export const ENDPOINTS = {
     reply: Session,
     errors: SESSION_ERRORS,
   },
+  ...DIGEST_ENDPOINTS,
   listApprovals: {
     ...ROUTES.listApprovals,
     summary: "What agents wait for leave for, the longest-waiting first; with `all` also what is over.",

@@ -67,6 +67,7 @@ export const ERRORS = {
   message_gone: { http: 409, exit: 6, what: "The message is no longer queued: it cannot be taken back." },
   message_failed: { http: 409, exit: 25, what: "The message did not reach the agent, or its turn failed." },
   message_unknown: { http: 409, exit: 26, what: "Whether the agent got the message, or answered it, is not known." },
+  reply_unknown: { http: 404, exit: 26, what: "What the agent said last is not known: it has not answered yet, or does not tell." },
   workspace_not_found: { http: 404, exit: 3, what: "No workspace has that name, id or id prefix." },
   workspace_ambiguous: { http: 409, exit: 4, what: "An id prefix that fits several workspaces." },
   workspace_lived_in: { http: 409, exit: 6, what: "Sessions work in the workspace; stop them first." },

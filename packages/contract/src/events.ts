@@ -4,6 +4,7 @@ import { Asked, DecisionSchema } from "./approval.ts";
 import { RestoreReport } from "./backup.ts";
 import { CHECKPOINT_EVENTS } from "./checkpoint.ts";
 import { ContextFileSchema } from "./context.ts";
+import { DIGEST_EVENTS } from "./digest.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
@@ -147,6 +148,7 @@ export const EVENTS = {
   ...RESTORE_EVENTS,
   ...CHECKPOINT_EVENTS,
   ...TOURNAMENT_EVENTS,
+  ...DIGEST_EVENTS,
   /** Those files of a Working Context that were missing were laid out, because somebody asked for it. */
   "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),
   "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),
@@ -191,6 +193,9 @@ export const EVENTS = {
     approvals: z.optional(z.array(Row)),
     messages: z.optional(z.array(Row)),
     attachments: z.optional(z.array(Row)),
+    turns: z.optional(z.array(Row)),
+    replies: z.optional(z.array(Row)),
+    looks: z.optional(z.array(Row)),
   }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),

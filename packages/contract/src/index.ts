@@ -5,6 +5,8 @@ export * from "./checkpoint.ts";
 export * from "./checkpoint-endpoints.ts";
 export * from "./context.ts";
 export * from "./cursor.ts";
+export * from "./digest.ts";
+export * from "./digest-endpoints.ts";
 export * from "./endpoint.ts";
 export * from "./endpoints.ts";
 export * from "./errors.ts";

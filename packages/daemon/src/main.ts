@@ -40,6 +40,7 @@ import { Profiles } from "./agent/profiles/index.ts";
 import { userProfiles } from "./agent/user-profiles.ts";
 import { bind } from "./api/bind.ts";
 import { contextHandlers } from "./api/context-handlers.ts";
+import { digestHandlers } from "./api/digest-handlers.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
@@ -52,6 +53,8 @@ import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import { readRules } from "./approval/rules.ts";
 import { configurationFile, defaultConfiguration, readConfiguration } from "./configuration.ts";
+import { Digests } from "./digest/digests.ts";
+import { Looks } from "./digest/looks.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
 import { watchForHomeGone } from "./home-gone.ts";
 import type { Host } from "./host/host.ts";
@@ -71,12 +74,14 @@ import { Messages } from "./message/messages.ts";
 import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
 import { AttachmentQueries, attachmentsProjection } from "./projection/attachments.ts";
 import { generationsProjection } from "./projection/generations.ts";
+import { looksProjection } from "./projection/looks.ts";
 import { MessageQueries, messagesProjection } from "./projection/messages.ts";
 import { lastRestore, restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
 import { TournamentQueries, tournamentsProjection } from "./projection/tournaments.ts";
+import { TurnQueries, turnsProjection } from "./projection/turns.ts";
 import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
 import { AgentStatus } from "./session/agent-status.ts";
@@ -88,6 +93,7 @@ import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
 import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
+import { repliesFrom } from "./session/replies.ts";
 import { writeNotice } from "./session/restore-notice.ts";
 import { Restoring } from "./session/restoring.ts";
 import { readEnvironment } from "./session/run-files.ts";
@@ -162,6 +168,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     generationsProjection,
     tournamentsProjection,
     attachmentsProjection,
+    turnsProjection,
+    looksProjection,
   ];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
@@ -204,6 +212,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   status.parkWith(approvals);
   status.followWith(approvals.follow);
+  status.followWith(repliesFrom(new TurnQueries(db)));
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries });
   const radar = new Radar({ home, journal, queries: workspaces.queries });
   const turns = new InTurn();
@@ -251,6 +260,19 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const messageQueries = new MessageQueries(db);
   const delivery = new Delivery({ home, journal, queries, messages: messageQueries, hosts, profiles, status, typing: sessions.typing });
   const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
+  const looks = new Looks({ journal, db });
+  const digests = new Digests({
+    db,
+    journal,
+    queries,
+    workspaces: workspaces.queries,
+    profiles,
+    looks,
+    envOf,
+    sessions,
+    messages,
+    approvals,
+  });
   const discard = sessions.discard.bind(sessions);
   const pruning = new Pruning({ home, queries, journal, policy: configuration.prune, discard });
 
@@ -308,6 +330,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();
     await radar[Symbol.asyncDispose]();
+    looks[Symbol.dispose]();
     turnCheckpoints[Symbol.dispose]();
     workspaces[Symbol.dispose]();
     delivery[Symbol.dispose]();
@@ -410,6 +433,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     workspaces: workspaceHandlers({ workspaces, checkpoints, queries, gate, lookForConflicts: () => radar.look() }),
     contexts: contextHandlers({ contexts: new Contexts({ journal, sessions: queries, workspaces: workspaces.queries }), queries, gate }),
     tournaments: tournamentHandlers({ tournaments, workspaces, queries, gate, journal, turns, lookForConflicts: () => radar.look() }),
+    digests: digestHandlers({ digests, queries }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;

@@ -7,7 +7,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { ENDPOINTS, type EndpointName, HoldfastError, unwritable } from "@holdfast/contract";
+import { ENDPOINTS, type EndpointName, HoldfastError, type SessionId, unwritable } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import { Access } from "./access/access.ts";
 import { Refusals } from "./access/refusals.ts";
@@ -16,12 +16,15 @@ import { findAgents } from "./agent/found.ts";
 import { Profiles } from "./agent/profiles/index.ts";
 import { bind, type Handlers } from "./api/bind.ts";
 import { contextHandlers } from "./api/context-handlers.ts";
+import { digestHandlers } from "./api/digest-handlers.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { handlers } from "./api/handlers.ts";
 import { serve } from "./api/serve.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import type { Configuration } from "./configuration.ts";
+import { Digests } from "./digest/digests.ts";
+import { Looks } from "./digest/looks.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
 import type { TmuxFacts } from "./doctor/programs.ts";
 import { clientKeysOf } from "./host/keys.ts";
@@ -34,12 +37,14 @@ import { Messages } from "./message/messages.ts";
 import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
 import { attachmentsProjection } from "./projection/attachments.ts";
 import { generationsProjection } from "./projection/generations.ts";
+import { looksProjection } from "./projection/looks.ts";
 import { MessageQueries, messagesProjection } from "./projection/messages.ts";
 import { restoresProjection } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { sessionsProjection } from "./projection/sessions.ts";
 import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
 import { tournamentsProjection } from "./projection/tournaments.ts";
+import { turnsProjection } from "./projection/turns.ts";
 import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
@@ -55,6 +60,9 @@ const READS = new Set<EndpointName>([
   "listSessions",
   "getSession",
   "explainSession",
+  "getDigest",
+  "listDigests",
+  "getLastReply",
   "listApprovals",
   "listMessages",
   "getContext",
@@ -93,6 +101,8 @@ export async function serveReader(options: {
     generationsProjection,
     tournamentsProjection,
     attachmentsProjection,
+    turnsProjection,
+    looksProjection,
   ];
   const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
@@ -135,32 +145,49 @@ export async function serveReader(options: {
     throw trouble;
   };
   const doctor = new Doctor({ home, backups, tmux: options.tmux, configured: options.configured, trouble: journaled.trouble ?? trouble });
+  const approvals = new Approvals({
+    home,
+    journal,
+    queries: new ApprovalQueries(db),
+    sessions: queries,
+    profiles,
+    status,
+    rules: [],
+    hosts,
+    typing: () => sessions.typing,
+  });
+  const said = new Messages({ journal, queries, messages, sessions, delivery });
+  const envOf = (id: SessionId) => readEnvironment(home, id);
+  const looks = new Looks({ journal, db });
+  const digests = new Digests({
+    db,
+    journal,
+    queries,
+    workspaces: workspaceQueries,
+    profiles,
+    looks,
+    envOf,
+    sessions,
+    messages: said,
+    approvals,
+  });
   // Only what READS asks for: the rooms that change something are not there.
   const rooms: Partial<Parameters<typeof handlers>[0]> = {
     sessions,
-    messages: new Messages({ journal, queries, messages, sessions, delivery }),
+    messages: said,
     doctor,
     journal,
     backups,
     queries,
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: options.programs }),
-    approvals: new Approvals({
-      home,
-      journal,
-      queries: new ApprovalQueries(db),
-      sessions: queries,
-      profiles,
-      status,
-      rules: [],
-      hosts,
-      typing: () => sessions.typing,
-    }),
+    approvals,
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
+    digests: digestHandlers({ digests, queries }),
     workspaces: workspaceHandlers({
       workspaces,
-      checkpoints: new Checkpoints({ journal, sessions: queries, turns: new InTurn(), envOf: (id) => readEnvironment(home, id) }),
+      checkpoints: new Checkpoints({ journal, sessions: queries, turns: new InTurn(), envOf }),
       queries,
       gate,
       lookForConflicts: async () => {},

@@ -12,6 +12,7 @@ import type { Injected, InjectionPlace } from "./hooks/injection.ts";
 import type { McpGiven, McpPlace, McpServer } from "./mcp.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 import type { StateFile } from "./status/state-file.ts";
+import type { Transcript } from "./transcript.ts";
 
 export interface LaunchContext {
   /** The environment the session will have. */
@@ -55,6 +56,8 @@ export interface Profile {
   approvals?: ApprovalChannels;
   /** A file in which it keeps itself what it is doing, and how that is read. */
   stateFile?: StateFile;
+  /** What it writes down itself of a conversation. */
+  transcript?: Transcript;
   /** What its screen and title say, in order of precedence. Without rules its status is never more than that of its process. */
   screen?: readonly ScreenRule[];
   /** Where people type, and how it looks when nobody did. Without it nobody can know whether typing would garble a draft. */

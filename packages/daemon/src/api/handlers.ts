@@ -14,6 +14,7 @@ import type { Restoring } from "../session/restoring.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Caller, Handlers } from "./bind.ts";
 import type { ContextHandlers } from "./context-handlers.ts";
+import type { DigestHandlers } from "./digest-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
@@ -48,6 +49,7 @@ export function handlers(rooms: {
   control: Control;
   workspaces: WorkspaceHandlers;
   contexts: ContextHandlers;
+  digests: DigestHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
@@ -83,6 +85,7 @@ export function handlers(rooms: {
     ...control,
     ...rooms.workspaces,
     ...rooms.contexts,
+    ...rooms.digests,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
     listSessions: ({ query }, { reach }) => {

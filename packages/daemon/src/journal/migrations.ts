@@ -1,3 +1,5 @@
+import { NEWS_1 } from "./news.ts";
+
 /**
  * The schema's history. Entry n brings a database from version n to n + 1 (`PRAGMA user_version`). An entry that has
  * been released is never edited; a change is a new entry at the end.
@@ -225,5 +227,43 @@ export const MIGRATIONS: readonly string[] = [
     read_only INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX attachments_by_session ON attachments (session, seq);
+  `,
+  // Turns and answers of before are not in these tables: a digest of them is of what comes.
+  `
+  CREATE TABLE turns (
+    session TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    began_seq INTEGER NOT NULL,
+    began_at TEXT NOT NULL,
+    ended_seq INTEGER,
+    ended_at TEXT,
+    failed_at TEXT,
+    limited_seq INTEGER,
+    limited_at TEXT,
+    limited_text TEXT,
+    PRIMARY KEY (session, turn)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE replies (
+    session TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    told_at TEXT NOT NULL,
+    reply TEXT NOT NULL,
+    cut INTEGER NOT NULL,
+    PRIMARY KEY (session, run)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE looks (
+    session TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    up_to INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    head TEXT,
+    PRIMARY KEY (session, principal)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE INDEX events_that_are_news ON events (session, seq) WHERE type IN (${NEWS_1});
   `,
 ];

@@ -1,4 +1,7 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { answeredQuestions, permissionHook } from "../approvals.ts";
+import { textAt } from "../hooks/hook-rules.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 
@@ -103,9 +106,26 @@ export const claude: Profile = {
       { when: { status: /^busy$/ }, turn: "working", calm: true },
     ],
   },
+  transcript: { path: ({ conversation, env }) => transcriptOf(conversation, env), reply: replyIn },
   composer: { mark: /^❯(\s|$)/, above: /^─{10}/, below: /^─{10}/ },
   mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
   structured: ["claude-agent-acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };
+
+/** Under a name that it makes of the directory, which differs from version to version. */
+function transcriptOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
+  const projects = join(env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`, "projects");
+  const folders = existsSync(projects) ? readdirSync(projects) : [];
+  return folders.map((folder) => join(projects, folder, `${conversation}.jsonl`)).find((file) => existsSync(file));
+}
+
+/** Of the agent itself: a subagent's conversation is in the same file. */
+function replyIn(entry: unknown): { text: string; at: string | null } | undefined {
+  if (textAt(entry, "type") !== "assistant" || textAt(entry, "isSidechain") === "true") return undefined;
+  const { content } = (entry as { message?: { content?: unknown } }).message ?? {};
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.flatMap((part) => (textAt(part, "type") === "text" ? [textAt(part, "text") ?? ""] : []));
+  return texts.length === 0 ? undefined : { text: texts.join("\n"), at: textAt(entry, "timestamp") ?? null };
+}

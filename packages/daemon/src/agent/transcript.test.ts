@@ -1,0 +1,37 @@
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { claude } from "./profiles/claude.ts";
+import { lastReplyIn, type Transcript } from "./transcript.ts";
+
+const CONVERSATION = "7d3a1b52-0000-4000-8000-000000000000";
+
+function said(text: string, more: Record<string, unknown> = {}): string {
+  return JSON.stringify({
+    type: "assistant",
+    timestamp: "2026-11-15T05:00:00.000Z",
+    message: { content: [{ type: "text", text }] },
+    ...more,
+  });
+}
+
+test("what claude said last is read from the end of its transcript, past tools, subagents and a torn line", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const folder = join(directory.path, ".claude/projects/-home-me-app");
+  mkdirSync(folder, { recursive: true });
+  const lines = [
+    said("first"),
+    said("the answer"),
+    said("of a subagent", { isSidechain: true }),
+    JSON.stringify({ type: "assistant", message: { content: [{ type: "tool_use", name: "Bash" }] } }),
+    JSON.stringify({ type: "user", message: { content: "thanks" } }),
+    '{"type":"assis',
+  ];
+  writeFileSync(join(folder, `${CONVERSATION}.jsonl`), lines.join("\n"));
+  const of = { conversation: CONVERSATION, cwd: "/home/me/app", env: { HOME: directory.path } };
+  const transcript = claude.transcript as Transcript;
+  expect(lastReplyIn(transcript, of)).toEqual({ text: "the answer", at: "2026-11-15T05:00:00.000Z" });
+  expect(lastReplyIn(transcript, { ...of, conversation: "another" })).toBeUndefined();
+  expect(lastReplyIn(transcript, { ...of, env: { HOME: "/nowhere" } })).toBeUndefined();
+});

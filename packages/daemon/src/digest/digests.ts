@@ -1,0 +1,245 @@
+/**
+ * What happened in a session since somebody last looked. Read from what is indexed for it: news (journal/news.ts), turns, and what became of
+ * the messages and approvals that they name; never the changes of status in between. Git is asked only where there is news, and given up
+ * when it takes too long: a digest is shown to somebody who is about to do something else.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import {
+  type Approval,
+  type Digest,
+  type EventData,
+  HoldfastError,
+  type LastReply,
+  type Message,
+  type Principal,
+  type Session,
+  type SessionId,
+  type WorkDone,
+} from "@holdfast/contract";
+import { describe, log } from "@holdfast/platform";
+import type { Profiles } from "../agent/profiles/index.ts";
+import { lastReplyIn } from "../agent/transcript.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { TurnQueries } from "../projection/turns.ts";
+import type { WorkspaceQueries } from "../projection/workspaces.ts";
+import type { Environment } from "../workspace/git.ts";
+import { headOf, workSince } from "../workspace/work-since.ts";
+import type { Looks } from "./looks.ts";
+import {
+  answersOf,
+  checkpointsUpTo,
+  handoversOf,
+  idsOf,
+  lastNews,
+  MOST_NEWS,
+  ofType,
+  placeBefore,
+  readNews,
+  runsOf,
+  troublesOf,
+} from "./news.ts";
+
+/** A slow disk, a repository of a million files: the rest is told without. */
+const GIT_MS = 5000;
+const GIT_BRIEF_MS = 500;
+
+/** How many at once, of a list: each is a few processes of git. */
+const AT_ONCE = 4;
+
+const LISTED_TURNS = 50;
+
+export interface DigestRooms {
+  db: DatabaseSync;
+  journal: Journal;
+  queries: SessionQueries;
+  workspaces: WorkspaceQueries;
+  profiles: Profiles;
+  looks: Looks;
+  envOf(session: SessionId): Environment | undefined;
+  sessions: { list(filter: { names: readonly string[] }): { sessions: Session[] } };
+  messages: { get(id: string): Message };
+  approvals: { get(id: string): Approval; list(filter: { all: boolean; sessions: readonly SessionId[] }): Approval[] };
+}
+
+export class Digests {
+  readonly #rooms: DigestRooms;
+  readonly #turns: TurnQueries;
+
+  constructor(rooms: DigestRooms) {
+    this.#rooms = rooms;
+    this.#turns = new TurnQueries(rooms.db);
+  }
+
+  async of(ref: string, how: { actor: Principal; since?: string | undefined; brief: boolean }): Promise<Digest> {
+    const record = this.#rooms.queries.resolve(ref);
+    return this.#digest(record, this.#since(record, how), { files: !how.brief, ms: how.brief ? GIT_BRIEF_MS : GIT_MS });
+  }
+
+  async list(how: {
+    actor: Principal;
+    since?: string | undefined;
+    within?: readonly SessionId[] | undefined;
+    limit: number;
+  }): Promise<{ digests: Digest[]; more: number }> {
+    const all = this.#rooms.queries.select({ all: true }).filter(({ id }) => how.within?.includes(id) ?? true);
+    const told = all.flatMap((record) => {
+      const since = this.#since(record, how);
+      const last = this.#lastNews(record, since.seq);
+      return record.status === "waiting" || last !== undefined ? [{ record, since, last: last ?? 0 }] : [];
+    });
+    const waits = (record: SessionRecord) => (record.status === "waiting" ? 0 : 1);
+    told.sort((a, b) => waits(a.record) - waits(b.record) || b.last - a.last);
+    const todo = told.slice(0, how.limit).map((each, index) => ({ ...each, index }));
+    const digests: Digest[] = [];
+    const work = async () => {
+      for (let next = todo.shift(); next; next = todo.shift()) {
+        digests[next.index] = await this.#digest(next.record, next.since, { files: false, ms: GIT_BRIEF_MS });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return { digests, more: Math.max(0, told.length - how.limit) };
+  }
+
+  /** Who asks has seen it, up to there. */
+  async look(ref: string, how: { actor: Principal; upTo?: number | undefined; head?: string | null | undefined }): Promise<Session> {
+    const record = this.#rooms.queries.resolve(ref);
+    const { seq } = this.#rooms.journal.cursor;
+    const head = how.head === undefined ? await this.#head(record) : how.head;
+    this.#rooms.looks.note(record.id, how.actor, { upTo: Math.min(how.upTo ?? seq, seq), head });
+    return this.#view(record);
+  }
+
+  /** What the agent said last; throws where nobody knows. */
+  last(ref: string): LastReply {
+    const record = this.#rooms.queries.resolve(ref);
+    const session = this.#view(record);
+    const told = this.#turns.lastReply(record.id);
+    if (told) return { session, reply: told.reply, cut: told.cut, at: told.toldAt, turn: told.turn, source: "hook" };
+    const profile = this.#rooms.profiles.find(record.agent);
+    const { conversation, cwd } = record;
+    const env = Object.entries(this.#rooms.envOf(record.id) ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const written =
+      profile?.transcript && conversation !== null
+        ? lastReplyIn(profile.transcript, { conversation, cwd, env: Object.fromEntries(env) })
+        : undefined;
+    if (written) return { session, reply: written.text, cut: false, at: written.at, turn: null, source: "transcript" };
+    throw unknownReply(record, profile?.hooks?.rules.some(({ reply }) => reply !== undefined) ?? false);
+  }
+
+  #since(record: SessionRecord, { actor, since }: { actor: Principal; since?: string | undefined }): Since {
+    const { looks, db, journal } = this.#rooms;
+    if (since !== undefined) return { seq: placeBefore(db, since, journal.cursor.seq), at: since, why: "asked", head: null };
+    const look = looks.of(record.id, actor);
+    if (look) return { seq: look.upTo, at: look.at, why: "looked", head: look.head };
+    return { seq: 0, at: record.createdAt, why: "began", head: null };
+  }
+
+  /** Turns that began or ended are among the changes of status, which are not indexed. */
+  #lastNews({ id, createdAt }: SessionRecord, seq: number): number | undefined {
+    const last = lastNews(this.#rooms.db, id, seq);
+    if (last !== undefined) return last;
+    const { began, ended } = this.#turns.since(id, { seq, at: createdAt, list: 0 });
+    return began + ended > 0 ? seq : undefined;
+  }
+
+  async #digest(record: SessionRecord, { head, ...since }: Since, how: { files: boolean; ms: number }): Promise<Digest> {
+    const { db, journal, messages } = this.#rooms;
+    const upTo = journal.cursor.seq;
+    const read = readNews(db, record.id, since.seq);
+    const events = read.slice(-MOST_NEWS);
+    const { limits, ...turns } = this.#turns.since(record.id, { ...since, list: LISTED_TURNS });
+    const checkpoints = ofType(events, "checkpoint.created");
+    const told: Omit<Digest, "work" | "news"> = {
+      session: this.#view(record),
+      since,
+      upTo,
+      turns,
+      answers: answersOf(events),
+      messages: idsOf(events, "message.").flatMap((id) => found(() => messages.get(id))),
+      approvals: this.#approvals(record.id, idsOf(events, "approval.")),
+      troubles: troublesOf(events, limits),
+      runs: runsOf(events),
+      checkpoints: checkpoints.map(({ data: { number, at, turn, files } }) => ({ number, at, turn, files })),
+      handovers: handoversOf(events),
+      more: read.length > MOST_NEWS,
+    };
+    const happened = events.length > 0 || turns.began + turns.ended > 0 || limits.length > 0;
+    const trees = how.files ? this.#trees(record.id, since.seq, checkpoints.at(-1)?.data) : undefined;
+    const from = { commit: head, at: since.at > record.createdAt ? since.at : record.createdAt };
+    const asked = { from, files: how.files && happened, trees };
+    const work = await this.#git(record, asked, how.ms);
+    return { ...told, work, news: happened || (work?.commitCount ?? 0) > 0 };
+  }
+
+  /** What waits also where it was asked before. */
+  #approvals(session: SessionId, ids: readonly string[]): Approval[] {
+    const { approvals } = this.#rooms;
+    const waiting = approvals.list({ all: false, sessions: [session] });
+    const before = waiting.filter(({ id }) => !ids.includes(id));
+    return [...before, ...ids.flatMap((id) => found(() => approvals.get(id)))];
+  }
+
+  /** What the last turn before and the last one since left, where both were kept. */
+  #trees(session: SessionId, seq: number, last: EventData<"checkpoint.created"> | undefined) {
+    if (!last) return undefined;
+    const first = checkpointsUpTo(this.#rooms.db, session, seq) ?? this.#firstCheckpoint(session);
+    return first && first.id === last.id ? { from: first.tree, to: last.tree, turn: last.turn } : undefined;
+  }
+
+  #firstCheckpoint(session: SessionId): EventData<"checkpoint.created"> | undefined {
+    const [first] = this.#rooms.journal.readAfter(0, 1, { session, types: ["checkpoint.created"] });
+    return first && (first.data as EventData<"checkpoint.created">);
+  }
+
+  async #git(record: SessionRecord, asked: Parameters<typeof workSince>[1], ms: number): Promise<WorkDone | null> {
+    try {
+      const options = { env: this.#rooms.envOf(record.id), signal: AbortSignal.timeout(ms) };
+      return (await workSince(this.#directory(record), asked, options)) ?? null;
+    } catch (error) {
+      log(`session ${record.id}: git does not tell what was done: ${describe(error)}`);
+      return null;
+    }
+  }
+
+  async #head(record: SessionRecord): Promise<string | null> {
+    const options = { env: this.#rooms.envOf(record.id), signal: AbortSignal.timeout(GIT_BRIEF_MS) };
+    return headOf(this.#directory(record), options).catch(() => null);
+  }
+
+  #view({ id }: SessionRecord): Session {
+    const [session] = this.#rooms.sessions.list({ names: [id] }).sessions;
+    if (!session) throw new HoldfastError("session_not_found", `session ${id} was removed`);
+    return session;
+  }
+
+  #directory({ cwd, workspace }: SessionRecord): string {
+    const place = workspace && this.#rooms.workspaces.get(workspace.id);
+    return place && place.removedAt === null ? place.path : cwd;
+  }
+}
+
+/** One that an event names, and a restored journal does not know any more, is left out. */
+function found<T>(get: () => T): T[] {
+  try {
+    return [get()];
+  } catch (error) {
+    if (HoldfastError.from(error).code.endsWith("_not_found")) return [];
+    throw error;
+  }
+}
+
+type Since = Digest["since"] & { head: string | null };
+
+function unknownReply({ name, kind, agent, turns }: SessionRecord, tells: boolean): HoldfastError {
+  if (kind === "shell") {
+    return new HoldfastError("reply_unknown", `${name} is a command, and nobody's answer`, {
+      hint: `read what it printed: holdfast logs ${name}`,
+    });
+  }
+  const screen = `read its screen: holdfast screen ${name}; or what it showed: holdfast logs ${name} --tail 40`;
+  if (!tells) return new HoldfastError("reply_unknown", `${agent} does not tell what it says`, { hint: screen });
+  const why =
+    turns === 0 ? `${name} has not had a turn yet` : `${name} has not told an answer: it is in its first turn, or its hooks are turned off`;
+  return new HoldfastError("reply_unknown", why, { hint: turns === 0 ? `say something to it: holdfast send ${name} TEXT` : screen });
+}

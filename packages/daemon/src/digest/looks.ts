@@ -1,0 +1,80 @@
+/**
+ * Up to where each principal has seen each session. A look is written down at most once a minute; later ones of the same minute are kept
+ * here and written when it is over, or when the daemon ends. One that dies in between tells somebody something twice.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { type Principal, type SessionId, unwritable } from "@holdfast/contract";
+import { describe, log } from "@holdfast/platform";
+import type { Journal } from "../journal/journal.ts";
+import { type Look, lookOf } from "../projection/looks.ts";
+
+const EVERY_MS = 60_000;
+
+interface Kept {
+  session: SessionId;
+  principal: Principal;
+  /** When it was last written, by a clock that nobody sets. */
+  writtenAt: number;
+  /** What is not written yet. */
+  look: Look | undefined;
+}
+
+export class Looks implements Disposable {
+  readonly #journal: Journal;
+  readonly #db: DatabaseSync;
+  readonly #kept = new Map<string, Kept>();
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: { journal: Journal; db: DatabaseSync; everyMs?: number }) {
+    this.#journal = options.journal;
+    this.#db = options.db;
+    this.#everyMs = options.everyMs ?? EVERY_MS;
+  }
+
+  of(session: SessionId, principal: Principal): Look | undefined {
+    return this.#kept.get(`${session} ${principal}`)?.look ?? lookOf(this.#db, session, principal);
+  }
+
+  /** Never back: who looks at two places at once has seen what the later one shows. */
+  note(session: SessionId, principal: Principal, { upTo, head }: { upTo: number; head: string | null }): void {
+    const last = this.of(session, principal);
+    if (last && last.upTo > upTo) return;
+    const key = `${session} ${principal}`;
+    const kept = this.#kept.get(key) ?? { session, principal, writtenAt: Number.NEGATIVE_INFINITY, look: undefined };
+    this.#kept.set(key, { ...kept, look: { upTo, head, at: new Date().toISOString() } });
+    this.#write(performance.now());
+  }
+
+  /** What is due; the rest at its time. */
+  #write(now: number): void {
+    let next = Number.POSITIVE_INFINITY;
+    for (const [key, kept] of this.#kept) {
+      const dueIn = kept.writtenAt + this.#everyMs - now;
+      if (dueIn <= 0 && kept.look) this.#append({ ...kept, look: kept.look });
+      if (dueIn > 0) next = Math.min(next, dueIn);
+      else if (kept.look) this.#kept.set(key, { ...kept, writtenAt: now, look: undefined });
+      else this.#kept.delete(key);
+    }
+    clearTimeout(this.#timer);
+    if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.#write(performance.now()), next).unref();
+  }
+
+  /** A journal that cannot be written keeps nobody from looking: they are told again. */
+  #append({ session, principal, look }: Kept & { look: Look }): void {
+    try {
+      const data = { upTo: look.upTo, head: look.head };
+      this.#journal.append({ type: "session.looked_at", actor: principal, session, data });
+    } catch (error) {
+      if (!unwritable(error)) throw error;
+      log(`not in the journal: ${principal} looked at session ${session}: ${describe(error)}`);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#write(Number.POSITIVE_INFINITY);
+    this.#kept.clear();
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,113 @@
+/** The events of a session that are news, and what of them makes which part of a digest. Pure but for the reading. */
+import type { DatabaseSync } from "node:sqlite";
+import type { AnyEvent, Digest, EventData, EventType, RunNews, SessionId, Trouble } from "@holdfast/contract";
+import { watched } from "../journal/database.ts";
+import { IS_NEWS } from "../journal/news.ts";
+
+/** More than anybody reads; a program that wants all of it reads the events. */
+export const MOST_NEWS = 1000;
+
+/** The newest after a place in the journal, oldest first; one more than are wanted says that there are more. */
+export function readNews(db: DatabaseSync, session: SessionId, seq: number, limit = MOST_NEWS + 1): AnyEvent[] {
+  const sql = `SELECT * FROM events WHERE session = ? AND seq > ? AND ${IS_NEWS} ORDER BY seq DESC LIMIT ?`;
+  const rows = watched(db, () => db.prepare(sql).all(session, seq, limit));
+  return rows.reverse().map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
+}
+
+/** The newest place with news after `seq`, if there is any. */
+export function lastNews(db: DatabaseSync, session: SessionId, seq: number): number | undefined {
+  const sql = `SELECT seq FROM events WHERE session = ? AND seq > ? AND ${IS_NEWS} ORDER BY seq DESC LIMIT 1`;
+  return watched(db, () => db.prepare(sql).get(session, seq))?.seq as number | undefined;
+}
+
+/** Checkpoints of the session's turns at or before a place, newest first: mostly one is enough. */
+export function checkpointsUpTo(db: DatabaseSync, session: SessionId, seq: number): EventData<"checkpoint.created"> | undefined {
+  const sql = `SELECT data FROM events WHERE session = ? AND seq <= ? AND ${IS_NEWS} AND type = 'checkpoint.created' ORDER BY seq DESC LIMIT 1`;
+  const row = watched(db, () => db.prepare(sql).get(session, seq));
+  return row && (JSON.parse(String(row.data)) as EventData<"checkpoint.created">);
+}
+
+/** The last place in the journal before a time. By halving: the journal is long, and times of day nearly never go back. */
+export function placeBefore(db: DatabaseSync, at: string, last: number): number {
+  const next = db.prepare("SELECT seq, at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1");
+  let [low, high] = [0, last];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2) + 1;
+    const event = watched(db, () => next.get(middle));
+    if (event && String(event.at) < at) low = Math.max(middle, event.seq as number);
+    else high = middle - 1;
+  }
+  return Math.min(low, last);
+}
+
+type Of<T extends EventType> = Omit<AnyEvent, "data"> & { data: EventData<T> };
+
+export function ofType<T extends EventType>(events: readonly AnyEvent[], type: T): Of<T>[] {
+  return events.filter((event) => event.type === type) as unknown as Of<T>[];
+}
+
+/** Ids that events of these types name, each once, in the order in which they came up. */
+export function idsOf(events: readonly AnyEvent[], prefix: string): string[] {
+  return [...new Set(events.flatMap(({ type, data }) => (type.startsWith(prefix) ? [String(data.id)] : [])))];
+}
+
+export function answersOf(events: readonly AnyEvent[]): Digest["answers"] {
+  return ofType(events, "session.replied").map(({ data }) => ({
+    turn: data.turn,
+    run: data.run,
+    at: data.toldAt,
+    text: data.reply,
+    cut: data.cut,
+  }));
+}
+
+export function troublesOf(events: readonly AnyEvent[], limits: readonly { at: string; text: string }[]): Trouble[] {
+  const troubles: Trouble[] = [
+    ...ofType(events, "session.turn_failed").map(({ data }) => ({ at: data.toldAt, kind: "turn_failed" as const, text: data.why })),
+    ...limits.map((limit) => ({ ...limit, kind: "rate_limit" as const })),
+    ...ofType(events, "recording.gap").map(({ at, data }) => ({ at, kind: "not_recorded" as const, text: data.why })),
+    ...ofType(events, "session.limit_exceeded").map(({ at, data }) => ({
+      at,
+      kind: "memory" as const,
+      text: `took ${data.used} bytes of memory, of ${data.allowed}`,
+    })),
+  ];
+  return troubles.sort((a, b) => a.at.localeCompare(b.at));
+}
+
+export function runsOf(events: readonly AnyEvent[]): RunNews[] {
+  return events.flatMap((event): RunNews[] => {
+    const { at, data } = event;
+    const run = Number(data.run ?? 1);
+    switch (event.type as EventType) {
+      case "session.created":
+        return [{ at, run, what: "began", text: `started by ${event.actor}` }];
+      case "session.run_created":
+        return [{ at, run, what: data.why as "restart", text: data.conversation === undefined ? "anew" : "with its conversation" }];
+      case "session.adopted":
+        return [{ at, run, what: "adopted", text: "found running without a record" }];
+      case "session.ended":
+        return [{ ...endOf(data as EventData<"session.ended">), run, at: String(data.endedAt) }];
+      case "session.restart_abandoned":
+        return data.why === "stopped" ? [] : [{ at, run, what: "given_up", text: String(data.why).replaceAll("_", " ") }];
+      default:
+        return [];
+    }
+  });
+}
+
+function endOf({ exit, cause }: EventData<"session.ended">): Pick<RunNews, "what" | "text"> {
+  const how = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
+  if (cause === "stopped") return { what: "stopped", text: how };
+  if (cause === "lost") return { what: "lost", text: "its keeper vanished" };
+  if (cause === "exited" && exit?.code === 0) return { what: "done", text: how };
+  return { what: "failed", text: cause === "exited" ? how : cause.replaceAll("_", " ") };
+}
+
+/** Somebody gave it to somebody else; what a newer Holdfast says of it more is left out. */
+export function handoversOf(events: readonly AnyEvent[]): Digest["handovers"] {
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  return events.flatMap(({ type, at, actor, data }) =>
+    (type as string) === "session.handed_over" ? [{ at, by: actor, to: text(data.to), note: text(data.note) }] : [],
+  );
+}

@@ -1,0 +1,38 @@
+/** Up to where each principal has seen each session, derived from `session.looked_at`. Goes with the session. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Principal, SessionId } from "@holdfast/contract";
+import { watched } from "../journal/database.ts";
+import type { Projection } from "../journal/journal.ts";
+import { insertRow } from "./sessions.ts";
+
+export const looksProjection: Projection = {
+  tables: ["looks"],
+  apply(db, event) {
+    const { session, at, actor } = event;
+    if (event.type === "session.looked_at") {
+      const { upTo, head } = event.data;
+      db.prepare("INSERT OR REPLACE INTO looks (session, principal, up_to, at, head) VALUES (?, ?, ?, ?, ?)").run(
+        session,
+        actor,
+        upTo,
+        at,
+        head,
+      );
+    } else if (event.type === "session.removed" || event.type === "session.snapshot") {
+      db.prepare("DELETE FROM looks WHERE session = ?").run(session);
+      if (event.type === "session.snapshot") for (const look of event.data.looks ?? []) insertRow(db, "looks", look);
+    }
+  },
+};
+
+export interface Look {
+  upTo: number;
+  at: string;
+  head: string | null;
+}
+
+export function lookOf(db: DatabaseSync, session: SessionId, principal: Principal): Look | undefined {
+  const sql = "SELECT up_to, at, head FROM looks WHERE session = ? AND principal = ?";
+  const row = watched(db, () => db.prepare(sql).get(session, principal));
+  return row && { upTo: row.up_to as number, at: row.at as string, head: row.head as string | null };
+}
