@@ -8,7 +8,7 @@ import { bytesOf, type Deleted } from "./recording/bytes.ts";
 import { deletedNote } from "./recording/deleted-note.ts";
 import { gapNote } from "./recording/gap-note.ts";
 import { RenderedLines } from "./render/rendered-lines.ts";
-import { tellViewed } from "./viewed.ts";
+import { tellLooked, tellViewed } from "./viewed.ts";
 import { writeOut } from "./write-out.ts";
 
 export interface LogOptions {
@@ -62,6 +62,8 @@ async function printRun(context: Context, options: LogOptions): Promise<{ sessio
   let reach = tail === undefined ? recording.bytes : Math.max(TAIL_BYTES_LEAST, tail * TAIL_BYTES_PER_LINE);
   const first = Math.max(recording.from, recording.begins);
   const missing = { from: recording.from, to: first, limitBytes: recording.limitBytes };
+  // Who follows leaves by a signal.
+  if (follow) await tellLooked(context, which.ref);
   for (;;) {
     const from = Math.max(first, recording.bytes - reach);
     const isAll = from === first;
@@ -80,6 +82,7 @@ async function printRun(context: Context, options: LogOptions): Promise<{ sessio
   }
   // What has ended meanwhile was followed to its end.
   if (recording.ended || follow) await tellViewed(context, which.ref);
+  await tellLooked(context, which.ref);
   return { session: recording.session, run: recording.run };
 }
 

@@ -1,3 +1,4 @@
+import type { Digest } from "@holdfast/contract/digest";
 import type { Context } from "./command.ts";
 
 /**
@@ -8,6 +9,18 @@ import type { Context } from "./command.ts";
 export async function tellViewed(context: Context, ref: string): Promise<void> {
   if (!isPerson()) return;
   await context.client.call("viewSession", { params: { ref }, body: {} }).catch(() => {});
+}
+
+/** A person has seen a session, as it is now or as a digest told it: the next digest goes on from there. */
+export async function tellLooked(context: Context, ref: string, seen: { upTo?: number; head?: string | null } = {}): Promise<void> {
+  if (context.json || !isPerson()) return;
+  await context.client.call("lookAtSession", { params: { ref }, body: seen }).catch(() => {});
+}
+
+/** What is new to a person. Nobody is kept from a session because that cannot be told. */
+export async function newsOf(context: Context, ref: string): Promise<Digest | undefined> {
+  if (!isPerson()) return undefined;
+  return context.client.call("getDigest", { params: { ref }, query: { brief: true } }).catch(() => undefined);
 }
 
 function isPerson(): boolean {

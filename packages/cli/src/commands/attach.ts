@@ -1,9 +1,14 @@
+import type { Digest } from "@holdfast/contract/digest";
 import type { AttachPlan } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { thisTerminal } from "../attaching.ts";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";
 import { oneName } from "../select.ts";
+import { newsOf, tellLooked } from "../viewed.ts";
+
+/** Lines, beside the one that says since when. */
+const MOST_NEWS = 5;
 
 export const command: Command = {
   name: "attach",
@@ -32,18 +37,24 @@ export const command: Command = {
         hint: `read it with: holdfast logs -f ${ref}, or holdfast screen ${ref}; or unset HOLDFAST_URL where the daemon runs`,
       });
     }
-    const plan = await context.client.call("attachSession", {
+    const attaching = context.client.call("attachSession", {
       params: { ref },
       body: { readOnly, from: context.json ? null : from, ...(context.json ? {} : { client: thisTerminal() }) },
     });
-    if (!context.json) return follow(context, plan, { readOnly });
+    const [plan, digest] = await Promise.all([attaching, context.json ? undefined : newsOf(context, ref)]);
+    if (!context.json) return follow(context, plan, { readOnly, digest });
     process.stdout.write(`${JSON.stringify(plan)}\n`);
     return 0;
   },
 };
 
 /** The terminal becomes what the plan says. */
-export async function follow(context: Context, plan: AttachPlan, { readOnly }: { readOnly: boolean }): Promise<number> {
+export async function follow(
+  context: Context,
+  plan: AttachPlan,
+  { readOnly, digest }: { readOnly: boolean; digest?: Digest | undefined },
+): Promise<number> {
+  await tellNews(context, plan.session.id, digest);
   if (plan.socket !== null) return attachNative(context, plan, { socket: plan.socket, readOnly });
   if (plan.command === null) return 0;
   // Inside another tmux it nests: without this, tmux would refuse.
@@ -55,10 +66,23 @@ export async function follow(context: Context, plan: AttachPlan, { readOnly }: {
   throw new HoldfastError("internal", "cannot become the session's client on this platform");
 }
 
+/** Before the screen is the session's: what it said meanwhile is read once one has left it again. */
+async function tellNews(context: Context, id: string, digest: Digest | undefined): Promise<void> {
+  if (digest?.news) {
+    const { drawn, newsLines, sinceText } = await import("../digest-text.ts");
+    const lines = newsLines(digest).slice(0, MOST_NEWS);
+    const shown = lines.map((line) => drawn(line, process.stderr.columns, process.stderr));
+    process.stderr.write(`${[`${sinceText(digest, Date.now())}:`, ...shown].join("\n")}\n`);
+  }
+  await tellLooked(context, id, digest ? { upTo: digest.upTo, head: digest.work?.head ?? null } : {});
+}
+
 async function attachNative(context: Context, plan: AttachPlan, options: { socket: string; readOnly: boolean }): Promise<number> {
   process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
   const { attachToHolder } = await import("../holder-attach.ts");
   const end = await attachToHolder({ ...options, detachBytes: plan.detachBytes, nextBytes: plan.nextBytes });
+  // Whoever leaves by a key has seen what happened meanwhile; of one whose terminal went away nobody knows.
+  if (end.how === "detached" || end.how === "next") await tellLooked(context, plan.session.id);
   if (end.how === "next") return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: options.readOnly });
   const how = { detached: "detached; it goes on", lost: "has lost its holder: holdfast show says more" };
   process.stdout.write(`${plan.session.name}: ${end.how === "ended" ? await endOf(end) : how[end.how]}\n`);

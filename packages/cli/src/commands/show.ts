@@ -1,15 +1,17 @@
+import type { Digest } from "@holdfast/contract/digest";
 import type { RecordingGap } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
 import { attachmentText } from "../attachment-text.ts";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
+import { sinceText, summary } from "../digest-text.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { gapSummary, gapText } from "../recording/gap-note.ts";
 import { oneName } from "../select.ts";
 import { statusCell, waitsFor } from "../status-text.ts";
 import { formatBytes } from "../table.ts";
-import { tellViewed } from "../viewed.ts";
+import { newsOf, tellLooked, tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "show",
@@ -25,19 +27,27 @@ export const command: Command = {
   async run(context) {
     const session = await context.client.call("getSession", { params: { ref: oneName(context, "show NAME") } });
     const { gaps } = await context.client.call("getRecording", { params: { ref: session.id }, query: {} });
-    process.stdout.write(`${context.json ? JSON.stringify({ ...session, recordingGaps: gaps }) : render(session, gaps)}\n`);
+    if (context.json) {
+      process.stdout.write(`${JSON.stringify({ ...session, recordingGaps: gaps })}\n`);
+      return 0;
+    }
+    const digest = await newsOf(context, session.id);
+    process.stdout.write(`${render(session, gaps, digest)}\n`);
+    await tellLooked(context, session.id, digest ? { upTo: digest.upTo, head: digest.work?.head ?? null } : {});
     // A program that polls is not somebody who looks.
-    if (!context.json && session.endedAt !== null && session.viewedAt === null) await tellViewed(context, session.id);
+    if (session.endedAt !== null && session.viewedAt === null) await tellViewed(context, session.id);
     return 0;
   },
 };
 
-function render(session: Session, gaps: readonly RecordingGap[]): string {
+function render(session: Session, gaps: readonly RecordingGap[], digest: Digest | undefined): string {
   const rows: [string, string | null][] = [
     ["name", session.name],
     ["id", session.id],
     ["status", statusCell(session)],
     ["waits for", waitsFor(session, Date.now()) || null],
+    ["news", digest?.news ? `${sinceText(digest, Date.now())}: ${summary(digest)}` : null],
+    ["", digest?.news ? `more: holdfast digest ${session.name}` : null],
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
     ["", session.status === "lost" ? LOST : null],
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],

@@ -1,0 +1,286 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { AnyEvent, Digest, NewToken, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { openTerminal } from "./attached.ts";
+import { eventually, TestHome } from "./home.ts";
+import { pullThePlug } from "./plug.ts";
+import { TestRepository } from "./repository.ts";
+
+const DIGEST_KEYS = "session since upTo news turns answers messages approvals troubles runs checkpoints handovers work more"
+  .split(" ")
+  .sort();
+
+/** A demo agent at rest in a worktree of its own. */
+async function demo(home: TestHome, name: string, ...flags: string[]): Promise<Session> {
+  await home.ok(["spawn", "demo", "--name", name, ...flags, "--", "--fast"]);
+  return home.until(name, ({ status }) => status === "idle");
+}
+
+async function asked(home: TestHome, name: string, prompt: string): Promise<void> {
+  await home.ok(["send", name, prompt, "--wait"]);
+}
+
+function digestOf(home: TestHome, name: string, ...flags: string[]): Promise<Digest> {
+  return home.json<Digest>(["digest", name, ...flags]);
+}
+
+/** As a person does it on a terminal. */
+async function lookedBy(home: TestHome, command: string, shows: string | RegExp): Promise<string> {
+  using terminal = openTerminal(home);
+  terminal.line(`clear; holdfast ${command}; echo "the"" end"`);
+  await terminal.shows(/^the end$/m);
+  return terminal.shows(shows);
+}
+
+async function looks(home: TestHome): Promise<AnyEvent[]> {
+  const lines = (await home.ok(["events", "--type", "session.looked_at"])).trim().split("\n");
+  return lines.filter(Boolean).map((line) => JSON.parse(line) as AnyEvent);
+}
+
+test("who comes back is told turns, the answer, messages, approvals, commits and files since they last looked, and after that nothing (SYM-07 resume)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const session = await home.json<Session>(["spawn", "demo", "--name", "api", "--worktree", "feature", "--", "--fast"], {
+    cwd: repository.path,
+  });
+  await home.until("api", ({ status }) => status === "idle");
+  await lookedBy(home, "digest api", "api · demo · idle");
+  const command = "echo new > b.txt && git add -A && git commit -qm 'add b' && echo more >> a.txt";
+  const sent = home.ok(["send", "api", `say I begin; tool shell ${command}; say all is done`, "--wait"]);
+  await home.until("api", ({ status }) => status === "waiting");
+  expect(await digestOf(home, "api")).toMatchObject({ approvals: [{ status: "open" }], turns: { began: 1, ended: 0 } });
+  await home.ok(["approvals", "allow", "api"]);
+  await sent;
+  const digest = await eventually(async () => {
+    const now = await digestOf(home, "api");
+    return now.checkpoints.length === 1 && now;
+  });
+  expect(Object.keys(digest).sort()).toEqual(DIGEST_KEYS);
+  expect(digest).toMatchObject({
+    session: { id: session.id },
+    since: { why: "looked" },
+    news: true,
+    turns: { began: 1, ended: 1, list: [{ turn: 1, run: 1 }] },
+    answers: [{ turn: 1, text: expect.stringContaining("all is done") }],
+    messages: [{ state: "replied" }],
+    approvals: [{ status: "allowed", text: expect.stringContaining("git commit") }],
+    troubles: [],
+    runs: [],
+    work: {
+      branch: "feature",
+      commitCount: 1,
+      commits: [{ subject: "add b", author: "Tester" }],
+      changed: { files: 2, insertions: 2, deletions: 0, untilTurn: 1 },
+    },
+    more: false,
+  });
+  const shown = await lookedBy(home, "digest api", "1 commit on feature; 2 files changed, +2 −0");
+  for (const line of [
+    "since you looked",
+    "1 turn,",
+    "│ all is done",
+    "approvals: 1 allowed",
+    "messages: 1 answered",
+    "add b",
+    "b.txt +1",
+  ]) {
+    expect(shown).toContain(line);
+  }
+  await lookedBy(home, "digest api", "nothing new");
+  expect(await digestOf(home, "api")).toMatchObject({
+    news: false,
+    turns: { began: 0, ended: 0 },
+    work: { commitCount: 0, changed: null },
+  });
+  // What was looked at is no matter of asking since a time.
+  expect(await digestOf(home, "api", "--since", "1h")).toMatchObject({ since: { why: "asked" }, news: true, turns: { began: 1 } });
+  expect(await digestOf(home, "api", "--since", "2099-01-01")).toMatchObject({ news: false });
+  expect((await home.cli(["digest", "api", "--since", "soon"])).code).toBe(2);
+});
+
+test("attach, show, logs and digest on a terminal are looks, once a minute in the journal; --json, a script and an agent's own are none", async () => {
+  await using home = new TestHome();
+  await demo(home, "api");
+  for (const args of [["digest"], ["digest", "api"], ["show", "api"], ["logs", "api"]]) await home.ok(args);
+  await lookedBy(home, "digest api --json", '"upTo"');
+  await lookedBy(home, "show api --json", '"id"');
+  using own = openTerminal(Object.assign(Object.create(home) as TestHome, { env: { ...home.env, HOLDFAST_SESSION: "x" } }));
+  own.line("holdfast show api; echo the''end");
+  await own.shows("theend");
+  expect(await looks(home)).toEqual([]);
+  expect(await digestOf(home, "api")).toMatchObject({ since: { why: "began", seq: 0 } });
+
+  await lookedBy(home, "show api", "demo");
+  expect(await looks(home)).toHaveLength(1);
+  for (const command of ["logs api", "digest"]) {
+    await asked(home, "api", "say a word");
+    expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 1 } });
+    await lookedBy(home, command, /\S/);
+    expect(await digestOf(home, "api"), command).toMatchObject({ turns: { began: 0 }, since: { why: "looked" } });
+  }
+  expect(await looks(home)).toHaveLength(1);
+  // One that ends writes what it kept; the next knows.
+  await home.ok(["down"]);
+  expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 0 }, since: { why: "looked" } });
+  expect(await looks(home)).toHaveLength(2);
+  expect(await home.session("api")).toMatchObject({ viewedAt: null });
+});
+
+test("what is news to one principal is old to another; a killed daemon costs nobody the look that was written", async () => {
+  await using home = new TestHome();
+  await demo(home, "api");
+  const { token } = await home.json<NewToken>(["token", "create", "--scope", "observer", "--name", "phone"]);
+  await lookedBy(home, "show api", "demo");
+  await home.killDaemon();
+  await asked(home, "api", "say one");
+  const of = async (env: Record<string, string> = {}) => home.json<Digest>(["digest", "api"], { env });
+  expect(await of()).toMatchObject({ since: { why: "looked" }, turns: { began: 1 } });
+  expect(await of({ HOLDFAST_TOKEN: token })).toMatchObject({ since: { why: "began" }, turns: { began: 1 } });
+  await lookedBy(home, `show api --json; HOLDFAST_TOKEN=${token} holdfast digest api`, "1 turn");
+  expect(await of({ HOLDFAST_TOKEN: token })).toMatchObject({ since: { why: "looked" }, turns: { began: 0 } });
+  expect(await of()).toMatchObject({ turns: { began: 1 } });
+});
+
+test("without a name each session with news is told, those that wait first; one without news is not", async () => {
+  await using home = new TestHome();
+  await demo(home, "old");
+  await lookedBy(home, "digest", "old · demo");
+  await home.ok(["spawn", "demo", "--name", "asks", "--prompt", "tool shell touch x", "--", "--fast"]);
+  await home.until("asks", ({ status }) => status === "waiting");
+  await demo(home, "new");
+  await asked(home, "new", "error 500").catch(() => {});
+  const { digests, more } = await home.json<{ digests: Digest[]; more: number }>(["digest"]);
+  expect(digests.map(({ session }) => session.name)).toEqual(["asks", "new"]);
+  expect(more).toBe(0);
+  expect(digests[1]).toMatchObject({ troubles: [{ kind: "turn_failed", text: "server_error" }], messages: [{ state: "failed" }] });
+  const text = await home.ok(["digest"]);
+  expect(text).toMatch(
+    /^asks · demo · waiting[\s\S]+waits for approval: Bash: touch x[\s\S]+^new · demo[\s\S]+a turn failed: server_error/m,
+  );
+  expect(text).not.toContain("old");
+  // Whoever waits is told again.
+  await lookedBy(home, "digest", "asks · demo");
+  const again = await home.json<{ digests: Digest[] }>(["digest"]);
+  expect(again.digests.map(({ session, news }) => [session.name, news])).toEqual([["asks", false]]);
+});
+
+test("of a session in a plain checkout, commits made in its directory are told, by what was checked out when somebody looked", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  await home.json<Session>(["run", "--name", "sh", "--", "sleep", "1000"], { cwd: repository.path });
+  await lookedBy(home, "show sh", "shell");
+  expect(await digestOf(home, "sh")).toMatchObject({ news: false, work: { branch: "main", commitCount: 0 } });
+  repository.commit({ "b.txt": "b\n" }, "second");
+  repository.git("commit", "--quiet", "--amend", "-m", "second, said better");
+  expect(await digestOf(home, "sh")).toMatchObject({
+    news: true,
+    work: { commitCount: 1, commits: [{ subject: "second, said better" }] },
+  });
+  await home.run("exec sleep 1000", "--name", "elsewhere");
+  expect((await digestOf(home, "elsewhere")).work).toBeNull();
+});
+
+test("a run that was lost, one that was resumed and one that failed are told", async () => {
+  await using home = new TestHome();
+  await demo(home, "api", "--host", "native");
+  await asked(home, "api", "say one");
+  await lookedBy(home, "show api", "demo");
+  await pullThePlug(home);
+  await home.ok(["resume", "api"]);
+  await home.until("api", ({ status }) => status === "idle");
+  const { runs } = await digestOf(home, "api");
+  expect(runs).toMatchObject([
+    { run: 1, what: "lost" },
+    { run: 2, what: "resume", text: "with its conversation" },
+  ]);
+  const text = await home.ok(["digest", "api"]);
+  expect(text).toContain("run 1 was lost");
+  expect(text).toContain("run 2: resumed with its conversation");
+  await home.run("exit 3", "--name", "cmd");
+  await home.ended("cmd");
+  expect(await home.ok(["digest", "cmd"])).toContain("it failed (exit code 3)");
+});
+
+test.each(["tmux", "native"])(
+  "attach on %s and show tell a person in a few lines what is new, and nothing when nothing is",
+  async (host) => {
+    await using home = new TestHome();
+    await demo(home, "api", "--host", host);
+    await lookedBy(home, "show api", "demo");
+    await asked(home, "api", "say the answer is forty-two");
+    const shown = await lookedBy(home, "show api", "1 turn");
+    expect(shown).toMatch(/^news +since you looked, \d+s ago: 1 turn, .*1 answer; 1 message answered\n +more: holdfast digest api$/m);
+    expect(await lookedBy(home, "show api", "demo")).not.toContain("news ");
+    await asked(home, "api", "say the sea is blue");
+    const file = path.join(home.root, "told");
+    using terminal = openTerminal(home);
+    terminal.line(`clear; holdfast attach api 2> ${file}`);
+    await terminal.shows(/Ctrl\+\\ detaches|> /);
+    await eventually(async () => (await digestOf(home, "api")).news === false);
+    terminal.keys("C-\\");
+    await terminal.shows("detached");
+    terminal.line(`clear; cat ${file}; wc -l < ${file}`);
+    const told = await terminal.shows(/^\d$/m);
+    expect(told).toMatch(/since you looked, \d+s ago:\n {2}1 turn, .*\n {2}│ the sea is blue\n {2}messages: 1 answered\n/);
+    expect(Number(/^(\d)$/m.exec(told)?.[1])).toBeLessThanOrEqual(6);
+    terminal.line(`clear; holdfast attach api 2> ${file}`);
+    await terminal.shows(/Ctrl\+\\ detaches|> /);
+    terminal.keys("C-\\");
+    await terminal.shows("detached");
+    terminal.line(`clear; wc -c < ${file}`);
+    await terminal.shows(/^0$/m);
+  },
+);
+
+test("last prints the agent's final answer as it told it, of a typed prompt too, also after its end and another daemon", async () => {
+  await using home = new TestHome();
+  await demo(home, "api");
+  const early = await home.cli(["last", "api"]);
+  expect([early.code, early.stderr]).toEqual([26, expect.stringContaining("holdfast send api")]);
+  await home.ok(["send", "api", "--no-enter", "say first; say second"]);
+  await home.ok(["keys", "api", "Enter"]);
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 1);
+  expect(await home.ok(["last", "api"])).toBe("first\nsecond\n");
+  const last = await home.json<Record<string, unknown>>(["last", "api"]);
+  expect(Object.keys(last).sort()).toEqual("session name reply at turn cut source".split(" ").sort());
+  expect(last).toMatchObject({ name: "api", reply: "first\nsecond", turn: 1, cut: false, source: "hook", at: expect.stringMatching(/Z$/) });
+  await asked(home, "api", "say third");
+  await home.ok(["stop", "api"]);
+  await home.killDaemon();
+  expect(await home.ok(["last", "api"])).toBe("third\n");
+});
+
+test("last says of a command, and of an agent that does not tell, how to read what it shows", async () => {
+  await using home = new TestHome();
+  const directory = path.join(home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, "config.toml"), '[agents.mine]\ncommand = ["sleep", "1000"]\n');
+  await home.run("exec sleep 1000", "--name", "cmd");
+  await home.json(["spawn", "mine", "--name", "m"]);
+  for (const [name, words] of [
+    ["cmd", ["is a command", "holdfast logs cmd"]],
+    ["m", ["mine does not tell what it says", "holdfast screen m"]],
+  ] as const) {
+    const { code, stderr } = await home.cli(["last", name]);
+    expect(code).toBe(26);
+    for (const word of words) expect(stderr).toContain(word);
+  }
+});
+
+test("what an agent says does nothing to the terminal of who reads it", async () => {
+  await using home = new TestHome();
+  await demo(home, "api");
+  const sent = home.ok(["send", "api", "--wait", "tool shell printf 'begin\\033]0\\073taken\\007 \\342\\200\\256end'; say so"]);
+  await home.until("api", ({ status }) => status === "waiting");
+  await home.ok(["approvals", "allow", "api"]);
+  await sent;
+  expect((await home.json<{ reply: string }>(["last", "api"])).reply).toContain("begin\u001b]0;taken\u0007 \u202eend");
+  const raw = path.join(home.root, "raw");
+  using terminal = openTerminal(home);
+  terminal.line(`clear; holdfast last api > ${raw}; holdfast last api; holdfast digest api`);
+  const shown = await terminal.shows("│ so");
+  expect(shown.match(/begin.\]0;taken. .end/g)).toHaveLength(2);
+  expect(terminal.tmux("display-message", "-p", "-t", "terminal", "#{pane_title}")).not.toContain("taken");
+  expect(readFileSync(raw, "utf8")).toContain("\u202e");
+});
