@@ -123,8 +123,11 @@ function onlyCommand(name) {
   const contents = `export const COMMANDS = {${entry}};\nexport const findCommand = (name) => (Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined);\n`;
   return {
     name: `only ${name}`,
-    setup: (builder) =>
-      builder.onLoad({ filter: /cli[\\/]src[\\/]registry\.ts$/ }, () => ({ contents, loader: "ts", resolveDir: path.dirname(file) })),
+    setup(builder) {
+      builder.onLoad({ filter: /cli[\\/]src[\\/]registry\.ts$/ }, () => ({ contents, loader: "ts", resolveDir: path.dirname(file) }));
+      // What is sent to another machine is sent by the whole CLI: see script/entry.cjs.
+      builder.onLoad({ filter: /cli[\\/]src[\\/]far[\\/]far\.ts$/ }, () => ({ contents: "export {};", loader: "ts" }));
+    },
   };
 }
 

@@ -11,7 +11,10 @@ if (parseInt(version, 10) < 24) {
   process.exit(12);
 }
 var fs = require("node:fs");
-var command = /^[a-z_]+$/.test(process.argv[2] || "") ? process.argv[2] : "other";
+var first = process.argv[2] || "";
+// For another machine: `-H` stands before the command, or HOLDFAST_MACHINE is set for all of them.
+var far = process.env.HOLDFAST_MACHINE || first.indexOf("-H") === 0 || first.indexOf("--machine") === 0;
+var command = far ? "far" : /^[a-z_]+$/.test(first) ? first : "other";
 var file = __dirname + "/cli." + command + ".cjs";
 if (!fs.existsSync(file)) file = __dirname + "/cli.cjs";
 var kept = placeOfCode();

@@ -4,6 +4,7 @@ const ENVIRONMENT = [
   ["HOLDFAST_HOME", "where all state is kept. Default: $XDG_STATE_HOME/holdfast, else ~/.local/state/holdfast."],
   ["HOLDFAST_TOKEN", "act under this token; set inside every run, where holdfast acts as the session. Empty: as yourself."],
   ["HOLDFAST_URL", "the daemon at this TCP address (holdfast up --listen) in place of the home's own; needs a token."],
+  ["HOLDFAST_MACHINE", "the machine that every command is for, as with -H."],
   ["HOLDFAST_NODE", "the Node to run on, where the first one on PATH is not the right one. Node 24 or newer is needed."],
   ["XDG_CONFIG_HOME", "where holdfast/config.toml is looked for. Default: ~/.config."],
   ["NO_COLOR", "no colours."],
@@ -22,7 +23,7 @@ const FILES = [
   [
     "~/.config/holdfast/config.toml",
     'configuration, in TOML; all of it may be left out: detach_key = "C-\\\\", recording_limit = "64M", and in [prune] age = "30d", size = "10G" and ' +
-      'every = "1h". In [agents.NAME], agents of your own: command, prompt, and more. holdfast doctor says what in it makes no sense.',
+      'every = "1h". In [agents.NAME], agents of your own: command, prompt, and more. In [machines.NAME], machines for -H: ssh (what ssh is given) and command (in place of holdfast there). holdfast doctor says what in it makes no sense.',
   ],
   ["/tmp/holdfast-UID/", "sockets, by which commands reach the daemon and the daemon what keeps the sessions. Only you can open them."],
 ];
@@ -35,7 +36,7 @@ export function manPage({ commands, errors, version, commonFlags }) {
     text("holdfast - keeps AI coding agents running"),
     section("SYNOPSIS"),
     ".B holdfast",
-    text("COMMAND [ARGUMENTS] [FLAGS]"),
+    text("[-H MACHINE] COMMAND [ARGUMENTS] [FLAGS]"),
     section("DESCRIPTION"),
     text(
       "Starts agents and other commands in the background, in terminals of their own. Close the terminal, and they go on; come back, and find " +
@@ -48,6 +49,14 @@ export function manPage({ commands, errors, version, commonFlags }) {
     ...visible.flatMap(commandLines),
     section("FLAGS OF EVERY COMMAND"),
     ...Object.entries(commonFlags).flatMap(flagLines),
+    section("ANOTHER MACHINE"),
+    ...item([
+      "-H, --machine MACHINE",
+      "Before the command: done by the holdfast of that machine, through ssh(1). MACHINE is user@machine, a name of ~/.ssh/config, " +
+        "ssh://user@machine:port, or a table [machines.NAME] of config.toml. Directories and files are those of that machine. attach, next, logs -f, " +
+        "events -f, wait, ls --watch, approvals watch and send --wait go on where they were when the connection breaks. Exit status 255: the " +
+        "connection broke under another command.",
+    ]),
     section("ENVIRONMENT"),
     ...ENVIRONMENT.flatMap(item),
     section("FILES"),

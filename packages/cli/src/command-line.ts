@@ -102,7 +102,10 @@ function notPassedOn(command: Command, argument: string): HoldfastError {
 function refused(error: NodeJS.ErrnoException, of: { command: Command; flags: Readonly<Record<string, Flag>> }): HoldfastError {
   const written = (/--[^\s'<=]+/.exec(error.message) ?? /-[^\s',]/.exec(error.message))?.[0] ?? error.message;
   const name = written.replace(/^--/, "");
-  const hint = `see: holdfast ${of.command.name} --help`;
+  const isMachine = written === "-H" || written === "--machine";
+  const hint = isMachine
+    ? `it stands before the command: holdfast -H MACHINE ${of.command.name}`
+    : `see: holdfast ${of.command.name} --help`;
   if (error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const candidates = Object.keys(of.flags).filter((flag) => flag[0] === name[0]);
     return new HoldfastError("usage", `${of.command.name} has no flag ${written}`, {

@@ -162,7 +162,7 @@ async function sayWhenLate<R>(home: Home, reply: Promise<R>): Promise<R> {
  * Who follows a daemon must not start it again when somebody has ended it: it takes its file away, as the last thing it does. One that
  * was killed has left it behind; one that is replaced is followed by another.
  */
-async function fateOfDaemon(home: Home): Promise<"there" | "killed" | "ended"> {
+export async function fateOfDaemon(home: Home): Promise<"there" | "killed" | "ended"> {
   const { recordedDaemon } = await import("./end-daemon.ts");
   const deadline = performance.now() + REPLACED_MS;
   while (!existsSync(home.daemonFile)) {
@@ -221,7 +221,7 @@ export function isRefused(error: unknown): boolean {
   return error instanceof HoldfastError && (error.code === "forbidden" || error.code === "unauthenticated");
 }
 
-function ended(): HoldfastError {
+export function ended(): HoldfastError {
   return new HoldfastError("daemon_ended", "the daemon has been ended", { hint: "holdfast up starts it again" });
 }
 

@@ -12,7 +12,7 @@ const PROTOCOL = 1;
 
 const ENTER = "\x1b[?1049h\x1b[2J\x1b[H";
 /** All that a program may have switched on, off again; then the screen that was there before. */
-const LEAVE =
+export const LEAVE =
   "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4;0m\x1b[<99u\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
 
 export type AttachEnd = { how: "detached" | "lost" | "next" } | { how: "ended"; status: string | undefined; signal: string | undefined };

@@ -5,16 +5,10 @@
 import { existsSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { openHome } from "@holdfast/platform/home";
+import type { HoldfastClient } from "@holdfast/sdk/client";
 import { parseCommandLine } from "./command-line.ts";
 import { connect } from "./connect.ts";
 import { findCommand } from "./registry.ts";
-
-// A reader that has seen enough (`holdfast logs x | head`) is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  process.stderr.write(`holdfast: cannot write the output: ${error.message}\n`);
-  process.exit(1);
-});
 
 main(process.argv.slice(2)).then(
   (code) => {
@@ -24,11 +18,30 @@ main(process.argv.slice(2)).then(
   },
   async (thrown: unknown) => {
     const { printError } = await import("./print-error.ts");
-    process.exitCode = printError(HoldfastError.from(thrown), { json: asksForJson(process.argv.slice(2)) });
+    const error = HoldfastError.from(thrown);
+    const isMisread = error.code === "usage" && process.env.HOLDFAST_CALLER;
+    const told = isMisread ? (await import("./far/caller.ts")).withCaller(error, process.env.HOLDFAST_CALLER) : error;
+    process.exitCode = printError(told, { json: asksForJson(process.argv.slice(2)) });
   },
 );
 
 async function main(argv: string[]): Promise<number> {
+  const first = argv[0] ?? "";
+  if (!first.startsWith("-H") && !first.startsWith("--machine") && !process.env.HOLDFAST_MACHINE) return runHere(argv);
+  const { goFar } = await import("./far/far.ts");
+  const way = await goFar(argv);
+  return "code" in way ? way.code : runHere(way.argv, way.client);
+}
+
+/** On the daemon of this machine, or of the one that the client speaks to. */
+async function runHere(argv: string[], far?: HoldfastClient): Promise<number> {
+  // A reader that has seen enough (`holdfast logs x | head`) is no failure.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    process.stderr.write(`holdfast: cannot write the output: ${error.message}\n`);
+    process.exit(1);
+  });
+  if (process.env.HOLDFAST_SCREEN) (await import("./far/screen.ts")).takeScreen(process.env.HOLDFAST_SCREEN);
   const [name, ...args] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     const { printHelp } = await import("./help.ts");
@@ -47,11 +60,11 @@ async function main(argv: string[]): Promise<number> {
   }
   const home = openHome();
   const json = line.flags.has("json");
-  using client = connect(home, { onlyReads: command.onlyReads === true, stops: command.stops === true, quiet: json });
+  using client = far ?? connect(home, { onlyReads: command.onlyReads === true, stops: command.stops === true, quiet: json });
   try {
     return (await command.run({ ...line, json, home, client })) ?? 0;
   } finally {
-    if (!json && !command.hidden && existsSync(home.notice)) {
+    if (!json && !far && !command.hidden && existsSync(home.notice)) {
       (await import("./show-notice.ts")).showNotice(home.notice, { seen: command.name === "status" });
     }
   }

@@ -7,8 +7,12 @@ import { HoldfastError } from "@holdfast/contract/errors";
 const MOST_MISHAPS = 5;
 const FIRST_PAUSE_MS = 50;
 
+/** Mishaps so far apart have nothing to do with each other: who follows a quiet session for days meets many. */
+const CALM_MS = 60_000;
+
 export class Patience {
   #mishaps = 0;
+  #last = 0;
 
   /** Something came: what goes wrong next is another mishap. */
   renew(): void {
@@ -17,6 +21,9 @@ export class Patience {
 
   /** Returns when it is worth trying again; throws what cannot be mended by that. */
   async bear(error: unknown): Promise<void> {
+    const now = performance.now();
+    if (now - this.#last > CALM_MS) this.#mishaps = 0;
+    this.#last = now;
     const canMend = !(error instanceof HoldfastError) || error.code === "daemon_unreachable" || error.code === "cursor_gone";
     if (!canMend || ++this.#mishaps > MOST_MISHAPS) throw error;
     await this.pause();

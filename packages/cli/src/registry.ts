@@ -47,6 +47,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   backup: () => import("./commands/backup.ts"),
   version: () => import("./commands/version.ts"),
   completion: () => import("./commands/completion.ts"),
+  __wire: () => import("./commands/wire.ts"),
   __complete: () => import("./commands/complete.ts"),
 };
 

@@ -102,6 +102,10 @@ export const ERRORS = {
   context_changed: { http: 409, exit: 6, what: "Somebody changed the file of the Working Context since it was read; nothing was written." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },
   file_unusable: { http: 500, exit: 14, what: "The file cannot be written where it was asked for." },
+  machine_unreachable: { http: 503, exit: 40, what: "The other machine could not be reached by ssh, or not any more." },
+  machine_refused: { http: 403, exit: 41, what: "The other machine let nobody in by ssh, or its host key is not the one that is known." },
+  machine_without_holdfast: { http: 503, exit: 42, what: "There is no holdfast on the other machine, or none that was found." },
+  machine_other_version: { http: 426, exit: 11, what: "The other machine's holdfast is of another version, and this needs the same." },
   not_a_terminal: { http: 400, exit: 15, what: "The command needs a terminal on standard input and output." },
 } as const satisfies Record<string, { http: number; exit: number; what: string }>;
 

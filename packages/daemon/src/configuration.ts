@@ -3,9 +3,8 @@
  * that makes no sense is refused, by name.
  */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
-import { durationMs, isMissing, sizeBytes } from "@holdfast/platform";
+import { configurationFile, durationMs, isMissing, sizeBytes } from "@holdfast/platform";
 import { parse } from "smol-toml";
 import { MCP_KEYS } from "./agent/mcp.ts";
 import { AGENT_KEYS } from "./agent/user-profiles.ts";
@@ -66,10 +65,6 @@ const KEY = /^(?:[CM]-[!-&(-~]|F(?:[1-9]|1[0-2]))$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export function configurationFile(env: Environment = process.env): string {
-  return join(env.XDG_CONFIG_HOME || join(env.HOME ?? "/", ".config"), "holdfast", "config.toml");
-}
-
 /** As without a file: for who must go on when it cannot be read. */
 export function defaultConfiguration(env: Environment = process.env): Configuration {
   return { ...DEFAULTS, file: configurationFile(env), isThere: false };
@@ -86,7 +81,13 @@ export function readConfiguration(env: Environment = process.env): Configuration
     throw new HoldfastError("usage", `${path} cannot be read: ${(error as Error).message}`, { hint, cause: error });
   }
   const values = parseToml(path, text);
-  const known: KnownKeys = { agents: { [EACH]: AGENT_KEYS }, approvals: true, mcp: { [EACH]: { ...MCP_KEYS } } };
+  const known: KnownKeys = {
+    agents: { [EACH]: AGENT_KEYS },
+    approvals: true,
+    mcp: { [EACH]: { ...MCP_KEYS } },
+    // The CLI's own: how it reaches other machines.
+    machines: { [EACH]: { ssh: true, command: true } },
+  };
   const table = new Table({ path, text, values, known });
   const prune = table.table("prune");
   const decided = {

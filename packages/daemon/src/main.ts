@@ -19,6 +19,7 @@ import {
   VERSION,
 } from "@holdfast/contract";
 import {
+  configurationFile,
   describe,
   EXIT_ALREADY_RUNNING,
   type Home,
@@ -52,7 +53,7 @@ import { workspaceEndHandlers } from "./api/workspace-end-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import { readRules } from "./approval/rules.ts";
-import { configurationFile, defaultConfiguration, readConfiguration } from "./configuration.ts";
+import { defaultConfiguration, readConfiguration } from "./configuration.ts";
 import { Digests } from "./digest/digests.ts";
 import { Looks } from "./digest/looks.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";

@@ -148,8 +148,19 @@ export function secureHome(home: Home): void {
  * link, belongs to another user or can be entered by others is refused, never used and never repaired.
  */
 export function secureSocketDirectory(home: Home): void {
-  const parent = home.socketDirectory.slice(0, home.socketDirectory.lastIndexOf("/"));
-  for (const directory of [parent, home.socketDirectory]) {
+  secure(home.socketDirectory);
+}
+
+/** For the sockets through which commands share connections to other machines: they belong to no home. */
+export function secureSshDirectory(): string {
+  const directory = `/tmp/holdfast-${process.getuid?.() ?? 0}/ssh`;
+  secure(directory);
+  return directory;
+}
+
+function secure(wanted: string): void {
+  const parent = wanted.slice(0, wanted.lastIndexOf("/"));
+  for (const directory of [parent, wanted]) {
     try {
       mkdirSync(directory, { mode: 0o700 });
     } catch (cause) {
@@ -183,7 +194,7 @@ function checkPrivate(directory: string): void {
 }
 
 /** 64-bit FNV-1a in hex: names a directory, protects nothing; importing node:crypto costs the CLI milliseconds. */
-function shortHash(text: string): string {
+export function shortHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   return hash.toString(16).padStart(16, "0");

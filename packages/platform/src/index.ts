@@ -1,4 +1,5 @@
 export * from "./clock.ts";
+export * from "./configuration-file.ts";
 export * from "./daemon-launch.ts";
 export * from "./door.ts";
 export * from "./edit-distance.ts";

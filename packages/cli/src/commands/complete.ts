@@ -18,15 +18,32 @@ export const command: Command = {
   passesOn: true,
   examples: [["holdfast __complete stop b", "names that begin with b"]],
   async run(context) {
-    const found = await candidates(context, context.rest);
+    // Whatever is wrong with the line, it is told when it is run.
+    const found = await candidates(context, context.rest).catch(() => []);
     if (found.length > 0) process.stdout.write(`${found.join("\n")}\n`);
     return 0;
   },
 };
 
 async function candidates(context: Context, words: readonly string[]): Promise<string[]> {
+  const isMachine = words.length === 2 && (words[0] === "-H" || words[0] === "--machine");
+  if (isMachine) return (await (await import("../far/complete.ts")).machineNames()).filter((name) => name.startsWith(words[1] ?? ""));
+  const isFar = words[0]?.startsWith("-") || process.env.HOLDFAST_MACHINE;
+  if (!isFar || words.length === 1) return candidatesHere(words, (what, before) => values(context, what, before));
+  const { name, rest } = (await import("../far/machine.ts")).splitMachine(words);
+  if (name === undefined) return [];
+  return candidatesHere(rest, async (what, before) => {
+    if (!ASKED.has(what)) return values(context, what, before);
+    return (await import("../far/complete.ts")).farCandidates(name, rest);
+  });
+}
+
+type Values = (what: Completion, before?: readonly string[]) => Promise<string[]>;
+
+async function candidatesHere(words: readonly string[], values: Values): Promise<string[]> {
   const [name = "", ...args] = words;
   const names = [...Object.keys(COMMANDS).filter((known) => !known.startsWith("__")), "help"];
+  if (args.length === 0 && name.startsWith("-")) return ["--machine", "--help", "--version"].filter((flag) => flag.startsWith(name));
   if (args.length === 0) return names.filter((known) => known.startsWith(name));
   if (name === "help") return args.length === 1 ? names.filter((known) => known.startsWith(args[0] ?? "")) : [];
   const load = findCommand(name);
@@ -42,10 +59,10 @@ async function candidates(context: Context, words: readonly string[]): Promise<s
   const before = flags[args.at(-2)?.replace(/^--/, "") ?? ""];
   const all =
     before?.value && args.at(-2)?.startsWith("--")
-      ? await values(context, before.complete ?? "nothing")
+      ? await values(before.complete ?? "nothing")
       : current.startsWith("-")
         ? Object.keys(flags).map((flag) => `--${flag}`)
-        : await values(context, command.arguments ?? "nothing", args.slice(0, -1));
+        : await values(command.arguments ?? "nothing", args.slice(0, -1));
   return all.filter((word) => word.startsWith(current));
 }
 

@@ -5,7 +5,7 @@ import type { Command } from "../command.ts";
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_holdfast() {
   local IFS=$'\\n'
-  COMPREPLY=($("\${COMP_WORDS[0]}" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  COMPREPLY=($("\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
   [ "\${#COMPREPLY[@]}" -gt 0 ] || COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -F _holdfast holdfast hold
@@ -13,7 +13,7 @@ complete -F _holdfast holdfast hold
   zsh: `#compdef holdfast hold
 _holdfast() {
   local -a found
-  found=("\${(@f)$("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("\${(@f)$("\${words[1]}" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "\${found[1]}" ]]; then compadd -a found; else _files; fi
 }
 compdef _holdfast holdfast hold
@@ -21,7 +21,7 @@ compdef _holdfast holdfast hold
   fish: `function __holdfast_complete
   set -l words (commandline -opc)
   set -e words[1]
-  set -l found (holdfast __complete $words (commandline -ct) 2>/dev/null)
+  set -l found (holdfast __complete -- $words (commandline -ct) 2>/dev/null)
   if test (count $found) -gt 0
     printf '%s\\n' $found
   else

@@ -6,6 +6,7 @@
  * each, so that a slow one (`stop` with its grace period) holds nobody up. Each stream has a connection of its own.
  */
 import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
 import { bearer } from "../bearer.ts";
@@ -16,23 +17,32 @@ const MOST_CONNECTIONS = 128;
 
 /** Acts as the token's principal; without one given, as the one in HOLDFAST_TOKEN, so that inside a run it acts as the session. */
 export function unixTransport(path: string, options: { token?: string | undefined } = { token: process.env.HOLDFAST_TOKEN }): Transport {
+  return wireTransport(() => open(path), options);
+}
+
+/** What a daemon is spoken to on: a Unix socket, or something that leads to one. Errors arrive as an early close. */
+export type Wire = Duplex & { ref(): unknown; unref(): unknown };
+
+/** The same on wires of another kind, of which each call opens one. */
+export function wireTransport(open: () => Promise<Wire>, options: { token?: string | undefined }): Transport {
   const authorization = bearer(options.token);
   const head = (request: WireRequest, connection: "keep-alive" | "close") => headOf(request, { connection, authorization });
-  const idle: Socket[] = [];
+  const idle: Wire[] = [];
   const waiting: (() => void)[] = [];
   let busy = 0;
 
   const exchange = async (request: WireRequest): Promise<WireReply> => {
     request.signal?.throwIfAborted();
     const reused = takeOpen(idle);
-    const socket = reused ?? (await open(path));
+    const socket = reused ?? (await open());
     const abort = () => socket.destroy();
     request.signal?.addEventListener("abort", abort);
     try {
       request.signal?.throwIfAborted();
       socket.write(head(request, "keep-alive") + (request.body ?? ""));
       const reply = await readReply(socket);
-      idle.push(socket.unref());
+      socket.unref();
+      idle.push(socket);
       return reply;
     } catch (error) {
       socket.destroy();
@@ -59,7 +69,7 @@ export function unixTransport(path: string, options: { token?: string | undefine
     },
     async stream(request): Promise<WireStream> {
       request.signal?.throwIfAborted();
-      const socket = await open(path);
+      const socket = await open();
       const abort = () => socket.destroy();
       request.signal?.addEventListener("abort", abort);
       socket.once("close", () => request.signal?.removeEventListener("abort", abort));
@@ -79,7 +89,7 @@ export function unixTransport(path: string, options: { token?: string | undefine
   };
 }
 
-function takeOpen(idle: Socket[]): Socket | undefined {
+function takeOpen(idle: Wire[]): Wire | undefined {
   for (let socket = idle.pop(); socket; socket = idle.pop()) if (!socket.destroyed) return socket;
   return undefined;
 }
@@ -115,7 +125,7 @@ interface Head {
   rest: Buffer;
 }
 
-function readReply(socket: Socket): Promise<WireReply> {
+function readReply(socket: Wire): Promise<WireReply> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -154,7 +164,7 @@ function readReply(socket: Socket): Promise<WireReply> {
   });
 }
 
-async function readStream(socket: Socket, signal: AbortSignal | undefined): Promise<WireStream> {
+async function readStream(socket: Wire, signal: AbortSignal | undefined): Promise<WireStream> {
   const source = piecesOf(socket);
   let received = Buffer.alloc(0);
   for (;;) {
@@ -181,7 +191,7 @@ async function* rest(
   }
 }
 
-async function* piecesOf(socket: Socket): AsyncGenerator<Buffer> {
+async function* piecesOf(socket: Wire): AsyncGenerator<Buffer> {
   try {
     for await (const piece of socket) yield piece as Buffer;
   } catch {
@@ -199,6 +209,6 @@ function parseHead(bytes: Buffer): Head | undefined {
   return { status: Number(status), length: length === undefined ? undefined : Number(length), rest: bytes.subarray(end + 4) };
 }
 
-function cutOff(socket: Socket): HoldfastError {
+function cutOff(socket: Wire): HoldfastError {
   return new HoldfastError("daemon_unreachable", "the daemon ended before it answered", { cause: socket.errored ?? undefined });
 }

@@ -1,0 +1,85 @@
+/**
+ * A client of a far daemon for commands that follow. Connections come and go under it: a question is asked again on the next one, a stream
+ * that breaks is for the command to open again where it was. What changes something is sent again only if it did not get there.
+ */
+import { HoldfastError } from "@holdfast/contract/errors";
+import { HoldfastClient } from "@holdfast/sdk/client";
+import type { WireRequest } from "@holdfast/sdk/transport";
+import { wireTransport } from "@holdfast/sdk/transport/unix";
+import type { Machine } from "./machine.ts";
+import { pauseAfter } from "./pause.ts";
+import { openWire } from "./wire.ts";
+
+/** Nobody is there to give up, and a script must not hang for ever. */
+const UNWATCHED_MS = 10 * 60_000;
+
+export function farClient(machine: Machine): HoldfastClient {
+  let served = false;
+  let isLost = false;
+  let isOver = false;
+  const wires = wireTransport(async () => openWire(machine, { again: served }), { token: undefined });
+  /** ssh hears of Ctrl+C too, and must not be missed for it. */
+  const onInterrupt = () => {
+    isOver = true;
+    process.off("SIGINT", onInterrupt);
+    if (process.listenerCount("SIGINT") === 0) process.kill(process.pid, "SIGINT");
+  };
+  process.on("SIGINT", onInterrupt);
+  const tellLost = () => {
+    if (!isLost) process.stderr.write(`holdfast: the connection to ${machine.name} is lost; trying again, Ctrl+C gives up\n`);
+    isLost = true;
+  };
+  /** A stream that breaks is opened again by who reads it. */
+  const watched = async function* (chunks: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+    try {
+      yield* chunks;
+    } catch (error) {
+      const isBroken = error instanceof HoldfastError && (error.cause as { code?: unknown } | undefined)?.code === "machine_unreachable";
+      if (isBroken && !isOver && !signal?.aborted) tellLost();
+      throw error;
+    }
+  };
+  const attempt = async <R>(request: WireRequest, send: () => Promise<R>): Promise<R> => {
+    let since: number | undefined;
+    for (let mishaps = 0; ; mishaps++) {
+      try {
+        const reply = await send();
+        if (isLost) process.stderr.write(`holdfast: connected to ${machine.name} again\n`);
+        served = true;
+        isLost = false;
+        return reply;
+      } catch (error) {
+        if (isOver || request.signal?.aborted || !served || !canMend(error, request)) throw inFarWords(error, machine);
+        since ??= performance.now();
+        if (!process.stderr.isTTY && performance.now() - since > UNWATCHED_MS) throw error;
+        tellLost();
+        await pauseAfter(mishaps, request.signal);
+      }
+    }
+  };
+  return new HoldfastClient({
+    request: (request) => attempt(request, () => wires.request(request)),
+    async stream(request) {
+      const { status, chunks } = await attempt(request, () => wires.stream(request));
+      return { status, chunks: watched(chunks, request.signal) };
+    },
+    close() {
+      process.off("SIGINT", onInterrupt);
+      wires.close();
+    },
+  });
+}
+
+function canMend(error: unknown, { method }: WireRequest): boolean {
+  if (!(error instanceof HoldfastError)) return false;
+  return error.code === "machine_unreachable" || (method === "GET" && error.code === "daemon_unreachable");
+}
+
+/** The wire broke under a request that changes something: who sent it must look. */
+function inFarWords(error: unknown, { name }: Machine): unknown {
+  if (!(error instanceof HoldfastError) || error.code !== "daemon_unreachable") return error;
+  return new HoldfastError("machine_unreachable", `the connection to ${name} broke before it answered; whether it was done is not known`, {
+    hint: `look: holdfast -H ${name} ls`,
+    cause: error,
+  });
+}

@@ -1,0 +1,76 @@
+/**
+ * The one line that sshd hands to the far user's login shell, whichever that is. Nothing in it means anything to a shell but one pair of
+ * quotes that bash, zsh, fish, csh and the POSIX ones read alike: what is to be done there is written in octal, and a POSIX shell reads that.
+ */
+import { HoldfastError } from "@holdfast/contract/errors";
+import { shellQuote } from "@holdfast/platform/shell";
+
+/** No word of a command line may be longer on Linux, and the far shell gets this line as one word. */
+const LONGEST = 128 * 1024 - 1;
+
+/** What is started there gets its caller's environment: it must be the one that a person who logs in has. */
+const STARTS: ReadonlySet<string> = new Set(["run", "spawn", "resume", "restore", "fork", "agents", "workspace"]);
+
+export interface FarCall {
+  /** As the person called it. */
+  machine: string;
+  /** In place of `holdfast`, in the far shell's words: from config.toml. */
+  command: string | undefined;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** For a far end that has no locale at all. */
+  locale: string | undefined;
+}
+
+export function farLine(call: FarCall): string {
+  const line = `exec sh -c 'eval "$(printf %b "$1")"' holdfast '${octal(script(call))}'`;
+  if (Buffer.byteLength(line) <= LONGEST) return line;
+  throw new HoldfastError("usage", "the arguments are too long to be sent over ssh", {
+    hint: "a long text can come from standard input: holdfast -H MACHINE send NAME - < FILE",
+  });
+}
+
+function octal(text: string): string {
+  return Array.from(Buffer.from(text), (byte) => {
+    const character = String.fromCharCode(byte);
+    return /[A-Za-z0-9 _.,:=@%/+-]/.test(character) ? character : `\\0${byte.toString(8).padStart(3, "0")}`;
+  }).join("");
+}
+
+function script(call: FarCall): string {
+  const words = `set -- ${call.args.map(shellQuote).join(" ")}`;
+  // There it means one more machine, and this one was asked for.
+  const variables = ["unset HOLDFAST_MACHINE"];
+  variables.push(...Object.entries(call.env).map(([name, value]) => `export ${name}=${shellQuote(value)}`));
+  if (call.locale) variables.push(`[ -n "$LC_ALL$LC_CTYPE$LANG" ] || export LANG=${shellQuote(call.locale)}`);
+  if (call.command !== undefined) return [...variables, words, `${call.command} "$@"`].join("\n");
+  // The PATH of a shell that nobody logged in to often lacks what a person added to it: holdfast, or the Node it runs on.
+  const direct = `if command -v holdfast >/dev/null 2>&1 && { command -v node >/dev/null 2>&1 || [ -n "$HOLDFAST_NODE" ]; }; then exec holdfast "$@"; fi`;
+  const inner = [
+    "unset HOLDFAST_LOGIN",
+    words,
+    `if command -v holdfast >/dev/null 2>&1; then exec holdfast "$@" <&4 >&3 3>&- 4<&-; fi`,
+    ...missing(call),
+  ];
+  const login = [
+    `export HOLDFAST_LOGIN=${shellQuote(inner.join("\n"))}`,
+    `case \${SHELL##*/} in csh|tcsh) how=-c ;; *) how=-lc ;; esac`,
+    // What the files of a login print is no output of the command, and what is typed is not for them.
+    `exec "\${SHELL:-/bin/sh}" $how 'exec sh -c "$HOLDFAST_LOGIN"' 3>&1 4<&0 >/dev/null </dev/null`,
+  ];
+  return [...variables, words, ...(STARTS.has(call.args[0] ?? "") ? [] : [direct]), ...login].join("\n");
+}
+
+function missing({ machine, args }: FarCall): string[] {
+  const error = new HoldfastError("machine_without_holdfast", `there is no holdfast on the PATH of ${machine}`, {
+    hint: `install it there, as on this machine; or say where it is, in config.toml here: [machines.${tomlKey(machine)}] command = "/path/to/holdfast"`,
+  });
+  const end = args.indexOf("--");
+  const json = (end < 0 ? args : args.slice(0, end)).includes("--json");
+  const text = json ? JSON.stringify({ error: error.toBody() }) : `holdfast: ${error.message}\n  ${error.hint}`;
+  return [`printf '%s\\n' ${shellQuote(text)} >&2`, `exit ${error.exitCode}`];
+}
+
+function tomlKey(name: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(name) ? name : `'${name}'`;
+}

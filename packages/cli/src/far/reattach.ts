@@ -1,0 +1,93 @@
+/**
+ * A far session on this terminal. ssh has the terminal, and this process only waits for it; when the connection breaks, the terminal is put
+ * right, what is typed meanwhile is thrown away (an Enter that was meant for a dead screen must not answer an agent's question), and the
+ * same session is attached again as soon as the machine can be reached.
+ */
+import { spawnSync } from "node:child_process";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import { LEAVE } from "../holder-attach.ts";
+import { plain } from "../plain.ts";
+import { askFar, sshArguments } from "./far.ts";
+import type { Machine } from "./machine.ts";
+import { pauseAfter } from "./pause.ts";
+import { findSsh } from "./ssh.ts";
+import { isNeverConnected, SSH_FAILED, sshFailure } from "./ssh-failure.ts";
+import { asExitCode, captureSsh, superviseSsh } from "./supervise.ts";
+
+/** A connection that held so long was good: the next break is another one. */
+const HELD_MS = 10_000;
+
+export async function attachFar(machine: Machine, given: readonly string[]): Promise<number> {
+  const argv = given[0] === "next" ? await asAttach(machine, given) : given;
+  const terminal = spawnSync("stty", ["-g"], { stdio: ["inherit", "pipe", "ignore"], encoding: "utf8" }).stdout.trim();
+  let wasAttached = false;
+  for (let mishaps = 0; ; mishaps++) {
+    const ssh = findSsh(machine);
+    const began = performance.now();
+    const end = await superviseSsh(ssh, sshArguments(ssh, machine, { argv, terminal: true }));
+    if (end.code !== SSH_FAILED) {
+      if (end.signal !== null) putRight(terminal);
+      return asExitCode(end);
+    }
+    if (!wasAttached && isNeverConnected(end.said)) throw sshFailure(machine.name, end.said);
+    wasAttached = true;
+    putRight(terminal);
+    if (performance.now() - began > HELD_MS) mishaps = 0;
+    process.stderr.write(
+      `holdfast: the connection to ${machine.name} is lost; the session goes on there. Trying again; Enter tries now, Ctrl+C gives up\n`,
+    );
+    if (!(await reachAgain(machine, mishaps))) throw givenUp(machine, argv);
+    process.stderr.write(`holdfast: connected to ${machine.name} again\n`);
+  }
+}
+
+/** The one that is meant now, by its id: after a break it might be another. */
+async function asAttach(machine: Machine, [, ...args]: readonly string[]): Promise<string[]> {
+  const session = (await askFar(machine, ["next", "--json", ...args])) as Session;
+  process.stdout.write(`${plain(session.name)} is ${session.status}\n`);
+  return ["attach", session.id, ...args.filter((word) => word === "-r" || word === "--read-only")];
+}
+
+/** As it was found, whatever the far program had switched on. */
+function putRight(terminal: string): void {
+  process.stdout.write(LEAVE);
+  if (terminal !== "") spawnSync("stty", [terminal], { stdio: ["inherit", "ignore", "ignore"] });
+}
+
+/** False when the person gives up. */
+async function reachAgain(machine: Machine, mishaps: number): Promise<boolean> {
+  const giveUp = new AbortController();
+  let tryNow = new AbortController();
+  const onSignal = () => giveUp.abort();
+  const onKeys = (keys: Buffer) => {
+    if (keys.includes(3)) giveUp.abort();
+    else if (keys.includes(13)) tryNow.abort();
+  };
+  const { stdin } = process;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  stdin.setRawMode(true);
+  stdin.on("data", onKeys).resume();
+  try {
+    for (let tries = mishaps; ; tries++) {
+      await pauseAfter(tries, AbortSignal.any([giveUp.signal, tryNow.signal]));
+      if (giveUp.signal.aborted) return false;
+      tryNow = new AbortController();
+      const ssh = findSsh(machine);
+      const end = await captureSsh(ssh, ["-n", "-T", "--", ssh.destination, "true"], { asks: false, signal: giveUp.signal });
+      if (giveUp.signal.aborted) return false;
+      // Whoever must be asked for a password is asked on the terminal, by the next attach.
+      if (end.code !== SSH_FAILED || sshFailure(machine.name, end.said).code === "machine_refused") return true;
+    }
+  } finally {
+    stdin.off("data", onKeys).pause();
+    stdin.setRawMode(false);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, onSignal);
+  }
+}
+
+function givenUp({ name }: Machine, argv: readonly string[]): HoldfastError {
+  return new HoldfastError("machine_unreachable", `${name} was not reached again`, {
+    hint: `the session goes on there; come back with: holdfast -H ${name} ${argv.join(" ")}`,
+  });
+}

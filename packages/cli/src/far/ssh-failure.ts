@@ -1,0 +1,34 @@
+/** What ssh says when it fails, as an error that says what to do. */
+import { HoldfastError } from "@holdfast/contract/errors";
+
+/** ssh's own exit code: no command of ours has it. */
+export const SSH_FAILED = 255;
+
+export function sshFailure(machine: string, said: string): HoldfastError {
+  const lines = said
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^@+$/.test(line));
+  const last = (lines.at(-1) ?? "the connection ended").replace(/^ssh: /, "");
+  const all = lines.length > 1 ? `\n${lines.join("\n")}` : "";
+  if (/host key verification failed|host identification has changed|no .* host key is known/i.test(said)) {
+    return new HoldfastError("machine_refused", `the host key of ${machine} is not the one that is known, or none is known${all}`, {
+      hint: `see what ssh itself says, and decide there: ssh ${machine}`,
+    });
+  }
+  if (/permission denied|too many authentication failures|no supported authentication|no mutual signature/i.test(said)) {
+    return new HoldfastError("machine_refused", `${machine} let nobody in: ${last}`, {
+      hint: `make this work first: ssh ${machine}; for a login without questions, an ssh key (ssh-copy-id ${machine})`,
+    });
+  }
+  return new HoldfastError("machine_unreachable", `${machine} cannot be reached: ${last}`, {
+    hint: `is it on, and is the name right? ssh ${machine} tries the same`,
+  });
+}
+
+/** It failed before anything was run there; a connection that breaks later says other things, or nothing. */
+export function isNeverConnected(said: string): boolean {
+  return /connect to host|resolve hostname|permission denied|host key|authentication|kex_exchange|banner exchange|connection (reset|closed) by \S+ port|unknown port|no route|usage: ssh/i.test(
+    said,
+  );
+}

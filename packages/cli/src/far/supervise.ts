@@ -1,0 +1,80 @@
+/** ssh as a child: what it says of itself is kept apart from what the far end says, so that a failure can be told in our words. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { secureSshDirectory } from "@holdfast/platform/home";
+import type { Ssh } from "./ssh.ts";
+
+export interface SshEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** What ssh itself said, when it failed. */
+  said: string;
+}
+
+/** On this terminal and these pipes, to its end. */
+export async function superviseSsh(ssh: Ssh, args: readonly string[]): Promise<SshEnd> {
+  const log = `${secureSshDirectory()}/log.${process.pid}`;
+  const child = spawn(ssh.program, [...ssh.options, "-E", log, ...args], { stdio: "inherit" });
+  // Ctrl+C reaches ssh as well, which decides; whoever ends us ends it.
+  const stay = () => {};
+  const passOn = (signal: NodeJS.Signals) => child.kill(signal);
+  process.on("SIGINT", stay).on("SIGQUIT", stay).on("SIGTERM", passOn).on("SIGHUP", passOn);
+  try {
+    const { code, signal } = await endOf(child);
+    return { code, signal, said: readLog(log) };
+  } finally {
+    process.off("SIGINT", stay).off("SIGQUIT", stay).off("SIGTERM", passOn).off("SIGHUP", passOn);
+    rmSync(log, { force: true });
+  }
+}
+
+export interface Captured extends SshEnd {
+  stdout: string;
+  stderr: string;
+}
+
+/** With nothing to read and nobody to ask, for at most so long. */
+export async function captureSsh(ssh: Ssh, args: readonly string[], options: { signal?: AbortSignal; asks: boolean }): Promise<Captured> {
+  const batch = options.asks ? [] : ["-o", "BatchMode=yes"];
+  const child = spawn(ssh.program, [...ssh.options, ...batch, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const end = () => child.kill("SIGKILL");
+  options.signal?.addEventListener("abort", end);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    stderr += text;
+  });
+  try {
+    return { ...(await endOf(child)), said: stderr, stdout, stderr };
+  } finally {
+    options.signal?.removeEventListener("abort", end);
+  }
+}
+
+/** As the shell sees whoever was ended by a signal. */
+export function asExitCode({ code, signal }: Pick<SshEnd, "code" | "signal">): number {
+  if (signal !== null) {
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  }
+  return code ?? 1;
+}
+
+function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    // A connection that stays for later commands keeps none of these open.
+    child.once("close", (code, signal) => resolve({ code, signal }));
+  });
+}
+
+function readLog(log: string): string {
+  try {
+    return readFileSync(log, "utf8");
+  } catch {
+    return "";
+  }
+}
