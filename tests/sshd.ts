@@ -19,11 +19,58 @@ export class Sshd implements AsyncDisposable {
     this.#env = env;
   }
 
-  static async start(env: Record<string, string>): Promise<Sshd> {
+  /** `loginEnv` is what every login there gets, whatever it runs. */
+  static async start(env: Record<string, string>, loginEnv: Record<string, string> = {}): Promise<Sshd> {
     if (!existsSync(SSHD)) throw new Error("sshd is missing: apt-get install -y openssh-server");
     const sshd = new Sshd(env);
-    await sshd.#start();
+    await sshd.#start(loginEnv);
     return sshd;
+  }
+
+  /**
+   * A directory with an `ssh` that knows this machine as `name`, as a user's configuration would tell it; `more` are lines of that. In
+   * `calls` there is a line for each time it was called.
+   */
+  client(name: string, more: readonly string[] = []): string {
+    const directory = mkdtempSync(this.#file("client-"));
+    const lines = [
+      ...more,
+      "HostName 127.0.0.1",
+      `Port ${this.#port}`,
+      `User ${userInfo().username}`,
+      `IdentityFile ${this.#file("user")}`,
+      "IdentitiesOnly yes",
+      "StrictHostKeyChecking accept-new",
+      `UserKnownHostsFile ${path.join(directory, "known")}`,
+    ];
+    writeFileSync(path.join(directory, "config"), `Host ${name}\n${lines.map((line) => `  ${line}\n`).join("")}`);
+    const real = execFileSync("sh", ["-c", "command -v ssh"], { encoding: "utf8" }).trim();
+    writeFileSync(
+      path.join(directory, "ssh"),
+      `#!/bin/sh\necho "$*" >>${path.join(directory, "calls")}\nexec ${real} -F ${path.join(directory, "config")} "$@"\n`,
+      { mode: 0o755 },
+    );
+    return directory;
+  }
+
+  /** Every connection breaks, with no good-bye. */
+  cut(): void {
+    for (const { pid, start } of this.logins()) if (isSameProcess(pid, start)) process.kill(pid, "SIGKILL");
+  }
+
+  /** The machine is away: nothing listens, and every connection is gone. */
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.#server?.once("exit", resolve));
+    this.cut();
+    this.#server?.kill("SIGKILL");
+    await ended;
+  }
+
+  /** And is back, at the same address. */
+  async open(): Promise<void> {
+    rmSync(this.#file("pid"), { force: true });
+    this.#server = spawn(SSHD, ["-D", "-e", "-f", this.#file("config")], { stdio: "ignore" });
+    await eventually(() => existsSync(this.#file("pid")));
   }
 
   /** What to type in a shell to run a command over ssh; `-tt` gives it a terminal. */
@@ -49,12 +96,12 @@ export class Sshd implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { pid, start } of this.logins()) if (isSameProcess(pid, start)) process.kill(pid, "SIGKILL");
+    this.cut();
     this.#server?.kill("SIGKILL");
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  async #start(): Promise<void> {
+  async #start(loginEnv: Record<string, string>): Promise<void> {
     for (const name of ["host", "user"]) execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", this.#file(name)]);
     writeFileSync(this.#file("authorized"), readFileSync(this.#file("user.pub")), { mode: 0o600 });
     // sshd as root insists on this directory, which the package's service would make.
@@ -71,10 +118,17 @@ export class Sshd implements AsyncDisposable {
       "PermitRootLogin prohibit-password",
       "StrictModes no",
       "UsePAM no",
+      "MaxSessions 20",
+      ...(Object.keys(loginEnv).length > 0
+        ? [
+            `SetEnv ${Object.entries(loginEnv)
+              .map(([name, value]) => `"${name}=${value}"`)
+              .join(" ")}`,
+          ]
+        : []),
     ];
     writeFileSync(this.#file("config"), `${configuration.join("\n")}\n`);
-    this.#server = spawn(SSHD, ["-D", "-e", "-f", this.#file("config")], { stdio: "ignore" });
-    await eventually(() => existsSync(this.#file("pid")));
+    await this.open();
   }
 
   #file(name: string): string {

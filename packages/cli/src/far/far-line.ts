@@ -38,28 +38,33 @@ function octal(text: string): string {
 }
 
 function script(call: FarCall): string {
-  const words = `set -- ${call.args.map(shellQuote).join(" ")}`;
   // There it means one more machine, and this one was asked for.
   const variables = ["unset HOLDFAST_MACHINE"];
   variables.push(...Object.entries(call.env).map(([name, value]) => `export ${name}=${shellQuote(value)}`));
   if (call.locale) variables.push(`[ -n "$LC_ALL$LC_CTYPE$LANG" ] || export LANG=${shellQuote(call.locale)}`);
-  if (call.command !== undefined) return [...variables, words, `${call.command} "$@"`].join("\n");
-  // The PATH of a shell that nobody logged in to often lacks what a person added to it: holdfast, or the Node it runs on.
-  const direct = `if command -v holdfast >/dev/null 2>&1 && { command -v node >/dev/null 2>&1 || [ -n "$HOLDFAST_NODE" ]; }; then exec holdfast "$@"; fi`;
+  // Also for the shell of a login to hand on, and in octal for it too: fish exports what is not ASCII in an encoding of its own.
+  const words = [`HOLDFAST_WORDS=${shellQuote(octal(`set -- ${call.args.map(shellQuote).join(" ")}`))}`, READ_WORDS];
+  if (call.command !== undefined) return [...variables, ...words, `${call.command} "$@"`].join("\n");
   const inner = [
-    "unset HOLDFAST_LOGIN",
-    words,
+    READ_WORDS,
+    "command -v holdfast >/dev/null 2>&1 || PATH=$PATH:$HOLDFAST_PATH",
+    "unset HOLDFAST_LOGIN HOLDFAST_WORDS HOLDFAST_PATH",
     `if command -v holdfast >/dev/null 2>&1; then exec holdfast "$@" <&4 >&3 3>&- 4<&-; fi`,
     ...missing(call),
   ];
   const login = [
-    `export HOLDFAST_LOGIN=${shellQuote(inner.join("\n"))}`,
+    `export HOLDFAST_WORDS HOLDFAST_PATH="$PATH" HOLDFAST_LOGIN=${shellQuote(inner.join("\n"))}`,
     `case \${SHELL##*/} in csh|tcsh) how=-c ;; *) how=-lc ;; esac`,
     // What the files of a login print is no output of the command, and what is typed is not for them.
     `exec "\${SHELL:-/bin/sh}" $how 'exec sh -c "$HOLDFAST_LOGIN"' 3>&1 4<&0 >/dev/null </dev/null`,
   ];
-  return [...variables, words, ...(STARTS.has(call.args[0] ?? "") ? [] : [direct]), ...login].join("\n");
+  return [...variables, ...words, ...(STARTS.has(call.args[0] ?? "") ? [] : [AT_ONCE]), ...login].join("\n");
 }
+
+const READ_WORDS = `eval "$(printf %b "$HOLDFAST_WORDS")"`;
+
+/** The PATH of a shell that nobody logged in to often lacks what a person added to it: holdfast, or the Node it runs on. */
+const AT_ONCE = `if command -v holdfast >/dev/null 2>&1 && { command -v node >/dev/null 2>&1 || [ -n "$HOLDFAST_NODE" ]; }; then exec holdfast "$@"; fi`;
 
 function missing({ machine, args }: FarCall): string[] {
   const error = new HoldfastError("machine_without_holdfast", `there is no holdfast on the PATH of ${machine}`, {

@@ -60,7 +60,7 @@ async function sendThere(machine: Machine, argv: readonly string[]): Promise<num
   const { asExitCode, superviseSsh } = await import("./supervise.ts");
   const end = await superviseSsh(ssh, args);
   const { SSH_FAILED, sshFailure } = await import("./ssh-failure.ts");
-  if (end.code === SSH_FAILED) throw sshFailure(machine.name, end.said);
+  if (end.code === SSH_FAILED) throw sshFailure(machine, end.said);
   return asExitCode(end);
 }
 
@@ -105,7 +105,7 @@ export async function askFar(machine: Machine, argv: readonly string[]): Promise
   const end = await captureSsh(ssh, sshArguments(ssh, machine, { argv, terminal: false }), { asks: true });
   if (end.code === 0) return JSON.parse(end.stdout);
   const { SSH_FAILED, sshFailure } = await import("./ssh-failure.ts");
-  throw end.code === SSH_FAILED ? sshFailure(machine.name, end.said) : toldError(end.stderr);
+  throw end.code === SSH_FAILED ? sshFailure(machine, end.said) : toldError(end.stderr);
 }
 
 /** The error that a far command told on standard error, with --json. */

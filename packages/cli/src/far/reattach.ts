@@ -30,7 +30,7 @@ export async function attachFar(machine: Machine, given: readonly string[]): Pro
       if (end.signal !== null) putRight(terminal);
       return asExitCode(end);
     }
-    if (!wasAttached && isNeverConnected(end.said)) throw sshFailure(machine.name, end.said);
+    if (!wasAttached && isNeverConnected(end.said)) throw sshFailure(machine, end.said);
     wasAttached = true;
     putRight(terminal);
     if (performance.now() - began > HELD_MS) mishaps = 0;
@@ -77,7 +77,7 @@ async function reachAgain(machine: Machine, mishaps: number): Promise<boolean> {
       const end = await captureSsh(ssh, ["-n", "-T", "--", ssh.destination, "true"], { asks: false, signal: giveUp.signal });
       if (giveUp.signal.aborted) return false;
       // Whoever must be asked for a password is asked on the terminal, by the next attach.
-      if (end.code !== SSH_FAILED || sshFailure(machine.name, end.said).code === "machine_refused") return true;
+      if (end.code !== SSH_FAILED || sshFailure(machine, end.said).code === "machine_refused") return true;
     }
   } finally {
     stdin.off("data", onKeys).pause();

@@ -1,10 +1,11 @@
 /** What ssh says when it fails, as an error that says what to do. */
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { Machine } from "./machine.ts";
 
 /** ssh's own exit code: no command of ours has it. */
 export const SSH_FAILED = 255;
 
-export function sshFailure(machine: string, said: string): HoldfastError {
+export function sshFailure({ name: machine, destination }: Machine, said: string): HoldfastError {
   const lines = said
     .split(/\r?\n/)
     .map((line) => line.trim())
@@ -13,16 +14,16 @@ export function sshFailure(machine: string, said: string): HoldfastError {
   const all = lines.length > 1 ? `\n${lines.join("\n")}` : "";
   if (/host key verification failed|host identification has changed|no .* host key is known/i.test(said)) {
     return new HoldfastError("machine_refused", `the host key of ${machine} is not the one that is known, or none is known${all}`, {
-      hint: `see what ssh itself says, and decide there: ssh ${machine}`,
+      hint: `see what ssh itself says, and decide there: ssh ${destination}`,
     });
   }
   if (/permission denied|too many authentication failures|no supported authentication|no mutual signature/i.test(said)) {
     return new HoldfastError("machine_refused", `${machine} let nobody in: ${last}`, {
-      hint: `make this work first: ssh ${machine}; for a login without questions, an ssh key (ssh-copy-id ${machine})`,
+      hint: `make this work first: ssh ${destination}; for a login without questions, an ssh key (ssh-copy-id ${destination})`,
     });
   }
   return new HoldfastError("machine_unreachable", `${machine} cannot be reached: ${last}`, {
-    hint: `is it on, and is the name right? ssh ${machine} tries the same`,
+    hint: `is it on, and is the name right? ssh ${destination} tries the same`,
   });
 }
 

@@ -51,8 +51,7 @@ export class FarWire extends Duplex {
       });
       child.once("error", reject);
       child.once("close", (code) => {
-        const why =
-          code === SSH_FAILED || code === null ? sshFailure(machine.name, said) : code === 0 ? undefined : farError(machine, said);
+        const why = code === SSH_FAILED || code === null ? sshFailure(machine, said) : code === 0 ? undefined : farError(machine, said);
         reject(why ?? new HoldfastError("daemon_unreachable", `the daemon of ${machine.name} ended before it answered`));
         // One that waits for its next request is read by nobody, who would see its end.
         if (why || this.#isIdle) this.destroy(why);

@@ -1,0 +1,295 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { TwoMachines } from "./far.ts";
+import { eventually, HOLDFAST } from "./home.ts";
+import { Release } from "./release.ts";
+
+const ODD = ["two words", "it's", '"$HOME"', "`id`", "a\\nb", "*", "é", ""];
+const TICKS = "i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.05; done";
+const ECHO = "stty -echo; while read -r line; do echo got $line; done";
+
+test("commands are done by the far machine, with odd arguments, standard input, JSON and exit codes (SYM-17 resume)", async () => {
+  await using machines = await TwoMachines.start();
+  const { near, far } = machines;
+  const started = JSON.parse(await near.ok(["-H", "far", "run", "--json", "--name", "args", "--", "printf", "%s|", ...ODD])) as Session;
+  await far.ended("args");
+  expect(await far.ok(["logs", "args"])).toBe(`${ODD.join("|")}|\n`);
+  expect(await near.ok(["--machine=far", "logs", "args"])).toBe(`${ODD.join("|")}|\n`);
+  expect(JSON.parse(await near.ok(["-H", "far", "ls", "--all", "--json"]))).toMatchObject([{ id: started.id, status: "done" }]);
+  await far.run(ECHO, "--name", "chat");
+  await near.ok(["-H", "far", "send", "chat", "-"], { input: "from standard input" });
+  await eventually(async () => (await near.ok(["-H", "far", "screen", "chat"])).includes("got from standard input"));
+  const missing = await near.cli(["-H", "far", "show", "nobody", "--json"]);
+  expect(missing).toMatchObject({ code: 3, stdout: "" });
+  expect(JSON.parse(missing.stderr)).toMatchObject({ error: { code: "session_not_found" } });
+  expect((await near.cli(["ls"], { env: { HOLDFAST_MACHINE: "far" } })).stdout).toContain("chat");
+  expect(await near.ok(["ls"])).not.toContain("chat");
+});
+
+test("a loop that reads lines and sends each loses none of them to ssh (SYM-17 resume)", async () => {
+  await using machines = await TwoMachines.start();
+  using terminal = machines.terminal();
+  terminal.line("printf 'one\\ntwo\\nthree\\n' | while read -r x; do echo $x; holdfast -H far version; done; echo over");
+  const screen = await terminal.shows(/^over$/m);
+  expect(screen.match(/^(one|two|three)$/gm)).toEqual(["one", "two", "three"]);
+});
+
+test("on a terminal it looks as it does locally: width, colours, and none where nobody wants them (SYM-17 resume)", async () => {
+  await using machines = await TwoMachines.start();
+  await machines.far.run("exec sleep 1000", "--name", "sleeper");
+  using terminal = machines.terminal();
+  const shown = async (line: string) => {
+    terminal.line("clear");
+    await eventually(() => terminal.screen().trim() === "$");
+    terminal.line(`${line}; echo it is ove''r`);
+    await terminal.shows("it is over");
+    return terminal.tmux("capture-pane", "-p", "-e", "-t", "terminal");
+  };
+  expect(await shown("holdfast -H far ls --help 2>/dev/null")).toContain("\x1b[1mUsage");
+  expect(await shown("NO_COLOR=1 holdfast -H far ls --help")).not.toContain("\x1b[1mUsage");
+  expect(await shown("holdfast -H far ls --help | cat")).not.toContain("\x1b[1mUsage");
+  // What needs a terminal has one.
+  expect(await shown("holdfast -H far status 2>&1")).toContain("daemon");
+  terminal.resize(60, 30);
+  expect(await shown("holdfast -H far ls")).toContain("sleeper");
+  // Each session on one line: what is wider than the terminal would be broken.
+  const lines = terminal.screen().split("\n");
+  const head = lines.findIndex((line) => line.startsWith("NAME"));
+  expect(lines.slice(head + 1, head + 3)).toEqual([expect.stringContaining("sleeper"), "it is over"]);
+});
+
+describe("finding the far holdfast", () => {
+  test("one that only a login has on its PATH is found, and what the login prints is no output (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start({ found: "at login" });
+    expect(JSON.parse(await machines.near.ok(["-H", "far", "ls", "--json"]))).toEqual([]);
+  });
+
+  test("where there is none, that is told, with what to do (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start({ found: "never" });
+    const { near } = machines;
+    expect(await near.cli(["-H", "far", "ls"])).toMatchObject({
+      code: 42,
+      stderr: expect.stringMatching(/there is no holdfast on the PATH of far\n.*install it there.*\[machines\.far\] command/),
+    });
+    expect(JSON.parse((await near.cli(["-H", "far", "ls", "--json"])).stderr)).toMatchObject({
+      error: { code: "machine_without_holdfast" },
+    });
+    expect(await near.cli(["-H", "far", "logs", "-f", "x"])).toMatchObject({ code: 42 });
+    const configuration = path.join(near.env.HOME ?? "", ".config", "holdfast");
+    mkdirSync(configuration, { recursive: true });
+    const command = `PATH=${path.dirname(process.execPath)}:$PATH ${HOLDFAST}`;
+    writeFileSync(path.join(configuration, "config.toml"), `[machines.box]\nssh = "far"\ncommand = "${command}"\n`);
+    expect(await near.ok(["-H", "box", "ls", "--json"])).toBe("[]\n");
+    expect((await near.ok(["doctor", "--json"])).includes("machines.box")).toBe(false);
+    expect(await near.ok(["__complete", "--", "-H", "b"])).toBe("box\n");
+  });
+
+  test("another version there serves what it knows, and says who it is when it does not (SYM-17 resume)", async () => {
+    using newer = new Release("9.9.9");
+    await using machines = await TwoMachines.start({ bin: path.dirname(newer.program) });
+    const { near } = machines;
+    expect(await near.ok(["-H", "far", "version"])).toBe("9.9.9\n");
+    expect(await near.cli(["-H", "far", "ls", "--of-another-time"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("the holdfast 9.9.9 of the far machine"),
+    });
+    expect(await near.cli(["-H", "far", "wait", "x"])).toMatchObject({
+      code: 11,
+      stderr: expect.stringContaining("far has holdfast 9.9.9"),
+    });
+    // A daemon of that version must not meet the CLI that cleans up.
+    await near.ok(["-H", "far", "down"]);
+  });
+});
+
+describe("when ssh fails", () => {
+  test("a key that is not taken, a host key that is not known and a machine that is away are told apart (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start({ client: ["StrictHostKeyChecking yes"] });
+    const { near, sshd } = machines;
+    expect(await near.cli(["-H", "far", "ls"])).toMatchObject({ code: 41, stderr: expect.stringContaining("host key of far") });
+    const as = (more: string[]) => ({ env: { PATH: `${sshd.client("far", more)}:${near.env.PATH}` } });
+    const refused = await near.cli(["-H", "far", "ls", "--json"], as(["User nobody-of-that-name"]));
+    expect(refused.code).toBe(41);
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: "machine_refused", hint: expect.stringContaining("ssh far") } });
+    const away = as([]);
+    await sshd.close();
+    expect(await near.cli(["-H", "far", "ls"], away)).toMatchObject({ code: 40, stderr: expect.stringContaining("Connection refused") });
+    expect(await near.cli(["-H", "far", "wait", "x"], away)).toMatchObject({
+      code: 40,
+      stderr: expect.stringContaining("Connection refused"),
+    });
+    await sshd.open();
+  });
+
+  test("what is no machine is refused before ssh sees it (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    for (const name of ["-oProxyCommand=touch x", "a b", "$(id)", ""]) {
+      expect(await machines.near.cli(["-H", name, "ls"])).toMatchObject({ code: 2 });
+    }
+    const after = await machines.near.cli(["ls", "-H", "far"]);
+    expect(after).toMatchObject({ code: 2, stderr: expect.stringContaining("it stands before the command") });
+  });
+});
+
+describe("one connection", () => {
+  /** The socket that each call of ssh, but those that only ask, was told to share a connection by. */
+  const told = (client: string) =>
+    readFileSync(path.join(client, "calls"), "utf8")
+      .trim()
+      .split("\n")
+      .filter((call) => !call.startsWith("-T -G"))
+      .map((call) => /ControlPath=(\S+)/.exec(call)?.[1]);
+
+  test("is shared by later commands, through a socket that only its user can reach (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { near, sshd } = machines;
+    const client = sshd.client("far");
+    const env = { PATH: `${client}:${near.env.PATH}` };
+    await near.ok(["-H", "far", "version"], { env });
+    const [socket = ""] = told(client);
+    expect(statSync(socket).isSocket()).toBe(true);
+    expect(statSync(path.dirname(socket)).mode & 0o777).toBe(0o700);
+    // While it makes it, ssh adds seventeen characters.
+    expect(socket.length + 17).toBeLessThan(100);
+    const first = sshd.logins().map(({ pid }) => pid);
+    expect(first.length).toBeGreaterThan(0);
+    await near.ok(["-H", "far", "version"], { env });
+    expect(sshd.logins().map(({ pid }) => pid)).toEqual(first);
+    expect(told(client)).toEqual([socket, socket]);
+  });
+
+  test("is the user's own where they have ssh share one (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { near, sshd } = machines;
+    const own = path.join(near.root, "own");
+    const client = sshd.client("far", ["ControlMaster auto", `ControlPath ${own}`, "ControlPersist 60"]);
+    const env = { PATH: `${client}:${near.env.PATH}` };
+    await near.ok(["-H", "far", "version"], { env });
+    expect(statSync(own).isSocket()).toBe(true);
+    expect(told(client)).toEqual([undefined]);
+  });
+});
+
+test("Tab offers far sessions, and neither asks nor hangs where the machine does not answer (SYM-17 resume)", async () => {
+  await using machines = await TwoMachines.start();
+  const { near, far, sshd } = machines;
+  await far.run("exec sleep 1000", "--name", "build");
+  const offered = async (...words: string[]) => (await near.ok(["__complete", "--", ...words])).split("\n").filter(Boolean);
+  expect(await offered("-H", "far", "attach", "b")).toEqual(["build"]);
+  expect(await offered("-H", "far", "att")).toEqual(["attach"]);
+  expect(await offered("-H", "far", "logs", "build", "--r")).toEqual(["--raw", "--run"]);
+  expect(await near.ok(["__complete", "--", "stop", ""], { env: { HOLDFAST_MACHINE: "far" } })).toBe("build\n");
+  // Nobody answers there, and nobody says no: the kernel takes the connection, and that is all.
+  const { createServer } = await import("node:net");
+  const silent = createServer().listen(0, "127.0.0.1");
+  const port = await new Promise<number>((resolve) => silent.once("listening", () => resolve((silent.address() as { port: number }).port)));
+  const env = { PATH: `${sshd.client("silent", [`Port ${port}`])}:${near.env.PATH}` };
+  const began = performance.now();
+  expect(await near.cli(["__complete", "--", "-H", "silent", "attach", ""], { env })).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  expect(performance.now() - began).toBeLessThan(8000);
+  silent.close();
+});
+
+describe("when the connection breaks", () => {
+  test.each(["tmux", "native"])(
+    "attach comes back to the %s session, and its keys and its end are as before (SYM-17 resume)",
+    async (host) => {
+      await using machines = await TwoMachines.start();
+      const { far, sshd } = machines;
+      await far.run(ECHO, "--name", "chat", "--host", host);
+      using terminal = machines.terminal();
+      terminal.line("stty -a > before; holdfast -H far attach chat");
+      const answered = (word: string) =>
+        eventually(() => {
+          terminal.line(word);
+          return terminal.screen().includes(`got ${word}`);
+        });
+      await answered("hello");
+      sshd.cut();
+      await terminal.shows("the connection to far is lost");
+      await terminal.shows("got hello");
+      await answered("again");
+      terminal.keys("C-\\");
+      await terminal.shows(host === "tmux" ? "[detached" : "detached; it goes on");
+      terminal.line("stty -a > after; cmp before after && echo as fou''nd");
+      await terminal.shows("as found");
+      expect((await far.session("chat")).status).toBe("working");
+    },
+  );
+
+  test("attach waits for a machine that is away; what is typed meanwhile is thrown away, and Ctrl+C gives up (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { far, sshd } = machines;
+    await far.run(ECHO, "--name", "chat");
+    using terminal = machines.terminal();
+    terminal.line("stty -a > before; holdfast -H far attach chat");
+    await terminal.shows("detaches");
+    await sshd.close();
+    await terminal.shows("the connection to far is lost");
+    terminal.line("yes, delete everything");
+    await sshd.open();
+    await terminal.shows(/^ chat · /m);
+    terminal.line("careful");
+    await terminal.shows("got careful");
+    expect(await far.ok(["logs", "chat"])).toBe("got careful\n");
+    await sshd.close();
+    await terminal.shows("the connection to far is lost");
+    terminal.keys("C-c");
+    await terminal.shows(/come back with: holdfast -H far attach chat/);
+    terminal.line("echo $?; stty -a > after; cmp before after && echo as fou''nd");
+    await terminal.shows("as found");
+    expect(terminal.screen()).toMatch(/^40$/m);
+    await sshd.open();
+  });
+
+  test("logs -f and events -f go on where they were, without gap or duplicate, and wait still waits (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { near, far, sshd } = machines;
+    await far.run(TICKS, "--name", "ticks");
+    const [logs, events, wait] = [
+      ["logs", "-f", "ticks"],
+      ["events", "-f"],
+      ["wait", "ticks"],
+    ].map((args) => {
+      const child = near.start(["-H", "far", ...args]);
+      const seen = { out: "", err: "", child, ended: new Promise((resolve) => child.on("close", resolve)) };
+      child.stdout.on("data", (chunk) => {
+        seen.out += chunk;
+      });
+      child.stderr.on("data", (chunk) => {
+        seen.err += chunk;
+      });
+      return seen;
+    });
+    if (!logs || !events || !wait) throw new Error("none was started");
+    const count = () => logs.out.split("\n").length;
+    await eventually(() => count() > 5 && events.out.includes("session.started"));
+    for (let times = 0; times < 2; times++) {
+      const before = count();
+      sshd.cut();
+      await eventually(() => count() > before + 5);
+    }
+    await sshd.close();
+    await eventually(() => logs.err.includes("lost"));
+    await sshd.open();
+    await far.ok(["stop", "ticks"]);
+    expect(await wait.ended).toBe(0);
+    expect(wait.out).toBe("ticks has ended: stopped\n");
+    expect(await logs.ended).toBe(0);
+    const ticks = logs.out.trim().split("\n");
+    expect(ticks).toEqual(ticks.map((_, index) => `tick ${index + 1}`));
+    expect(`${ticks.join("\n")}\n`).toBe(await far.ok(["logs", "ticks"]));
+    await eventually(() => events.out.includes("session.ended"));
+    const seqs = events.out
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { seq: number }).seq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    events.child.kill("SIGINT");
+    expect(await events.ended).toBe(0);
+    // None of them left anything behind on the far machine.
+    await eventually(() => far.processes().every(({ name }) => name !== "sshd"));
+  });
+});
