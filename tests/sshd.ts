@@ -47,7 +47,7 @@ export class Sshd implements AsyncDisposable {
     const real = execFileSync("sh", ["-c", "command -v ssh"], { encoding: "utf8" }).trim();
     writeFileSync(
       path.join(directory, "ssh"),
-      `#!/bin/sh\necho "$*" >>${path.join(directory, "calls")}\nexec ${real} -F ${path.join(directory, "config")} "$@"\n`,
+      `#!/bin/sh\nprintf '%s\\n' "$*" >>${path.join(directory, "calls")}\nexec ${real} -F ${path.join(directory, "config")} "$@"\n`,
       { mode: 0o755 },
     );
     return directory;
