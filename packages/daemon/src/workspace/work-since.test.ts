@@ -2,21 +2,21 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { TestRepository } from "./fixtures/repository.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
 import { headOf, workSince } from "./work-since.ts";
 
 const LONG_AGO = "2020-01-01T00:00:00.000Z";
 const TO_COME = "2099-01-01T00:00:00.000Z";
 
-const optionsOf = (repository: TestRepository) => ({
+const optionsOf = (repository: ScratchRepository) => ({
   env: { PATH: process.env.PATH, HOME: repository.root, GIT_CONFIG_NOSYSTEM: "1" },
 });
 
 test("commits since the one that was checked out then, and what differs from it, committed or not", async () => {
-  using repository = new TestRepository();
+  using repository = new ScratchRepository();
   const options = optionsOf(repository);
   const commit = await headOf(repository.path, options);
-  repository.commit({ files: { "b.txt": "one\ntwo\n" } });
+  repository.commit({ "b.txt": "one\ntwo\n" }, "a commit");
   writeFileSync(join(repository.path, "a.txt"), "changed\n");
   writeFileSync(join(repository.path, "new.txt"), "new\n");
   const work = await workSince(repository.path, { from: { commit, at: TO_COME }, files: true }, options);
@@ -36,9 +36,9 @@ test("commits since the one that was checked out then, and what differs from it,
 });
 
 test("where nobody knows what was checked out then, git's own log of it says", async () => {
-  using repository = new TestRepository();
-  const tree = repository.tree("feature");
-  repository.commit({ files: { "b.txt": "b\n" }, directory: tree });
+  using repository = new ScratchRepository();
+  const tree = repository.worktree("feature", "feature");
+  repository.commit({ "b.txt": "b\n" }, "a commit", tree);
   const options = optionsOf(repository);
   const asked = (at: string) => workSince(tree, { from: { commit: null, at }, files: true }, options);
   // What the worktree began with was made elsewhere.
@@ -49,25 +49,25 @@ test("where nobody knows what was checked out then, git's own log of it says", a
 });
 
 test("of a repository that began meanwhile all commits are new, the first one too", async () => {
-  using repository = new TestRepository();
-  repository.commit({ files: { "b.txt": "b\n" } });
+  using repository = new ScratchRepository();
+  repository.commit({ "b.txt": "b\n" }, "a commit");
   const work = await workSince(repository.path, { from: { commit: null, at: LONG_AGO }, files: true }, optionsOf(repository));
   expect(work).toMatchObject({ commitCount: 2, changed: { files: 2, insertions: 2 } });
 });
 
 test("a merge is one commit, whatever it brings along", async () => {
-  using repository = new TestRepository();
-  const tree = repository.tree("feature");
-  for (const name of ["x", "y", "z"]) repository.commit({ files: { [name]: "1\n" } });
+  using repository = new ScratchRepository();
+  const tree = repository.worktree("feature", "feature");
+  for (const name of ["x", "y", "z"]) repository.commit({ [name]: "1\n" }, "a commit");
   const options = optionsOf(repository);
   const commit = await headOf(tree, options);
-  repository.commit({ files: { own: "1\n" }, directory: tree });
-  repository.in(tree, "merge", "-q", "--no-edit", "main");
+  repository.commit({ own: "1\n" }, "a commit", tree);
+  repository.gitIn(tree, "merge", "-q", "--no-edit", "main");
   expect(await workSince(tree, { from: { commit, at: TO_COME }, files: false }, options)).toMatchObject({ commitCount: 2, changed: null });
 });
 
 test("outside of a repository there is nothing to tell, and before its first commit no more than where it is", async () => {
-  using repository = new TestRepository();
+  using repository = new ScratchRepository();
   const options = optionsOf(repository);
   const asked = { from: { commit: null, at: LONG_AGO }, files: true };
   expect(await workSince(repository.root, asked, options)).toBeUndefined();
