@@ -51,6 +51,8 @@ test("a new workspace has a Working Context whose background tells what was aske
   expect(objective).toBe("say *hello*");
 
   const context = await home.json<WorkingContext>(["context", "show", "one"]);
+  expect(Object.keys(context).sort()).toEqual(["directory", "exists", "files", "root"]);
+  expect(Object.keys(context.files[0] ?? {}).sort()).toEqual("bytes changedAt cut digest name path state text".split(" "));
   expect(context.files.map(({ name, state }) => [name, state])).toEqual(NAMES.map((name, i) => [name, i === 0 ? "written" : "empty"]));
   expect(context.files[0]?.text).toContain(`\n\n${words}\n`);
   const { path: tree, dirty, notes } = await home.json<Workspace>(["workspace", "show", workspace?.name ?? ""]);

@@ -20,6 +20,9 @@ interface Kept {
   notes: string[];
 }
 
+/** As docs/JSON.md has it. */
+const TOURNAMENT_KEYS = "base baseCommit entries id kept keptAt name owner prompt repo startedAt".split(" ");
+
 const PROMPT = "say I am done";
 
 /** A second agent: writes down what it was told; its end takes a while. */
@@ -189,7 +192,11 @@ test("compare shows status, changes against the base, conflicts, and what a chec
   await worked(home, repository);
   for (const name of ["fix-1", "fix-2", "fix-3"]) await home.until(name, ({ status }) => status === "idle");
   const check = `echo "checked $HOLDFAST_PORT_BASE"; grep -q second a.txt`;
-  const { entries } = await compare(home, "--check", check);
+  const tournament = await compare(home, "--check", check);
+  const { entries } = tournament;
+  expect(Object.keys(tournament).sort()).toEqual(TOURNAMENT_KEYS);
+  expect(Object.keys(entries[0] ?? {}).sort()).toEqual(["agent", "check", "diff", "name", "number", "session", "workspace"]);
+  expect(Object.keys(entries[0]?.check ?? {}).sort()).toEqual(["command", "durationMs", "exitCode", "log", "startedAt", "state"]);
   expect(entries.map(({ session, workspace, diff }) => [session?.turns, workspace?.ahead, workspace?.changes, diff])).toEqual([
     [1, 1, 0, { files: 1, insertions: 1, deletions: 1 }],
     [1, 1, 1, { files: 2, insertions: 2, deletions: 1 }],
@@ -264,6 +271,14 @@ test("keep merges one and removes the others, of which nothing is lost (NEW-13 w
   expect(table).toMatch(/^fix-2 \* +demo/m);
   expect(table).toContain("* fix-2 was kept");
 
+  const audit = await home.ok(["audit"]);
+  for (const deed of [
+    "started the tournament fix of 3 (demo)",
+    "into main (squash)",
+    "kept fix-2 of its tournament",
+    "removed the workspace fix-1",
+  ])
+    expect(audit).toContain(deed);
   await home.ok(["workspace", "recover", "fix-1"]);
   expect(readFileSync(path.join(placeOf(tournament, 1), "a.txt"), "utf8")).toBe("first\n");
 });

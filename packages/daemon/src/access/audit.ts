@@ -33,6 +33,7 @@ const WORDS: Words = {
   "restore.ended": ({ items }) => `restored what was lost: ${items.map(({ name, outcome }) => `${name} ${outcome}`).join(", ")}`,
   "session.run_created": ({ run, why, conversation }, name) =>
     `started run ${run} of ${name} (${why}${conversation === undefined ? "" : `, with its conversation ${conversation}`})`,
+  "workspace.forgotten": ({ name }) => `deleted what was kept of the workspace ${name}`,
   "workspace.check_started": ({ id, command }) => `ran a check in the workspace ${id}: ${command}`,
   "context.created": ({ root }) => `laid out the Working Context of ${root}`,
   "context.written": ({ root, file }) => `wrote ${file} of the Working Context of ${root}`,
