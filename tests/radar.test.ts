@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -91,6 +91,44 @@ test("a daemon that was killed tells at its next start what happened meanwhile, 
   await caves.until();
   expect((await caves.events()).length).toBe(4);
 });
+
+test("whatever is committed while daemons are killed, what is told in the end is what git says, and never the same twice in a row", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  const { repository } = caves;
+  const trees = new Map<string, string>();
+  for (const name of ["one", "three", "two"]) trees.set(name, await caves.create(name));
+  const lines = ["x", "y"];
+  for (let step = 0; step < 18; step++) {
+    const [tree = ""] = [...trees.values()].slice(step % 3);
+    repository.commit({ [step % 2 === 0 ? "a.txt" : "b.txt"]: `${lines[((step * 7) % 5) % 2]}\n` }, `step ${step}`, tree);
+    if (step % 5 === 4) await home.killDaemon();
+    if (step % 5 === 0) await home.ok(["up"]);
+  }
+  const end = truth(repository, trees);
+  expect(end.length).toBeGreaterThan(1);
+  await caves.until(...end);
+  const last = new Map<string, string>();
+  for (const { id, ...findings } of await caves.events()) {
+    expect(JSON.stringify(findings)).not.toBe(last.get(id) ?? JSON.stringify({ conflicts: [], base: [] }));
+    last.set(id, JSON.stringify(findings));
+  }
+});
+
+/** What git says of each pair, and of each with the base, in the words of `told`. */
+function truth(repository: TestRepository, trees: ReadonlyMap<string, string>): string[] {
+  const files = (ours: string, theirs: string) => {
+    const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", ours, theirs];
+    const { stdout } = spawnSync("git", args, { cwd: repository.path, encoding: "utf8" });
+    return stdout.split("\n").slice(1).filter(Boolean);
+  };
+  const heads = new Map([...trees].map(([name, tree]) => [name, repository.gitIn(tree, "rev-parse", "HEAD")]));
+  return [...heads].flatMap(([name, head]) => {
+    const others = [...heads].filter(([other]) => other !== name).map(([other, theirs]) => ({ other, files: files(head, theirs) }));
+    const all = [...others, { other: "base", files: files(head, "main") }].filter((one) => one.files.length > 0);
+    return all.length > 0 ? [`${name}: ${all.map((one) => `${one.other}(${one.files})`).join(" ")}`] : [];
+  });
+}
 
 test("packed refs, a renamed branch and another one that is checked out change nothing of what is seen", async () => {
   await using home = new TestHome();
