@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { accuracy } from "./accuracy.ts";
 import { append } from "./append.ts";
 import { attachEcho } from "./attach-echo.ts";
+import { attachOverSsh } from "./attach-over-ssh.ts";
 import { backup } from "./backup.ts";
 import { flood } from "./flood.ts";
 import type { Benchmark, Scale } from "./harness.ts";
@@ -25,6 +26,7 @@ import { workspaces } from "./workspaces.ts";
 
 const BENCHMARKS: readonly Benchmark[] = [
   attachEcho,
+  attachOverSsh,
   lsCpu,
   spawn,
   idle,

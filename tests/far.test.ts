@@ -219,6 +219,25 @@ describe("when the connection breaks", () => {
     },
   );
 
+  test("attach comes back to what it showed last, also where a key had moved it and it has another name now (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { near, far, sshd } = machines;
+    await far.run(ECHO, "--name", "first");
+    await far.ok(["spawn", "demo", "--name", "asks", "--prompt", "tool shell touch x", "--", "--fast"]);
+    await far.until("asks", ({ status }) => status === "waiting");
+    using terminal = machines.terminal();
+    terminal.line("holdfast -H far attach first");
+    await terminal.shows(/^ first · /m);
+    terminal.keys("C-]");
+    await terminal.shows(/^ asks · /m);
+    await eventually(async () => (await far.session("asks")).attachments.length > 0);
+    await near.ok(["-H", "far", "rename", "asks", "renamed"]);
+    sshd.cut();
+    await terminal.shows(/^ renamed · /m);
+    terminal.keys("C-\\");
+    await terminal.shows("[detached");
+  });
+
   test("attach waits for a machine that is away; what is typed meanwhile is thrown away, and Ctrl+C gives up (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { far, sshd } = machines;

@@ -4,7 +4,9 @@ import type { AttachingClient } from "@holdfast/contract/people";
 
 export function thisTerminal(): AttachingClient {
   // The address that sshd names first is the one somebody came from.
-  return { pid: process.pid, terminal: deviceOf(0), from: process.env.SSH_CONNECTION?.split(" ")[0] || null };
+  const from = process.env.SSH_CONNECTION?.split(" ")[0] || null;
+  const mark = process.env.HOLDFAST_ATTACHMENT;
+  return { pid: process.pid, terminal: deviceOf(0), from, ...(mark ? { mark } : {}) };
 }
 
 function deviceOf(descriptor: number): string | null {

@@ -8,6 +8,8 @@ export const AttachingClient = z.object({
   pid: z.int(),
   terminal: z.nullable(z.string().check(z.maxLength(200))),
   from: z.nullable(z.string().check(z.maxLength(200))),
+  /** What `holdfast -H` calls the terminal at its near end, to find again what it showed when the connection broke. */
+  mark: z.optional(z.string().check(z.maxLength(100))),
 });
 export type AttachingClient = z.infer<typeof AttachingClient>;
 

@@ -24,7 +24,7 @@ export const command: Command = {
     ["holdfast attach demo --read-only", "look only"],
   ],
   async run(context) {
-    const ref = oneName(context, "attach NAME");
+    const ref = (await comingBack(context)) ?? oneName(context, "attach NAME");
     const readOnly = context.flags.has("read-only");
     const from = process.env.HOLDFAST_RUN ?? null;
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
@@ -47,6 +47,12 @@ export const command: Command = {
     return 0;
   },
 };
+
+/** Over ssh, after a break. */
+async function comingBack(context: Context): Promise<string | undefined> {
+  const { HOLDFAST_ATTACHMENT: mark, HOLDFAST_REATTACH: isBack } = process.env;
+  return mark && isBack ? (await import("../far/where-it-was.ts")).whereItWas(context, mark) : undefined;
+}
 
 /** The terminal becomes what the plan says. */
 export async function follow(

@@ -37,14 +37,18 @@ export async function goFar(argv: readonly string[]): Promise<Way> {
 }
 
 /** The arguments of ssh that run this there. */
-export function sshArguments(ssh: Ssh, machine: Machine, call: { argv: readonly string[]; terminal: boolean; input?: boolean }): string[] {
+export function sshArguments(
+  ssh: Ssh,
+  machine: Machine,
+  call: { argv: readonly string[]; terminal: boolean; input?: boolean; env?: Record<string, string> },
+): string[] {
   const how = call.terminal ? ["-t", "-e", "none"] : ["-T", ...(call.input ? [] : ["-n"])];
   const { LC_ALL, LC_CTYPE, LANG } = process.env;
   const line = farLine({
     machine: machine.name,
     command: machine.command,
     args: call.argv,
-    env: environment(call.terminal),
+    env: { ...environment(call.terminal), ...call.env },
     locale: LC_ALL || LC_CTYPE || LANG,
   });
   return [...how, "--", ssh.destination, line];

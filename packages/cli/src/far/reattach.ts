@@ -21,11 +21,13 @@ const HELD_MS = 10_000;
 export async function attachFar(machine: Machine, given: readonly string[]): Promise<number> {
   const argv = given[0] === "next" ? await asAttach(machine, given) : given;
   const terminal = spawnSync("stty", ["-g"], { stdio: ["inherit", "pipe", "ignore"], encoding: "utf8" }).stdout.trim();
+  const mark = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
   let wasAttached = false;
   for (let mishaps = 0; ; mishaps++) {
     const ssh = findSsh(machine);
     const began = performance.now();
-    const end = await superviseSsh(ssh, sshArguments(ssh, machine, { argv, terminal: true }));
+    const env = { HOLDFAST_ATTACHMENT: mark, ...(wasAttached ? { HOLDFAST_REATTACH: "1" } : {}) };
+    const end = await superviseSsh(ssh, sshArguments(ssh, machine, { argv, terminal: true, env }));
     if (end.code !== SSH_FAILED) {
       if (end.signal !== null) putRight(terminal);
       return asExitCode(end);
