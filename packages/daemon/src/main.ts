@@ -241,6 +241,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const removing = new Removing({
     journal,
     queries: workspaces.queries,
+    ports: workspaces.ports,
     turns,
     directoryOf: (id) => workspaces.directoryOf(id),
     stopSession: async (name, actor) => void (await sessions.stop(name, { graceMs: STOP_GRACE_MS, actor })),

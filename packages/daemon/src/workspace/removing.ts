@@ -16,7 +16,7 @@ import { type Environment, firstLine, tryGit } from "./git.ts";
 import type { InTurn } from "./in-turn.ts";
 import { type TreeRecord, withBranch } from "./live.ts";
 import { lossesOf } from "./losses.ts";
-import { freeRange, type PortRange } from "./ports.ts";
+import type { PortRanges } from "./ports.ts";
 import { readProject } from "./project.ts";
 import { keepRemains, REMOVED_REFS, type Remains, readRemains } from "./remains.ts";
 import { commitOf, findRepository } from "./repository.ts";
@@ -47,17 +47,20 @@ export class Removing {
   readonly #directoryOf: (id: WorkspaceId) => string;
   readonly #stopSession: (name: string, actor: Principal) => Promise<void>;
   readonly #turns: InTurn;
+  readonly #ports: PortRanges;
 
   constructor(options: {
     journal: Journal;
     queries: WorkspaceQueries;
     turns: InTurn;
+    ports: PortRanges;
     directoryOf(id: WorkspaceId): string;
     stopSession(name: string, actor: Principal): Promise<void>;
   }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#turns = options.turns;
+    this.#ports = options.ports;
     this.#directoryOf = options.directoryOf;
     this.#stopSession = options.stopSession;
   }
@@ -165,12 +168,14 @@ export class Removing {
 
     const restored = await restore({ repo: tree.repo, path: tree.path, name, remains, files: ref }, { env });
     await this.#copyIgnored(tree, env);
+    using range = await this.#ports.hold(record.ports, record);
     const now = {
       name,
       branch: restored.branch,
       path: tree.path,
       ownBranch: record.ownBranch || restored.madeBranch,
-      ...(await this.#ports(record)),
+      portBase: range.portBase,
+      ports: range.ports,
     };
     writeFiles(directory, { ...specOf(record), ...now, making: false });
     this.#journal.append({ type: "workspace.recovered", actor, session: null, data: { id: record.id, ...now } });
@@ -195,13 +200,6 @@ export class Removing {
   async #copyIgnored(tree: TreeRecord, env: Environment | undefined): Promise<void> {
     const main = (await findRepository(tree.repo, env))?.tree;
     if (main) await copyUntracked(main, tree.path, readProject(main).copy);
-  }
-
-  /** Its own again, unless another has been given them. */
-  async #ports({ id, portBase, ports }: WorkspaceRecord): Promise<PortRange> {
-    const others = this.#queries.list().filter((each) => each.id !== id);
-    const isTaken = others.some((each) => each.portBase < portBase + ports && portBase < each.portBase + each.ports);
-    return isTaken ? freeRange(ports, others) : { portBase, ports };
   }
 }
 

@@ -20,7 +20,7 @@ import { tryContext } from "./context.ts";
 import { copyFiles, untrackedFor } from "./copying.ts";
 import { DAEMON, markReady, readFiles, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
 import { type Environment, tryGit } from "./git.ts";
-import { freeRange, type PortRange } from "./ports.ts";
+import { type PortRange, PortRanges } from "./ports.ts";
 import { type Project, readProject } from "./project.ts";
 import { findRepository, type Repository } from "./repository.ts";
 import { setupEnd, setupLog, setupTail, startSetup } from "./set-up.ts";
@@ -63,14 +63,16 @@ export class Workspaces {
   readonly #home: Home;
   readonly #journal: Journal;
   readonly queries: WorkspaceQueries;
-  /** Names and ports of those being made. */
-  readonly #making = new Map<string, PortRange>();
+  readonly ports: PortRanges;
+  /** Names of those being made. */
+  readonly #making = new Set<string>();
   readonly #ending = new AbortController();
 
   constructor(options: { home: Home; journal: Journal; queries: WorkspaceQueries }) {
     this.#home = options.home;
     this.#journal = options.journal;
     this.queries = options.queries;
+    this.ports = new PortRanges(() => options.queries.list());
   }
 
   /** Returns when it can be worked in, its set-up done. Throws `setup_failed` when that failed; the workspace is there nevertheless. */
@@ -87,12 +89,12 @@ export class Workspaces {
   async #create(request: CreateRequest, actor: Principal): Promise<Created> {
     const name = checkName(request.name);
     if (this.#making.has(name) || this.queries.byName(name)) throw nameTaken(name);
-    this.#making.set(name, { portBase: 0, ports: 0 });
+    this.#making.add(name);
     try {
       const repository = await findRepository(request.cwd, request.env);
       const project = readProject(repository ? repository.tree : request.cwd);
-      const range = await freeRange(project.ports, [...this.queries.list(), ...this.#making.values()]);
-      this.#making.set(name, range);
+      using held = await this.ports.hold(project.ports);
+      const range = { portBase: held.portBase, ports: held.ports };
       const { record, copied } = await (repository
         ? this.#createTree(request, { name, range, repository, project, actor })
         : this.#createPlain(request, { name, range, project, actor }));
