@@ -179,7 +179,12 @@ export class Workspaces {
 
   #record(spec: WorkspaceSpec, actor: Principal): WorkspaceRecord {
     this.#journal.append({ type: "workspace.created", actor, session: null, data: spec });
-    markReady(this.directoryOf(spec.id), spec);
+    try {
+      markReady(this.directoryOf(spec.id), spec);
+    } catch (error) {
+      // The journal has it: a full disk must not take away what is recorded.
+      log(`workspace ${spec.id}: ${describe(error)}`);
+    }
     return this.queries.resolve(spec.id);
   }
 
@@ -299,7 +304,10 @@ export class Workspaces {
 
   async #takeAway(spec: WorkspaceSpec): Promise<void> {
     if (spec.kind === "worktree" && spec.repo !== null && spec.branch !== null && existsSync(spec.repo))
-      await undoAdd(spec.repo, { path: spec.path, beginning: { branch: spec.branch, isNew: spec.ownBranch } });
+      await undoAdd(spec.repo, {
+        path: spec.path,
+        beginning: { branch: spec.branch, isNew: spec.ownBranch, baseCommit: spec.baseCommit ?? "" },
+      });
     rmSync(this.directoryOf(spec.id), { recursive: true, force: true });
   }
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findRepository, listTrees } from "./repository.ts";
 import { ScratchRepository } from "./scratch-repository.ts";
-import { addWorktree, planBeginning } from "./worktree.ts";
+import { addWorktree, planBeginning, undoAdd } from "./worktree.ts";
 
 test("worktrees of one repository are made at once, and listed meanwhile: git fails on one that is half made", async () => {
   using scratch = new ScratchRepository();
@@ -18,4 +18,23 @@ test("worktrees of one repository are made at once, and listed meanwhile: git fa
     const made = await Promise.all(["a", "b", "c", "d", "e", "f"].map((name) => make(`${name}${round}`)));
     expect(made).toEqual(made.map(() => true));
   }
+});
+
+test("a start that failed takes its own branch away, and never one with commits that somebody made under that name meanwhile", async () => {
+  using scratch = new ScratchRepository();
+  const { env } = scratch;
+  const repository = await findRepository(scratch.path, env);
+  if (!repository) throw new Error("there is a repository");
+  const path = join(scratch.root, "trees", "late");
+  const beginning = await planBeginning(repository, { name: "late", env });
+  await addWorktree(repository, { path, name: "late", beginning, env });
+  await undoAdd(scratch.path, { path, beginning, env });
+  expect(scratch.git("branch", "--list")).toBe("* main");
+
+  scratch.git("switch", "--quiet", "-c", beginning.branch);
+  const tip = scratch.commit({ "theirs.txt": "work\n" }, "theirs");
+  scratch.git("switch", "--quiet", "main");
+  await expect(addWorktree(repository, { path, name: "late", beginning, env })).rejects.toThrow("already exists");
+  await undoAdd(scratch.path, { path, beginning, env });
+  expect(scratch.git("rev-parse", beginning.branch)).toBe(tip);
 });

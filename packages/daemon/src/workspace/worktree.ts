@@ -87,10 +87,20 @@ export function lockReason(name: string): string {
 /** What a failed start leaves behind; also of one that a death cut short. */
 export async function undoAdd(
   directory: string,
-  { path, beginning, env }: { path: string; beginning: Pick<Beginning, "branch" | "isNew">; env?: Environment | undefined },
+  { path, beginning, env }: { path: string; beginning: Omit<Beginning, "base">; env?: Environment | undefined },
 ): Promise<void> {
   await tryGit(directory, ["worktree", "remove", "--force", "--force", path], { env });
-  if (beginning.isNew) await tryGit(directory, ["branch", "-D", "--quiet", beginning.branch], { env });
+  if (beginning.isNew && (await holdsNothing(directory, beginning, env)))
+    await tryGit(directory, ["branch", "-D", "--quiet", beginning.branch], { env });
+}
+
+/** A branch of that name may be somebody else's, made at the same moment: it goes only where no commit goes with it. */
+async function holdsNothing(directory: string, { branch, baseCommit }: Omit<Beginning, "base">, env?: Environment): Promise<boolean> {
+  const tip = await commitOf(directory, `refs/heads/${branch}`, env);
+  if (tip === undefined || tip === baseCommit) return tip !== undefined;
+  const others = ["--not", `--exclude=${branch}`, "--branches", "--remotes", "--tags"];
+  const { code, stdout } = await tryGit(directory, ["rev-list", "--max-count=1", tip, ...others], { env });
+  return code === 0 && stdout === "";
 }
 
 async function checkedOut(directory: string, env: Environment | undefined): Promise<string> {
