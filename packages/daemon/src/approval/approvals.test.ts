@@ -320,6 +320,17 @@ test.each([null, "WriteFile a.txt\n... first 106 lines hidden (Ctrl+O to show) .
   },
 );
 
+test("hooks that an agent leaves behind which was killed end with its run", async () => {
+  await using world = new World();
+  world.begin();
+  const { printed } = world.ask("rm x");
+  const [asked] = await world.waiting();
+  world.status.ended(RUN);
+  expect(await printed).toBe("");
+  expect(world.queries.get(asked?.id ?? "")?.status).toBe("run_ended");
+  expect(world.left()).toEqual([]);
+});
+
 test("a killed hook is found by the sweep", async () => {
   await using world = new World("codex");
   world.begin();

@@ -294,6 +294,13 @@ export class Approvals implements Parking, Disposable {
     if (open.length > 0) this.#journal.append(...open.map((approval) => resolved(approval, "run_ended")));
     for (const { id } of open) this.#shown.delete(id);
     this.#unwatch(run);
+    // An agent that was killed has left its hooks behind, and nobody else would ever end them.
+    try {
+      for (const ask of waitingAsks(runDirectory(this.#home, run.session, run.run))) this.letGo(run, ask);
+    } catch (error) {
+      // As on a full disk: they are listed among the orphans.
+      log(`session ${run.session}: hooks that its run left behind cannot be ended: ${describe(error)}`);
+    }
   }
 
   /** Ended by the agent's own time-out, or by us just after it: then it asks on its screen. */
