@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempDisposableSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
@@ -80,6 +80,17 @@ test("what fails because nothing can be written down is nobody's fault, and all 
   box.takeAll();
   expect(box.taken).toEqual(["1", "2"]);
   expect(unreadSignals(box.path)).toEqual([]);
+});
+
+test("one that cannot even be set aside holds up nothing", () => {
+  using box = tray(["1.garbage", "2"]);
+  writeFileSync(join(box.path, "unread"), "in the way");
+  box.takeAll();
+  expect(box.taken).toEqual(["2"]);
+  expect(box.left()).toEqual(["1.garbage"]);
+  rmSync(join(box.path, "unread"));
+  box.takeAll();
+  expect(unreadSignals(box.path)).toEqual([join(box.path, "unread", "1.garbage")]);
 });
 
 test("what a hook that was killed has left is set aside when it is old", () => {

@@ -71,11 +71,12 @@ export function watchSignals(runDirectory: string, onSignal: () => void): FSWatc
 }
 
 function contentOf(path: string): Pick<SignalFile, "payload" | "unreadable"> {
-  const text = readFileSync(path, "utf8");
   try {
-    return { payload: JSON.parse(text) as unknown };
+    return { payload: JSON.parse(readFileSync(path, "utf8")) as unknown };
   } catch (error) {
-    return { payload: undefined, unreadable: describe(error) };
+    // Too many files are open: that passes.
+    if (/^E[MN]FILE$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return { payload: undefined, unreadable: String(error) };
   }
 }
 
@@ -100,7 +101,6 @@ export interface Taking {
 export function takeSignals(runDirectory: string, { take, failures, onAside }: Taking): void {
   for (const file of readSignals(runDirectory)) {
     const tried = failures.get(file.path) ?? 0;
-    if (tried >= TRIES) continue;
     let why = file.unreadable;
     try {
       if (why === undefined) {
@@ -115,9 +115,14 @@ export function takeSignals(runDirectory: string, { take, failures, onAside }: T
       why = String(error);
     }
     if (why === undefined) continue;
-    setAside(file.path, why);
-    onAside(file);
-    failures.delete(file.path);
+    try {
+      onAside(file);
+      setAside(file.path, why);
+      failures.delete(file.path);
+    } catch (error) {
+      // There is no room even for that: at the next look.
+      log(`what a hook told cannot be set aside: ${file.path}: ${describe(error)}`);
+    }
   }
 }
 
