@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claude } from "./profiles/claude.ts";
+import { gemini } from "./profiles/gemini.ts";
 import { lastReplyIn, type Transcript } from "./transcript.ts";
 
 const CONVERSATION = "7d3a1b52-0000-4000-8000-000000000000";
@@ -34,4 +35,17 @@ test("what claude said last is read from the end of its transcript, past tools, 
   expect(lastReplyIn(transcript, of)).toEqual({ text: "the answer", at: "2026-11-15T05:00:00.000Z" });
   expect(lastReplyIn(transcript, { ...of, conversation: "another" })).toBeUndefined();
   expect(lastReplyIn(transcript, { ...of, env: { HOME: "/nowhere" } })).toBeUndefined();
+});
+
+test("what gemini said last is read from the newest file of the conversation, past calls of tools", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const folder = join(directory.path, ".gemini/tmp/app/chats");
+  mkdirSync(folder, { recursive: true });
+  const line = (type: string, content: unknown) => JSON.stringify({ type, content, timestamp: "2026-11-15T05:00:00.000Z" });
+  writeFileSync(join(folder, "session-2026-11-14T05-00-7d3a1b52.jsonl"), line("gemini", "of yesterday"));
+  const lines = [line("gemini", "the answer"), line("user", [{ text: "thanks" }]), line("gemini", ""), '{"$set":{}}'];
+  writeFileSync(join(folder, "session-2026-11-15T05-00-7d3a1b52.jsonl"), lines.join("\n"));
+  const of = { conversation: CONVERSATION, cwd: "/home/me/app", env: { HOME: directory.path } };
+  expect(lastReplyIn(gemini.transcript as Transcript, of)).toEqual({ text: "the answer", at: "2026-11-15T05:00:00.000Z" });
+  expect(lastReplyIn(gemini.transcript as Transcript, { ...of, env: {} })).toBeUndefined();
 });

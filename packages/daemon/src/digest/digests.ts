@@ -18,7 +18,7 @@ import {
 } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import type { Profiles } from "../agent/profiles/index.ts";
-import { lastReplyIn } from "../agent/transcript.ts";
+import { lastReplyIn, type Transcript } from "../agent/transcript.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { TurnQueries } from "../projection/turns.ts";
@@ -115,16 +115,20 @@ export class Digests {
     const record = this.#rooms.queries.resolve(ref);
     const session = this.#view(record);
     const told = this.#turns.lastReply(record.id);
-    if (told) return { session, reply: told.reply, cut: told.cut, at: told.toldAt, turn: told.turn, source: "hook" };
+    const byHook = told && { session, reply: told.reply, cut: told.cut, at: told.toldAt, turn: told.turn, source: "hook" as const };
+    // A later run may be one whose hooks tell nothing.
+    if (byHook && (told.run === record.run || told.turn >= record.turns)) return byHook;
     const profile = this.#rooms.profiles.find(record.agent);
-    const { conversation, cwd } = record;
-    const env = Object.entries(this.#rooms.envOf(record.id) ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const written =
-      profile?.transcript && conversation !== null
-        ? lastReplyIn(profile.transcript, { conversation, cwd, env: Object.fromEntries(env) })
-        : undefined;
+    const written = this.#written(record, profile?.transcript);
     if (written) return { session, reply: written.text, cut: false, at: written.at, turn: null, source: "transcript" };
+    if (byHook) return byHook;
     throw unknownReply(record, profile?.hooks?.rules.some(({ reply }) => reply !== undefined) ?? false);
+  }
+
+  #written({ id, conversation, cwd }: SessionRecord, transcript: Transcript | undefined): ReturnType<typeof lastReplyIn> {
+    if (!transcript || conversation === null) return undefined;
+    const env = Object.entries(this.#rooms.envOf(id) ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return lastReplyIn(transcript, { conversation, cwd, env: Object.fromEntries(env) });
   }
 
   #since(record: SessionRecord, { actor, since }: { actor: Principal; since?: string | undefined }): Since {

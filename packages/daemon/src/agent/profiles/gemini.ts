@@ -1,7 +1,8 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { readJsonFile } from "@holdfast/platform";
 import { ancestors } from "../hooks/ancestors.ts";
+import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
@@ -53,6 +54,7 @@ export const gemini: Profile = {
     },
     { name: "ready", title: /^◇/, turn: "idle", calm: true },
   ],
+  transcript: { path: ({ conversation, env }) => transcriptOf(conversation, env), reply: replyIn },
   composer: { mark: /^ > /, below: /^$/, unfocused: /^─{10}/, placeholder: /^Type your message or @path\/to\/file$/ },
   hooks: {
     conversation: "session_id",
@@ -134,4 +136,20 @@ function isRootsAlone(path: string): boolean {
       return uid === 0 && (mode & 0o022) === 0;
     })
   );
+}
+
+/** Of a project each, under a name of its own; the file's has the beginning of the id, and the newest goes on with the others. */
+function transcriptOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
+  const projects = join(env.HOME ?? "", ".gemini/tmp");
+  const folders = existsSync(projects) ? readdirSync(projects).map((name) => join(projects, name, "chats")) : [];
+  const files = folders.flatMap((folder) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []));
+  return files
+    .filter((file) => file.endsWith(`-${conversation.slice(0, 8)}.jsonl`))
+    .sort()
+    .at(-1);
+}
+
+function replyIn(entry: unknown): { text: string; at: string | null } | undefined {
+  const text = textAt(entry, "content");
+  return textAt(entry, "type") === "gemini" && text !== undefined ? { text, at: textAt(entry, "timestamp") ?? null } : undefined;
 }
