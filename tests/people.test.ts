@@ -36,6 +36,10 @@ async function eventsOf(home: TestHome, ...types: string[]): Promise<{ type: str
   return lines.map((line) => JSON.parse(line)).filter(({ type }) => types.includes(type));
 }
 
+async function token(home: TestHome, name: string, scope: string): Promise<string> {
+  return (await home.json<{ token: string }>(["token", "create", "--scope", scope, "--name", name])).token;
+}
+
 describe.each(HOSTS)("on the %s host", (host) => {
   test("whoever attaches is known by principal, role, terminal and since when, and noticed when they leave (SYM-10 resume)", async () => {
     await using home = new TestHome();
@@ -89,6 +93,116 @@ describe.each(HOSTS)("on the %s host", (host) => {
     await stays.shows("got hello");
   });
 
+  test("one drives, the others look on, cut to their own size, and resize nothing (SYM-10 resume)", async () => {
+    await using home = new TestHome();
+    await start(home, host);
+    using driver = await attached(home, "", { columns: 100, rows: 30 });
+    const size = host === "tmux" ? "29 100" : "30 100";
+    await driver.shows(size);
+    using observer = await attached(home, "", { columns: 60, rows: 12 });
+    await observer.shows(`read only · ${ME} drives`);
+    await driver.shows("1 looks on");
+    expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["driver", "observer"]);
+    observer.line("from-the-observer");
+    observer.resize(50, 10);
+    driver.line("from-the-driver");
+    await observer.shows("got from-the-driver");
+    observer.keys("C-\\");
+    await observer.shows(/detached/);
+    const said = await home.ok(["logs", "chat", "--raw"]);
+    expect(said).not.toContain("from-the-observer");
+    expect(said.match(/^\d+ \d+(?=\r)/gm)).toEqual([size]);
+  });
+
+  test("whoever has waited longest drives when the driver leaves; who came only to look does not", async () => {
+    await using home = new TestHome();
+    await start(home, host);
+    using first = await attached(home);
+    using reader = await attached(home, "--read-only");
+    using waits = await attached(home, "", { columns: 80, rows: 20 });
+    await attachments(home, 3);
+    first.keys("C-\\");
+    await eventually(async () => (await home.session("chat")).attachments.map(({ role }) => role).join() === "observer,driver");
+    await waits.shows("you drive now");
+    await waits.shows(host === "tmux" ? "19 80" : "20 80");
+    waits.line("mine");
+    await reader.shows("got mine");
+    waits.keys("C-\\");
+    await reader.shows("nobody drives");
+    reader.line("not-mine");
+    expect((await attachments(home, 1)).map(({ role }) => role)).toEqual(["observer"]);
+    expect(await eventsOf(home, "session.control_changed")).toMatchObject([
+      { data: { from: ME, how: "left", driver: { principal: ME } } },
+      { data: { from: ME, how: "left", driver: null } },
+    ]);
+  });
+
+  test("control is requested, given and taken, and everybody sees who drives (SYM-10 resume)", async () => {
+    await using home = new TestHome();
+    await start(home, host);
+    const ada = await token(home, "ada", "driver");
+    using mine = await attached(home, "", { columns: 90, rows: 20 });
+    using hers = await attached(home, "", { columns: 70, rows: 18 }, `HOLDFAST_TOKEN=${ada}`);
+    await hers.shows(`${ME} drives`);
+    const [, second] = await attachments(home, 2);
+    expect(second).toMatchObject({ principal: "token:ada", role: "observer" });
+
+    const refused = await home.cli(["control", "take", "chat"], { env: { HOLDFAST_TOKEN: ada } });
+    expect(refused).toMatchObject({ code: 33, stderr: expect.stringContaining("holdfast control request chat") });
+    expect(await home.ok(["control", "request", "chat"], { env: { HOLDFAST_TOKEN: ada } })).toContain("was asked");
+    await mine.shows("token:ada asks for control");
+    expect(await home.ok(["control", "give", "chat"])).toContain("chat: token:ada drives");
+    await hers.shows("you drive now");
+    await hers.shows(host === "tmux" ? "17 70" : "18 70");
+    hers.line("hers");
+    await mine.shows("got hers");
+    await mine.shows(/token:ada drives/);
+    mine.line("not now");
+
+    // The owner needs no leave.
+    expect(await home.ok(["control", "take", "chat"])).toContain(`chat: ${ME} drives`);
+    mine.line("mine again");
+    await hers.shows("got mine again");
+    expect(await home.ok(["logs", "chat", "--raw"])).not.toContain("not now");
+    const facts = await eventsOf(home, "session.control_requested", "session.control_changed");
+    expect(facts.map(({ type, data }) => [type, data.how])).toEqual([
+      ["session.control_requested", undefined],
+      ["session.control_changed", "given"],
+      ["session.control_changed", "taken"],
+    ]);
+  });
+
+  test("attach --take drives at once, and who drove looks on; a killed daemon changes nothing about it", async () => {
+    await using home = new TestHome();
+    await start(home, host);
+    using first = await attached(home);
+    await attachments(home, 1);
+    using second = await attached(home, "--take", { columns: 80, rows: 20 });
+    await eventually(async () => (await home.session("chat")).attachments.map(({ role }) => role).join() === "observer,driver");
+    await first.shows(/read only · .* drives/);
+    await home.killDaemon();
+    second.line("taken");
+    await first.shows("got taken");
+    expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["observer", "driver"]);
+  });
+
+  test("an observer's token looks, and can neither drive nor be given control", async () => {
+    await using home = new TestHome();
+    await start(home, host);
+    const eve = await token(home, "eve", "observer");
+    using hers = await attached(home, "--take", {}, `HOLDFAST_TOKEN=${eve}`);
+    expect(await attachments(home, 1)).toMatchObject([{ principal: "token:eve", role: "observer" }]);
+    await hers.shows("nobody drives");
+    using mine = await attached(home);
+    await attachments(home, 2);
+    expect(await home.cli(["control", "give", "chat", "--to", "token:eve"])).toMatchObject({
+      code: 20,
+      stderr: expect.stringContaining("token:eve has the scope observer, and may not drive"),
+    });
+    mine.line("still mine");
+    await mine.shows("got still mine");
+  });
+
   test("the end of a session ends its attachments", async () => {
     await using home = new TestHome();
     await start(home, host);
@@ -104,12 +218,30 @@ test("a terminal that moves from one session to another is at the other one, as 
   await using home = new TestHome();
   await start(home, "tmux");
   await home.json(["spawn", "shell", "--name", "other"]);
-  const token = (await home.json<{ token: string }>(["token", "create", "--scope", "owner", "--name", "ada"])).token;
+  const ada = await token(home, "ada", "owner");
   using terminal = openTerminal(home);
-  terminal.line(`HOLDFAST_TOKEN=${token} holdfast attach other`);
+  terminal.line(`HOLDFAST_TOKEN=${ada} holdfast attach other`);
   const [before] = await attachments(home, 1, "other");
   expect(before?.principal).toBe("token:ada");
   terminal.line(`HOLDFAST_TOKEN= ${HOLDFAST} attach chat`);
   expect(await attachments(home, 1)).toMatchObject([{ principal: "token:ada", role: "driver" }]);
   await attachments(home, 0, "other");
+});
+
+test("who drives is not typed over by others; the owner's keys get in", async () => {
+  await using home = new TestHome();
+  await start(home, "tmux");
+  const ada = { HOLDFAST_TOKEN: await token(home, "ada", "driver") };
+  await home.ok(["keys", "chat", "a", "Enter"], { env: ada });
+  using terminal = await attached(home);
+  await attachments(home, 1);
+  for (const typed of [
+    ["keys", "chat", "b", "Enter"],
+    ["send", "chat", "bb"],
+    ["send", "--no-enter", "chat", "bb"],
+  ]) {
+    expect(await home.cli(typed, { env: ada })).toMatchObject({ code: 33, stderr: expect.stringContaining("nothing was typed") });
+  }
+  await home.ok(["keys", "chat", "c", "Enter"]);
+  expect(await terminal.shows("got c")).not.toContain("got b");
 });

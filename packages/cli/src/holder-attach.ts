@@ -7,6 +7,7 @@ import { connect, type Socket } from "node:net";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/frames";
 import type { FromHolder, ToHolder } from "@holdfast/contract/holder";
+import { Shown } from "./holder-screen.ts";
 
 const PROTOCOL = 1;
 
@@ -17,12 +18,17 @@ export const LEAVE =
 
 export type AttachEnd = { how: "detached" | "lost" | "next" } | { how: "ended"; status: string | undefined; signal: string | undefined };
 
-export async function attachToHolder(options: {
+export interface AttachOptions {
   socket: string;
   readOnly: boolean;
+  /** What the session is called. */
+  title: string;
+  detachKey: string;
   detachBytes: readonly string[];
   nextBytes: readonly string[];
-}): Promise<AttachEnd> {
+}
+
+export async function attachToHolder(options: AttachOptions): Promise<AttachEnd> {
   const socket = await open(options.socket);
   const { stdin, stdout } = process;
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
@@ -32,6 +38,7 @@ export async function attachToHolder(options: {
     stdin.setRawMode(false);
     stdin.pause();
   };
+  const shown = new Shown({ ...options, size, refresh: () => tell({ t: "refresh" }) });
   return new Promise((resolve) => {
     let end: AttachEnd = { how: "lost" };
     const finish = (how: AttachEnd) => {
@@ -41,25 +48,30 @@ export async function attachToHolder(options: {
     const onSignal = () => finish({ how: "detached" });
     const onKeys = (keys: Buffer) => {
       const { before, end } = untilOurs(keys, { detached: options.detachBytes, next: options.nextBytes });
-      if (before.length > 0 && !options.readOnly) socket.write(encodeFrame(BYTES, before));
+      if (before.length > 0 && !shown.readOnly) socket.write(encodeFrame(BYTES, before));
       if (end) finish({ how: end });
     };
-    const onResize = () => tell({ t: "resize", ...size() });
+    const onResize = () => {
+      tell({ t: "resize", ...size() });
+      shown.resized();
+    };
     const reader = new FrameReader();
-    socket.on("data", (chunk: Buffer) => {
+    socket.on("data", async (chunk: Buffer) => {
+      socket.pause();
       for (const { type, payload } of reader.push(chunk)) {
         if (type === BYTES) {
-          if (stdout.write(payload)) continue;
-          socket.pause();
-          stdout.once("drain", () => socket.resume());
+          await shown.output(payload);
           continue;
         }
         const message = decodeMessage(payload) as FromHolder;
+        await shown.hear(message);
         if (message.t === "detached") finish({ how: "detached" });
         if (message.t === "exit") finish({ how: "ended", status: message.status, signal: message.signal });
       }
+      socket.resume();
     });
     socket.on("close", () => {
+      shown[Symbol.dispose]();
       stdin.off("data", onKeys);
       stdout.off("resize", onResize);
       for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) process.off(signal, onSignal);

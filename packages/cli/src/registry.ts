@@ -13,6 +13,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   next: () => import("./commands/next.ts"),
   statusline: () => import("./commands/statusline.ts"),
   attach: () => import("./commands/attach.ts"),
+  control: () => import("./commands/control.ts"),
   detach: () => import("./commands/detach.ts"),
   logs: () => import("./commands/logs.ts"),
   workspace: () => import("./commands/workspace.ts"),

@@ -12,11 +12,12 @@ import { Explanation } from "./evidence.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
 import { Message, MessageId, MessageState } from "./message.ts";
-import { AttachingClient } from "./people.ts";
+import { AttachingClient, ControlReply } from "./people.ts";
 import { Generation, RestoreItem } from "./restore.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
 import { SpawnRequest } from "./spawn-request.ts";
+import { CONTROLS, ROLES } from "./status.ts";
 import { TOURNAMENT_ENDPOINTS } from "./tournament-endpoints.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspace-endpoints.ts";
 
@@ -119,6 +120,10 @@ export type SessionList = z.infer<typeof SessionList>;
 export const AttachPlan = z.object({
   session: Session,
   switched: z.boolean(),
+  /** What it will be, as long as nobody is faster. */
+  role: z.enum(ROLES),
+  /** Who drives instead, where that is why it can only look. */
+  driver: z.nullable(Principal),
   command: z.nullable(z.array(z.string())),
   socket: z.nullable(z.string()),
   detachKey: z.string(),
@@ -338,18 +343,20 @@ export const ENDPOINTS = {
   },
   attachSession: {
     ...ROUTES.attachSession,
-    summary: "What the caller's terminal must become to attach; moves a client that is on our server already.",
-    scope: "driver",
+    summary:
+      "What the caller's terminal must become to attach; moves a client that is on our server already. While somebody drives, and for an observer's token, it can only look, unless it may `take`.",
+    scope: "observer",
     reach: "own",
     body: z.object({
       readOnly: z._default(z.boolean(), false),
+      take: z._default(z.boolean(), false),
       /** The run in whose terminal this is asked, which is to be moved over. */
       from: z.nullable(z.string()),
       /** Who it is that becomes the session's client; without it, an attachment is the OS user's. */
       client: z.optional(AttachingClient),
     }),
     reply: AttachPlan,
-    errors: [...SESSION_ERRORS, "session_ended", "host_missing"],
+    errors: [...SESSION_ERRORS, "session_ended", "host_missing", "control_held"],
   },
   detachSession: {
     ...ROUTES.detachSession,
@@ -359,6 +366,15 @@ export const ENDPOINTS = {
     body: z.object({}),
     reply: z.object({ session: Session, detached: z.int() }),
     errors: [...SESSION_ERRORS, "session_ended"],
+  },
+  controlSession: {
+    ...ROUTES.controlSession,
+    summary:
+      "Who drives: `request` asks whoever does, `give` hands it over (`to` a principal or an attachment), `take` takes it. Closed to sessions.",
+    scope: "driver",
+    body: z.object({ action: z.enum(CONTROLS), to: z.optional(text) }),
+    reply: ControlReply,
+    errors: [...SESSION_ERRORS, "session_ended", "not_attached", "control_held", "forbidden"],
   },
   sendText: {
     ...ROUTES.sendText,
@@ -371,7 +387,7 @@ export const ENDPOINTS = {
       force: z._default(z.boolean(), false),
     }),
     reply: z.object({ session: Session, bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes }),
-    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "input_full"],
+    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "input_full", "control_held"],
   },
   sendMessage: {
     ...ROUTES.sendMessage,
@@ -391,7 +407,7 @@ export const ENDPOINTS = {
       message: z.nullable(Message),
       typed: z.nullable(z.object({ bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes })),
     }),
-    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "approval_waits", "input_full"],
+    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "approval_waits", "input_full", "control_held"],
   },
   listMessages: {
     ...ROUTES.listMessages,
@@ -435,7 +451,7 @@ export const ENDPOINTS = {
         .check(z.minLength(1, "say which keys"), z.maxLength(1000, "at most 1000 keys at once")),
     }),
     reply: z.object({ session: Session, pressed: z.int(), waitingBytes: WaitingBytes }),
-    errors: [...SESSION_ERRORS, "session_ended", "usage", "input_full"],
+    errors: [...SESSION_ERRORS, "session_ended", "usage", "input_full", "control_held"],
   },
   getScreen: {
     ...ROUTES.getScreen,

@@ -60,6 +60,8 @@ export const ERRORS = {
   status_unknown: { http: 409, exit: 23, what: "What the agent does is not known, so it cannot be waited for." },
   nothing_waits: { http: 404, exit: 24, what: "No session waits for a person." },
   timeout: { http: 504, exit: 16, what: "What was waited for did not happen in time." },
+  control_held: { http: 409, exit: 33, what: "Somebody else drives the session; ask for it with: holdfast control request." },
+  not_attached: { http: 409, exit: 6, what: "Control goes to a terminal that is attached, and there is none such." },
   paste_refused: { http: 409, exit: 17, what: "Several lines for a program that would take each as a command; --force types them." },
   input_full: { http: 409, exit: 17, what: "The program has left too much unread of what was typed before; nothing was typed." },
   approval_waits: { http: 409, exit: 17, what: "It asks for leave, which a typed line could give; --force types it all the same." },

@@ -8,7 +8,10 @@
  */
 import * as z from "zod/mini";
 
-/** 2: `write` says how much waits, and takes what is long from a file. 3: it tells who views. */
+/**
+ * 2: `write` says how much waits, and takes what is long from a file. 3: it tells who views, and
+ * lets one of them drive: the others look on, at a terminal of whatever size.
+ */
 export const HOLDER_PROTOCOL = 3;
 
 const size = { columns: z.int().check(z.minimum(1), z.maximum(10_000)), rows: z.int().check(z.minimum(1), z.maximum(10_000)) };
@@ -27,6 +30,14 @@ export const ToHolder = z.discriminatedUnion("t", [
   z.object({ t: z.literal("detach"), id: z.int() }),
   /** The reply has `viewers`; each change is told to `control` clients as it happens. */
   z.object({ t: z.literal("viewers"), id: z.int() }),
+  /** A viewer may type from now on, and the session has its size; or it only looks. */
+  z.object({ t: z.literal("part"), id: z.int(), number: z.int(), readOnly: z.boolean() }),
+  /** A line for one viewer to read. */
+  z.object({ t: z.literal("tell"), id: z.int(), number: z.int(), text: z.string() }),
+  /** For all viewers, also those who come later: who drives, and how many look on. */
+  z.object({ t: z.literal("people"), id: z.int(), driver: z.nullable(z.string()), observers: z.int() }),
+  /** A viewer wants the screen anew. */
+  z.object({ t: z.literal("refresh") }),
 ]);
 export type ToHolder = z.infer<typeof ToHolder>;
 
@@ -65,6 +76,11 @@ export type FromHolder =
       full?: boolean;
     }
   | { t: "viewers"; viewers: Viewer[] }
+  /** To viewers: the session's size, what they may do, a line to read, and who else is there. */
+  | { t: "size"; columns: number; rows: number }
+  | { t: "part"; readOnly: boolean }
+  | { t: "notice"; text: string }
+  | { t: "people"; driver: string | null; observers: number }
   | { t: "detached" }
   /** Its status, or the number of the signal that ended it. */
   | { t: "exit"; status?: string; signal?: string };

@@ -14,6 +14,7 @@ export const ROUTES = {
   stopSession: { method: "POST", path: "/sessions/:ref/stop" },
   attachSession: { method: "POST", path: "/sessions/:ref/attach" },
   detachSession: { method: "POST", path: "/sessions/:ref/detach" },
+  controlSession: { method: "POST", path: "/sessions/:ref/control" },
   sendText: { method: "POST", path: "/sessions/:ref/send" },
   sendMessage: { method: "POST", path: "/sessions/:ref/messages" },
   listMessages: { method: "GET", path: "/messages" },

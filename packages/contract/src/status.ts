@@ -7,6 +7,7 @@ export type SessionStatus = (typeof STATUSES)[number];
 
 /** Of somebody who is attached: one drives, the others look on. */
 export const ROLES = ["driver", "observer"] as const;
+export const CONTROLS = ["request", "give", "take"] as const;
 export type AttachmentRole = (typeof ROLES)[number];
 
 export const HOSTS = ["tmux", "native"] as const;

@@ -32,7 +32,7 @@ import {
   writeFileAtomic,
 } from "@holdfast/platform";
 import { Access } from "./access/access.ts";
-import { DAEMON } from "./access/principal.ts";
+import { DAEMON, scopeOf } from "./access/principal.ts";
 import { Refusals } from "./access/refusals.ts";
 import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
@@ -88,6 +88,7 @@ import { serveReader } from "./reader.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { Attachments } from "./session/attachments.ts";
 import { diskUse } from "./session/disk-use.ts";
+import { Driving } from "./session/driving.ts";
 import { HungWatch } from "./session/hung.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
@@ -236,7 +237,17 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     recordingLimit: configuration.recordingLimit,
     missingHost,
   });
-  const attachments = new Attachments({ journal, sessions: queries, queries: new AttachmentQueries(db), hosts });
+  const attachmentQueries = new AttachmentQueries(db);
+  const attachments = new Attachments({ journal, sessions: queries, queries: attachmentQueries, hosts });
+  sessions.attendWith(attachments);
+  const driving = new Driving({
+    journal,
+    sessions: queries,
+    queries: attachmentQueries,
+    attachments,
+    viewOf: (ref) => sessions.get(ref),
+    scopeOf: (principal) => scopeOf(principal, tokenQueries),
+  });
   const merging = new Merging({ journal, turns });
   const removing = new Removing({
     journal,
@@ -426,6 +437,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     queries,
     pruning,
     restoring,
+    driving,
     approvals,
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),

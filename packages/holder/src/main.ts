@@ -76,6 +76,8 @@ const viewers = new Viewers({
 });
 let filter = new ViewerFilter();
 const controls = new Set<Socket>();
+let size = { columns: order.columns, rows: order.rows };
+let people: Extract<FromHolder, { t: "people" }> = { t: "people", driver: null, observers: 0 };
 const server = createServer((socket) => serve(socket));
 const door = await keepListening(server, { path: order.socket, secure: () => secureSocketDirectory(openHome()) });
 if (!isStarterThere()) {
@@ -225,8 +227,12 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     if (!told.readOnly) resize(told.columns, told.rows);
     // Nobody was there to filter for: what it held of a sequence is on the screen already.
     if (!viewers.any) filter = new ViewerFilter();
-    void viewers.add(socket, { readOnly: told.readOnly, pid: told.pid ?? 0 });
+    const { columns, rows } = told;
+    say({ t: "size", ...size });
+    say(people);
+    void viewers.add(socket, { readOnly: told.readOnly, pid: told.pid ?? 0, size: { columns, rows } });
   } else if (told.t === "resize") {
+    viewers.resized(socket, { columns: told.columns, rows: told.rows });
     if (controls.has(socket) || viewers.mayType(socket)) resize(told.columns, told.rows);
   } else if (told.t === "write") {
     const write = (input: Input) => input.write(Buffer.from(told.data, "base64"));
@@ -237,6 +243,19 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     void type(told.id, { say, write, hasRoom: (input?.waiting ?? 0) < MOST_WAITING });
   } else if (told.t === "screen") {
     void model.settle(SCREEN_MS).then(() => say({ t: "reply", id: told.id, screen: model.screen() }));
+  } else if (told.t === "refresh") {
+    viewers.refresh(socket);
+  } else if (told.t === "part") {
+    const wanted = viewers.setPart(told.number, told.readOnly);
+    if (wanted && !told.readOnly) resize(wanted.columns, wanted.rows);
+    say({ t: "reply", id: told.id });
+  } else if (told.t === "tell") {
+    viewers.tell(told.number, { t: "notice", text: told.text });
+    say({ t: "reply", id: told.id });
+  } else if (told.t === "people") {
+    people = { t: "people", driver: told.driver, observers: told.observers };
+    viewers.tellAll(people);
+    say({ t: "reply", id: told.id });
   } else if (told.t === "viewers") {
     say({ t: "reply", id: told.id, viewers: viewers.list() });
   } else {
@@ -272,6 +291,8 @@ function answerUnknown(message: unknown, say: (message: FromHolder) => void): vo
 }
 
 function resize(columns: number, rows: number): void {
+  size = { columns, rows };
+  viewers.tellAll({ t: "size", ...size });
   pty?.resize(columns, rows);
   model.resize(columns, rows);
   try {

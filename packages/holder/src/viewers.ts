@@ -11,8 +11,13 @@ const HELD = 1 << 20;
 /** Undoes what the program's modes did to the viewer's terminal: modes, colours, margins, mouse, paste marks, and the picture. */
 const RESET = "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[r\x1b[0m\x1b[?25h\x1b[2J\x1b[H";
 
+export interface Size {
+  columns: number;
+  rows: number;
+}
+
 export class Viewers {
-  readonly #viewers = new Map<Socket, Viewer & { behind: boolean }>();
+  readonly #viewers = new Map<Socket, Viewer & { behind: boolean; size: Size }>();
   readonly #screen: () => Promise<{ screen: string; isCurrent: boolean }>;
   readonly #onChange: () => void;
   #count = 0;
@@ -23,7 +28,7 @@ export class Viewers {
   }
 
   /** From the moment the screen is taken, bytes are held back for this viewer until it has been sent. */
-  async add(socket: Socket, options: { readOnly: boolean; pid: number }): Promise<void> {
+  async add(socket: Socket, options: { readOnly: boolean; pid: number; size: Size }): Promise<void> {
     const viewer = { ...options, number: ++this.#count, since: Date.now(), behind: true };
     this.#viewers.set(socket, viewer);
     socket.on("close", () => {
@@ -48,6 +53,43 @@ export class Viewers {
     return this.#viewers.get(socket)?.readOnly === false;
   }
 
+  /** The size of its terminal, whether or not the session's follows it. */
+  resized(socket: Socket, size: Size): void {
+    const viewer = this.#viewers.get(socket);
+    if (viewer) viewer.size = size;
+  }
+
+  /** From now on it may type, or not; its size, when there is such a viewer. It gets the screen anew, to show it as it now has to. */
+  setPart(number: number, readOnly: boolean): Size | undefined {
+    const [socket, viewer] = this.#find(number) ?? [];
+    if (!socket || !viewer) return undefined;
+    viewer.readOnly = readOnly;
+    socket.write(encodeMessage({ t: "part", readOnly } satisfies FromHolder));
+    this.refresh(socket);
+    this.#onChange();
+    return viewer.size;
+  }
+
+  tell(number: number, message: FromHolder): void {
+    this.#find(number)?.[0].write(encodeMessage(message));
+  }
+
+  tellAll(message: FromHolder): void {
+    const told = encodeMessage(message);
+    for (const socket of this.#viewers.keys()) socket.write(told);
+  }
+
+  #find(number: number) {
+    return [...this.#viewers].find(([, viewer]) => viewer.number === number);
+  }
+
+  refresh(socket: Socket): void {
+    const viewer = this.#viewers.get(socket);
+    if (!viewer) return;
+    viewer.behind = true;
+    void this.#refresh(socket);
+  }
+
   output(bytes: Uint8Array): void {
     if (this.#viewers.size === 0 || bytes.length === 0) return;
     const frame = encodeFrame(BYTES, bytes);
@@ -60,10 +102,7 @@ export class Viewers {
 
   /** Everybody gets the screen anew, as soon as the model has it. */
   refreshAll(): void {
-    for (const [socket, viewer] of this.#viewers) {
-      viewer.behind = true;
-      void this.#refresh(socket);
-    }
+    for (const socket of this.#viewers.keys()) this.refresh(socket);
   }
 
   /** Tells them and closes; how many there were. */

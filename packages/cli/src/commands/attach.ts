@@ -4,6 +4,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { thisTerminal } from "../attaching.ts";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";
+import { plain } from "../plain.ts";
 import { oneName } from "../select.ts";
 import { newsOf, tellLooked } from "../viewed.ts";
 
@@ -14,18 +15,24 @@ export const command: Command = {
   name: "attach",
   summary: "put a session on this terminal; Ctrl+\\ leaves it running",
   stops: true,
-  usage: "NAME [--read-only]",
+  usage: "NAME [--read-only | --take]",
   description:
-    "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time. From inside a session, its terminal moves over to the other one: to a child of it, or, with\nHOLDFAST_TOKEN= holdfast attach NAME, as yourself to any.",
-  flags: { "read-only": { summary: "look only: nothing you type gets in, and your window does not resize the session", short: "r" } },
+    "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time: one drives, the others look on, cut to their own size, and the one that has waited longest drives when it leaves;\nholdfast control asks for it or hands it over. From inside a session, its terminal moves over to the other one: to a child of it, or, with\nHOLDFAST_TOKEN= holdfast attach NAME, as yourself to any.",
+  flags: {
+    "read-only": { summary: "look only: nothing you type gets in, and your window does not resize the session", short: "r" },
+    take: { summary: "drive, whoever does so now; they look on. For your own sessions, and for owners" },
+  },
   arguments: "sessions",
   examples: [
     ["holdfast attach demo", "look and type; Ctrl+\\ detaches"],
     ["holdfast attach demo --read-only", "look only"],
+    ["holdfast attach demo --take", "drive in the place of whoever does"],
   ],
   async run(context) {
     const ref = (await comingBack(context)) ?? oneName(context, "attach NAME");
     const readOnly = context.flags.has("read-only");
+    const take = context.flags.has("take");
+    if (readOnly && take) throw new HoldfastError("usage", "--read-only or --take, not both");
     const from = process.env.HOLDFAST_RUN ?? null;
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
     if (!hasTerminal && !context.json) {
@@ -39,10 +46,10 @@ export const command: Command = {
     }
     const attaching = context.client.call("attachSession", {
       params: { ref },
-      body: { readOnly, from: context.json ? null : from, ...(context.json ? {} : { client: thisTerminal() }) },
+      body: { readOnly, take, from: context.json ? null : from, ...(context.json ? {} : { client: thisTerminal() }) },
     });
     const [plan, digest] = await Promise.all([attaching, context.json ? undefined : newsOf(context, ref)]);
-    if (!context.json) return follow(context, plan, { readOnly, digest });
+    if (!context.json) return follow(context, plan, digest);
     process.stdout.write(`${JSON.stringify(plan)}\n`);
     return 0;
   },
@@ -55,18 +62,14 @@ async function comingBack(context: Context): Promise<string | undefined> {
 }
 
 /** The terminal becomes what the plan says. */
-export async function follow(
-  context: Context,
-  plan: AttachPlan,
-  { readOnly, digest }: { readOnly: boolean; digest?: Digest | undefined },
-): Promise<number> {
+export async function follow(context: Context, plan: AttachPlan, digest?: Digest): Promise<number> {
   await tellNews(context, plan.session.id, digest);
-  if (plan.socket !== null) return attachNative(context, plan, { socket: plan.socket, readOnly });
+  if (plan.socket !== null) return attachNative(context, plan, plan.socket);
   if (plan.command === null) return 0;
   // Inside another tmux it nests: without this, tmux would refuse.
   const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
   const [file = "", ...args] = plan.command;
-  process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
+  process.stdout.write(greeting(plan));
   const { usableTerm } = await import("../terminal-type.ts");
   process.execve?.(file, [file, ...args], { ...env, TERM: usableTerm(process.env) });
   throw new HoldfastError("internal", "cannot become the session's client on this platform");
@@ -83,13 +86,20 @@ async function tellNews(context: Context, id: string, digest: Digest | undefined
   await tellLooked(context, id, digest ? { upTo: digest.upTo, head: digest.work?.head ?? null } : {});
 }
 
-async function attachNative(context: Context, plan: AttachPlan, options: { socket: string; readOnly: boolean }): Promise<number> {
-  process.stdout.write(`attaching to ${plan.session.name}; ${plan.detachKey} detaches\n`);
+function greeting({ session: { name }, driver, detachKey }: AttachPlan): string {
+  const instead = driver === null ? "" : `${driver} drives, so you look on (holdfast control request ${name} asks for it); `;
+  return `${plain(`attaching to ${name}; ${instead}${detachKey} detaches`)}\n`;
+}
+
+async function attachNative(context: Context, plan: AttachPlan, socket: string): Promise<number> {
+  process.stdout.write(greeting(plan));
   const { attachToHolder } = await import("../holder-attach.ts");
-  const end = await attachToHolder({ ...options, detachBytes: plan.detachBytes, nextBytes: plan.nextBytes });
+  const readOnly = plan.role === "observer";
+  const end = await attachToHolder({ ...plan, socket, readOnly, title: plan.session.name });
   // Whoever leaves by a key has seen what happened meanwhile; of one whose terminal went away nobody knows.
   if (end.how === "detached" || end.how === "next") await tellLooked(context, plan.session.id);
-  if (end.how === "next") return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: options.readOnly });
+  if (end.how === "next")
+    return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: readOnly && plan.driver === null });
   const how = { detached: "detached; it goes on", lost: "has lost its holder: holdfast show says more" };
   process.stdout.write(`${plan.session.name}: ${end.how === "ended" ? await endOf(end) : how[end.how]}\n`);
   return 0;

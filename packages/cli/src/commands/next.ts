@@ -65,5 +65,5 @@ async function attachTo(context: Context, next: Session, { readOnly, from }: { r
   const why = next.attention ? ` waits for ${waitsFor(next, Date.now())}` : ` is ${next.status}`;
   process.stdout.write(`${plain(next.name)}${why}\n`);
   const { follow } = await import("./attach.ts");
-  return follow(context, plan, { readOnly });
+  return follow(context, plan);
 }

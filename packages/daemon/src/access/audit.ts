@@ -38,6 +38,11 @@ const WORDS: Words = {
   "context.created": ({ root }) => `laid out the Working Context of ${root}`,
   "context.written": ({ root, file }) => `wrote ${file} of the Working Context of ${root}`,
   "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,
+  "session.control_requested": ({ driver }, name) => `asked ${driver ?? "nobody"} for control of ${name}`,
+  "session.control_changed": ({ driver, how }, name) =>
+    how === "taken"
+      ? `took control of ${name} for ${driver?.principal ?? "nobody"}`
+      : `gave control of ${name} to ${driver?.principal ?? "nobody"}`,
   "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
   "approval.answering": ({ decision, text }, name) => `had keys pressed to ${decision} ${name}: ${text}`,
   "approval.answered": ({ decision, reason, text }, name) =>

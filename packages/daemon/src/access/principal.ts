@@ -1,4 +1,4 @@
-import type { Principal, SessionId } from "@holdfast/contract";
+import type { Principal, Scope, SessionId } from "@holdfast/contract";
 import { userName } from "@holdfast/platform";
 
 /** What Holdfast notices by itself. */
@@ -11,4 +11,12 @@ export function osUser(): Principal {
 
 export function sessionPrincipal(id: SessionId): Principal {
   return `session:${id}` as Principal;
+}
+
+/** What a principal may do who is not asking right now; undefined: nothing, for its token is gone. */
+export function scopeOf(principal: Principal, tokens: { find(name: string): { scope: Scope } | undefined }): Scope | undefined {
+  const [kind, name = ""] = principal.split(/:(.*)/s);
+  if (kind === "token") return tokens.find(name)?.scope;
+  if (kind === "session") return "driver";
+  return principal === osUser() ? "owner" : undefined;
 }

@@ -8,6 +8,7 @@ import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { Messages } from "../message/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
+import type { Driving } from "../session/driving.ts";
 import type { Orphans } from "../session/orphans.ts";
 import type { Pruning } from "../session/pruning.ts";
 import type { Restoring } from "../session/restoring.ts";
@@ -41,6 +42,7 @@ export function handlers(rooms: {
   queries: SessionQueries;
   pruning: Pruning;
   restoring: Restoring;
+  driving: Driving;
   approvals: Approvals;
   diskUse: Handlers["diskUse"];
   listAgents: Handlers["listAgents"];
@@ -98,16 +100,22 @@ export function handlers(rooms: {
     removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),
     resumeSession: ({ params, body }, { actor }) => sessions.resume(params.ref, { ...body, why: "resume", actor }),
     stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
-    attachSession: ({ params, body }, { actor, reach }) => {
+    attachSession: ({ params, body }, { actor, scope, reach }) => {
       // The terminals of `from` are moved: it must be its own too.
       const from = body.from === null ? undefined : parseRunMarker(body.from);
       if (reach !== undefined && from) gate.resolve(reach, "attachSession", from.session);
-      return sessions.attach(params.ref, { ...body, actor });
+      // No agent takes a terminal's control from anybody.
+      return sessions.attach(params.ref, { ...body, take: body.take && reach === undefined, actor, scope });
     },
     detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
-    sendText: ({ params, body }, { actor }) => sessions.send(params.ref, { ...body, actor }),
-    sendMessage: ({ params, body }, { actor, reach }) => {
+    controlSession: ({ params, body }, { actor, scope }) => rooms.driving.control(params.ref, { ...body, actor, scope }),
+    sendText: ({ params, body }, { actor, scope }) => {
+      sessions.checkTyping(params.ref, { actor, scope });
+      return sessions.send(params.ref, { ...body, actor });
+    },
+    sendMessage: ({ params, body }, { actor, scope, reach }) => {
       const { id } = queries.resolve(params.ref);
+      if (messages.isTypedAtOnce(id)) sessions.checkTyping(id, { actor, scope });
       if (reach !== undefined && messages.isTypedAtOnce(id)) gate.refuseApproving(reach, "sendMessage", id);
       return messages.send(id, { ...body, actor });
     },
@@ -132,7 +140,10 @@ export function handlers(rooms: {
       return messages.reached(id, { until: query.until, signal });
     },
     cancelMessage: ({ params }, caller) => messages.cancel(messageId(params.id, caller, "cancelMessage"), caller.actor),
-    pressKeys: ({ params, body }, { actor }) => sessions.press(params.ref, { ...body, actor }),
+    pressKeys: ({ params, body }, { actor, scope }) => {
+      sessions.checkTyping(params.ref, { actor, scope });
+      return sessions.press(params.ref, { ...body, actor });
+    },
     explainSession: ({ params }) => sessions.explain(params.ref),
     getScreen: ({ params }) => sessions.screen(params.ref),
     getRecording: ({ params, query }) => sessions.recording(params.ref, query),

@@ -76,6 +76,12 @@ export interface Host extends AsyncDisposable {
   handOver(from: RunId, command: readonly string[]): Promise<boolean>;
   clients(): Promise<HostClient[]>;
   onClients(listener: () => void): void;
+  /** Lets a client type and the run follow its size, or neither. A client that has gone is no error. */
+  setPart(client: HostClient, part: { readOnly: boolean }): Promise<void>;
+  /** A line on one client's screen, for a few seconds. */
+  tell(client: HostClient, text: string): Promise<void>;
+  /** What every client of the run shows of who is there. */
+  showPeople(run: RunId, people: { driver: string | null; observers: number }): Promise<void>;
   /** How many clients were sent away. */
   detach(run: RunId): Promise<number>;
   /** Bytes for the program to read. As a paste, between the paste marks if the program has asked for them. */

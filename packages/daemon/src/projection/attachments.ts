@@ -32,6 +32,10 @@ const APPLY: Apply = {
   "session.detached"(db, { data }) {
     db.prepare("DELETE FROM attachments WHERE id = ?").run(data.id);
   },
+  "session.control_changed"(db, { session, data }) {
+    const role = "CASE WHEN id = ? THEN 'driver' ELSE 'observer' END";
+    db.prepare(`UPDATE attachments SET role = ${role} WHERE session = ?`).run(data.driver?.id ?? null, session);
+  },
   "session.removed"(db, { session }) {
     forget(db, session);
   },
@@ -72,6 +76,12 @@ export class AttachmentQueries {
     const rows = watched(this.#db, () => this.#db.prepare(sql).all(session, RECENT));
     const requests = rows.map(({ actor, data }) => ({ ...JSON.parse(String(data)), actor }) as AttachRequest);
     return requests.find((request) => request.client?.pid === client.pid && request.client.start === client.start);
+  }
+
+  /** Who asked last for control of the session. */
+  lastAsking(session: SessionId): Principal | undefined {
+    const sql = "SELECT actor FROM events WHERE session = ? AND type = 'session.control_requested' ORDER BY seq DESC LIMIT 1";
+    return watched(this.#db, () => this.#db.prepare(sql).get(session)?.actor) as Principal | undefined;
   }
 }
 

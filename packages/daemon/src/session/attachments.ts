@@ -1,28 +1,40 @@
 /**
- * Who is at which session. The hosts know which terminals show what, and say when that changes; here it is compared with the journal, one
- * look at a time, and the difference becomes events. So nothing depends on a client's last word, and a daemon that starts finds who came
- * and went meanwhile. A client is known by its process, which asked for the attachment before it became the session's client.
+ * Who is at which session, and who of them drives. The hosts know which terminals show what, and say when that changes; here it is compared
+ * with the journal, one look at a time, and the difference becomes events. So nothing depends on a client's last word, and a daemon that
+ * starts finds who came and went meanwhile. A client is known by its process, which asked for the attachment before it became the
+ * session's client. Who drives is first written down, then the hosts are told: what a death cuts short, the next look does.
  */
-import { type HostName, hasEnded, newSessionId, type Principal } from "@holdfast/contract";
+import { type HostName, hasEnded, newSessionId, type Principal, type SessionId } from "@holdfast/contract";
 import { describe, inspect, log } from "@holdfast/platform";
 import { DAEMON, osUser } from "../access/principal.ts";
 import { type Host, type HostClient, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { AttachmentQueries, AttachmentRecord } from "../projection/attachments.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
+import { type Present, whoDrives } from "./who-drives.ts";
 
 /** For what could not be written for want of room, and a tmux that does not tell. */
 const AGAIN_MS = 5000;
+
+interface Here extends Present {
+  client: HostClient;
+  attachment: AttachmentRecord;
+  isNew: boolean;
+}
+
+type Change = { actor: Principal; how: "given" | "taken" };
 
 export class Attachments implements Disposable {
   readonly #journal: Journal;
   readonly #sessions: SessionQueries;
   readonly #queries: AttachmentQueries;
   readonly #hosts: ReadonlyMap<HostName, Host>;
-  #looking: Promise<void> | undefined;
-  #again = false;
+  #last: Promise<unknown> = Promise.resolve();
+  #next: Promise<void> | undefined;
   /** Until the first look has ended, those who are found may have come while no daemon ran. */
   #isFirst = true;
+  /** What the clients of a session were last told of who is there. */
+  readonly #shown = new Map<SessionId, string>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: {
@@ -51,55 +63,96 @@ export class Attachments implements Disposable {
     clearInterval(this.#timer);
   }
 
-  /** Resolves when the journal says who was there when this was asked. */
+  /** Resolves when the journal says who was there when this was asked. Those who ask while one waits share it. */
   look(): Promise<void> {
-    if (this.#looking) {
-      this.#again = true;
-      return this.#looking;
-    }
-    this.#looking = this.#lookUntilCalm().finally(() => {
-      this.#looking = undefined;
+    this.#next ??= this.#inTurn(async () => {
+      this.#next = undefined;
+      for (const host of this.#hosts.values()) {
+        await this.#compare(host).catch((error: unknown) => log(`cannot tell who is attached on ${host.name}: ${describe(error)}`));
+      }
     });
-    return this.#looking;
+    return this.#next;
   }
 
-  async #lookUntilCalm(): Promise<void> {
-    do {
-      this.#again = false;
-      for (const host of this.#hosts.values()) {
-        try {
-          await this.#compare(host);
-        } catch (error) {
-          log(`cannot tell who is attached on ${host.name}: ${describe(error)}`);
-        }
-      }
-    } while (this.#again);
+  /** Who is at a session, as it is now; the longest first. */
+  async of(session: SessionId): Promise<AttachmentRecord[]> {
+    await this.look();
+    return this.#queries.of(session);
+  }
+
+  /** From now on this one drives. */
+  change(session: SessionId, to: AttachmentRecord, change: Change): Promise<void> {
+    return this.#inTurn(async () => {
+      const record = this.#sessions.get(session);
+      const host = record && this.#hosts.get(record.host);
+      if (!host) return;
+      const before = this.#queries.of(session).find(({ role }) => role === "driver");
+      if (before?.id === to.id) return;
+      this.#journal.append(changed(to, { to, from: before?.principal ?? null, ...change }));
+      await this.#compare(host);
+    });
+  }
+
+  /** A line on the screen of one who is attached. */
+  tell(session: SessionId, id: string, text: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
+      if (host) await this.#tell(host, session, id, text);
+    });
+  }
+
+  async #tell(host: Host, session: SessionId, id: string, text: string): Promise<void> {
+    const attachment = this.#queries.of(session).find((each) => each.id === id);
+    const client = attachment && (await host.clients()).find((each) => nameOf(each) === nameOf(attachment));
+    if (client) await host.tell(client, text).catch((error: unknown) => log(`session ${session}: ${describe(error)}`));
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    return turn;
   }
 
   async #compare(host: Host): Promise<void> {
-    const clients = new Map((await host.clients()).map((client) => [nameOf(client), client]));
-    const known = this.#queries.all();
-    const own = known.filter(({ session }) => this.#sessions.get(session)?.host === host.name);
-    const gone = own.filter((each) => !clients.has(nameOf(each)));
-    for (const each of own) clients.delete(nameOf(each));
-    const came = [...clients.values()].flatMap((client) => this.#attached(client, known) ?? []);
-    const drafts = [...gone.map(detached), ...came];
-    if (drafts.length > 0) this.#journal.append(...drafts);
+    const clients = await host.clients();
+    const all = this.#queries.all();
+    const known = all.filter(({ session }) => this.#sessions.get(session)?.host === host.name);
+    const sessions = new Set([...known, ...clients].map(({ session }) => session));
+    for (const session of sessions) {
+      const here = this.#here(
+        clients.filter((client) => client.session === session),
+        all,
+      );
+      const gone = known.filter((each) => each.session === session && !here.some(({ attachment }) => attachment.id === each.id));
+      await this.#settle(host, { session, here, gone });
+    }
+  }
+
+  /** In the order they came. */
+  #here(clients: readonly HostClient[], known: readonly AttachmentRecord[]): Here[] {
+    const here = clients.flatMap((client): Here[] => {
+      const found = known.find((each) => nameOf(each) === nameOf(client));
+      const { attachment, takes } = found ? { attachment: found, takes: false } : this.#newcomer(client, known);
+      if (!attachment) return [];
+      const recorded = found?.role === "driver";
+      return [{ client, attachment, isNew: !found, takes, recorded, drives: !client.readOnly, readOnly: attachment.readOnly }];
+    });
+    return here.sort((a, b) => Number(a.isNew) - Number(b.isNew) || known.indexOf(a.attachment) - known.indexOf(b.attachment));
   }
 
   /** Whoever was moved here from another session is who they were there. Who never asked came by tmux itself, as only its own user can. */
-  #attached(client: HostClient, known: readonly AttachmentRecord[]): Draft | undefined {
+  #newcomer(client: HostClient, known: readonly AttachmentRecord[]): { attachment: AttachmentRecord | undefined; takes: boolean } {
     const record = this.#sessions.get(client.session);
-    if (!record || hasEnded(record.status)) return undefined;
+    if (!record || hasEnded(record.status)) return { attachment: undefined, takes: false };
     const start = inspect(client.pid)?.start ?? "";
     const before = known.find(({ pid, pidStart }) => pid === client.pid && pidStart === start);
     const request = before ? undefined : this.#queries.requestOf(client.session, { pid: client.pid, start });
-    const principal: Principal = before?.principal ?? request?.actor ?? osUser();
-    const data = {
+    const attachment: AttachmentRecord = {
       id: newSessionId(),
+      session: client.session,
       run: client.run,
-      principal,
-      role: client.readOnly ? ("observer" as const) : ("driver" as const),
+      principal: before?.principal ?? request?.actor ?? osUser(),
+      role: client.readOnly ? "observer" : "driver",
       since: new Date(this.#isFirst ? client.since : Date.now()).toISOString(),
       terminal: client.terminal ?? before?.terminal ?? request?.client?.terminal ?? null,
       from: before?.from ?? request?.client?.from ?? null,
@@ -108,15 +161,62 @@ export class Attachments implements Disposable {
       pidStart: start,
       readOnly: request?.readOnly ?? client.readOnly,
     };
-    return { type: "session.attached", actor: DAEMON, session: client.session, data };
+    return { attachment, takes: request?.take === true && !client.readOnly };
   }
+
+  async #settle(host: Host, now: { session: SessionId; here: readonly Here[]; gone: readonly AttachmentRecord[] }): Promise<void> {
+    const driver = whoDrives(now.here);
+    const drafts = draftsOf(now, driver);
+    if (drafts.length > 0) this.#journal.append(...drafts);
+    // Who leaves it first: two that drive would both have their size count.
+    const wrong = now.here.filter((each) => each.drives !== (each === driver)).sort((a, b) => Number(b.drives) - Number(a.drives));
+    for (const each of wrong) {
+      await host.setPart(each.client, { readOnly: each !== driver });
+      const text = each === driver ? "you drive now" : `${driver?.attachment.principal ?? "nobody"} drives now; you look on`;
+      await host.tell(each.client, text).catch((error: unknown) => log(`session ${now.session}: ${describe(error)}`));
+    }
+    const people = { driver: driver?.attachment.principal ?? null, observers: now.here.length - (driver ? 1 : 0) };
+    const [first] = now.here;
+    if (!first) this.#shown.delete(now.session);
+    else if (this.#shown.get(now.session) !== JSON.stringify([first.client.run, people])) {
+      this.#shown.set(now.session, JSON.stringify([first.client.run, people]));
+      await host.showPeople(first.client, people);
+    }
+  }
+}
+
+function draftsOf({ here, gone }: { here: readonly Here[]; gone: readonly AttachmentRecord[] }, driver: Here | undefined): Draft[] {
+  const left = gone.map(({ session, run, id, principal }): Draft => {
+    return { type: "session.detached", actor: DAEMON, session, data: { run, id, principal } };
+  });
+  const came = here.filter(({ isNew }) => isNew).map((each) => attached(each.attachment, each === driver));
+  const before = gone.find(({ role }) => role === "driver") ?? here.find(({ recorded }) => recorded)?.attachment;
+  const [first] = here;
+  // That nobody drove before, and whoever came does, is in its own event.
+  const isNews = first !== undefined && before?.id !== driver?.attachment.id && (before !== undefined || driver?.isNew === false);
+  if (!isNews) return [...left, ...came];
+  const how = driver?.isNew ? "attached" : "left";
+  return [...left, ...came, changed(first.attachment, { to: driver?.attachment, from: before?.principal ?? null, actor: DAEMON, how })];
+}
+
+function attached({ session, ...attachment }: AttachmentRecord, drives: boolean): Draft {
+  return { type: "session.attached", actor: DAEMON, session, data: { ...attachment, role: drives ? "driver" : "observer" } };
+}
+
+function changed(
+  { session, run }: AttachmentRecord,
+  {
+    to,
+    from,
+    actor,
+    how,
+  }: { to: AttachmentRecord | undefined; from: Principal | null; actor: Principal; how: "given" | "taken" | "left" | "attached" },
+): Draft {
+  const driver = to ? { id: to.id, principal: to.principal } : null;
+  return { type: "session.control_changed", actor, session, data: { run, driver, from, how } };
 }
 
 /** A client that moved to another run is another attachment. */
 function nameOf(client: Pick<HostClient, "session" | "run" | "key" | "pid">): string {
   return `${runMarker(client)} ${client.key} ${client.pid}`;
-}
-
-function detached({ session, run, id, principal }: AttachmentRecord): Draft {
-  return { type: "session.detached", actor: DAEMON, session, data: { run, id, principal } };
 }

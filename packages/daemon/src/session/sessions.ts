@@ -12,11 +12,13 @@ import {
   type EventData,
   type Explanation,
   formatCursor,
+  grants,
   HoldfastError,
   type HostName,
   hasEnded,
   type Principal,
   type Resumed,
+  type Scope,
   type Screen,
   type Session,
   type SessionId,
@@ -43,7 +45,9 @@ import { Times } from "../record/times.ts";
 import { contextPointer } from "../workspace/context.ts";
 import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 import type { AgentStatus } from "./agent-status.ts";
+import type { Attachments } from "./attachments.ts";
 import { bytesOfSession } from "./disk-use.ts";
+import { driverOf, mayTake, notYours, refuseWhileDriven } from "./driving.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
@@ -71,6 +75,15 @@ const END_NOTICE_MS = 10_000;
 /** What is left of the grace period of a stop that was cut short: nobody knows, so a usual one. */
 const FINISH_GRACE_MS = 5000;
 
+interface AttachOptions {
+  readOnly: boolean;
+  take: boolean;
+  from: string | null;
+  client?: AttachingClient | undefined;
+  actor: Principal;
+  scope: Scope;
+}
+
 export class Sessions {
   readonly #home: Home;
   readonly #workspaces: Workspaces;
@@ -82,6 +95,7 @@ export class Sessions {
   readonly #reserve: Reserve;
   /** Whoever types into a session does so in turn. */
   readonly typing = new Turns();
+  #attachments: Pick<Attachments, "look"> | undefined;
   readonly restarts: Restarts;
   readonly limits: Limits;
   readonly #profiles: Profiles;
@@ -125,6 +139,15 @@ export class Sessions {
     this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
     this.limits = new Limits({ journal: options.journal, queries: options.queries, hosts: options.hosts });
     options.lifecycle.followWith(this.restarts);
+  }
+
+  attendWith(attachments: Pick<Attachments, "look">): void {
+    this.#attachments = attachments;
+  }
+
+  /** Refuses to type into what somebody else drives. */
+  checkTyping(ref: string, who: { actor: Principal; scope: Scope }): void {
+    refuseWhileDriven(this.#queries.resolve(ref), who);
   }
 
   /** `within`: only that session and its descendants. */
@@ -440,24 +463,38 @@ export class Sessions {
     }
   }
 
-  async attach(
-    ref: string,
-    { actor, ...options }: { readOnly: boolean; from: string | null; client?: AttachingClient | undefined; actor: Principal },
-  ): Promise<AttachPlan> {
-    const record = this.#running(ref);
+  /** While somebody drives, whoever else comes looks on. */
+  async attach(ref: string, how: AttachOptions): Promise<AttachPlan> {
+    const { id } = this.#running(ref);
+    await this.#attachments?.look();
+    const record = this.#running(id);
     const host = this.#host(record.host);
-    const start = options.client && inspect(options.client.pid)?.start;
-    const client = options.client && start !== undefined ? { client: { ...options.client, start } } : {};
-    const asked = { run: record.run, readOnly: options.readOnly, ...client };
-    this.#note({ type: "session.attach_requested", actor, session: record.id, data: asked });
-    const here = options.from === null ? undefined : parseRunMarker(options.from);
-    const switched = here !== undefined && (await this.#switch(here, record, options).catch(() => false));
+    const driver = driverOf(record);
+    if (driver && how.take && driver.principal !== how.actor && !mayTake(record, how)) throw notYours(record, driver);
+    const mayOnlyLook = how.readOnly || !grants(how.scope, "driver");
+    const readOnly = mayOnlyLook || (driver !== undefined && !how.take);
+    this.#noteAttach(record, { ...how, readOnly: mayOnlyLook });
+    const here = how.from === null ? undefined : parseRunMarker(how.from);
+    const switched = here !== undefined && (await this.#switch(here, record, { readOnly }).catch(() => false));
     if (!switched && here?.session === record.id) {
       // A mirror in a mirror: it would redraw itself without end, and fill the disk with it.
       throw new HoldfastError("usage", `${record.name} cannot be attached inside itself`, { hint: "attach it from another terminal" });
     }
-    const ways = switched ? { command: null, socket: null } : await host.attachWays(runOf(record), options);
-    return { session: this.#view(record), switched, ...ways, ...this.#keys };
+    const ways = switched ? { command: null, socket: null } : await host.attachWays(runOf(record), { readOnly });
+    const role = readOnly ? ("observer" as const) : ("driver" as const);
+    const instead = readOnly && !mayOnlyLook ? (driver?.principal ?? null) : null;
+    return { session: this.#view(record), switched, role, driver: instead, ...ways, ...this.#keys };
+  }
+
+  #noteAttach(record: SessionRecord, { actor, readOnly, take, client }: AttachOptions): void {
+    const start = client && inspect(client.pid)?.start;
+    const data = {
+      run: record.run,
+      readOnly,
+      ...(take && !readOnly ? { take } : {}),
+      ...(client && start !== undefined ? { client: { ...client, start } } : {}),
+    };
+    this.#note({ type: "session.attach_requested", actor, session: record.id, data });
   }
 
   /** Moves a terminal that shows `from` over, also from one host to the other. */

@@ -130,6 +130,18 @@ export class NativeHost implements Host {
     this.#clientListeners.push(listener);
   }
 
+  async setPart(client: HostClient, { readOnly }: { readOnly: boolean }): Promise<void> {
+    await (await this.#client(client)).request({ t: "part", number: Number(client.key), readOnly });
+  }
+
+  async tell(client: HostClient, text: string): Promise<void> {
+    await (await this.#client(client)).request({ t: "tell", number: Number(client.key), text });
+  }
+
+  async showPeople(run: RunId, people: { driver: string | null; observers: number }): Promise<void> {
+    await (await this.#client(run)).request({ t: "people", ...people });
+  }
+
   async detach(run: RunId): Promise<number> {
     return (await (await this.#client(run)).request({ t: "detach" })).detached ?? 0;
   }

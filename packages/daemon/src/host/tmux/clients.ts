@@ -1,5 +1,8 @@
 /** Pure: the terminals on our server, as tmux tells them. */
-import { type HostClient, parseRunMarker } from "../host.ts";
+import { type HostClient, parseRunMarker, type RunId } from "../host.ts";
+import { quote, target } from "./commands.ts";
+
+const TELL_MS = 6000;
 
 export const CLIENTS_COMMAND =
   "list-clients -F '#{session_name} #{client_pid} #{client_readonly} #{client_created} #{client_control_mode} #{client_tty} #{client_name}'";
@@ -19,4 +22,17 @@ export function parseClients(lines: readonly string[]): HostClient[] {
 /** What a control client is told when a terminal comes, goes, or shows another session. */
 export function isAboutClients(notice: string): boolean {
   return notice.startsWith("%client-session-changed ") || notice.startsWith("%client-detached ");
+}
+
+/** Neither a format nor a time of day is meant. */
+export function tellCommand(client: HostClient, text: string): string {
+  const literal = text.replaceAll("#", "##").replaceAll("%", "%%");
+  return `display-message -c ${quote(client.key)} -d ${TELL_MS} ${quote(literal)}`;
+}
+
+/** The bar at the bottom of each client is made of these (configuration.ts). */
+export function peopleCommands(run: RunId, { driver, observers }: { driver: string | null; observers: number }): string[] {
+  const set = (option: string, value: string) => `set-option -t ${target(run)} ${option} ${quote(value)}`;
+  const watching = observers === 0 ? "" : `${observers} ${observers === 1 ? "looks" : "look"} on`;
+  return [set("@holdfast_driver", driver ?? ""), set("@holdfast_observers", watching)];
 }

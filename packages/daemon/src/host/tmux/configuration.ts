@@ -42,7 +42,7 @@ export function tmuxConfiguration(options: { detachKey: string; nextKey: string;
     "set -g window-size latest",
     "set -g status-interval 0",
     "set -g status-style 'reverse'",
-    "set -g status-format[0] ' #{@holdfast_title} #[align=right]#{?client_readonly,read only · ,}" +
+    "set -g status-format[0] ' #{@holdfast_title} #{?client_readonly,· read only · #{?#{@holdfast_driver},#{@holdfast_driver},nobody} drives ,#{?#{@holdfast_observers},· #{@holdfast_observers} ,}}#[align=right]" +
       `${keyForPeople(options.nextKey)} next that waits · ${keyForPeople(options.detachKey)} detaches '`,
     // A hook that dies with its program must not depend on a daemon: the server itself writes how the run ended.
     `set-hook -g pane-died 'run-shell -b '"'"'exec /bin/sh "$HOLDFAST_HOME/pane-died" "#{session_name}" "#{pane_dead_status}" "#{pane_dead_signal}"'"'"''`,

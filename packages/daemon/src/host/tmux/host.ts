@@ -19,7 +19,7 @@ import {
   type Typed,
 } from "../host.ts";
 import type { Key } from "../keys.ts";
-import { CLIENTS_COMMAND, isAboutClients, parseClients } from "./clients.ts";
+import { CLIENTS_COMMAND, isAboutClients, parseClients, peopleCommands, tellCommand } from "./clients.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient, ControlListener } from "./control.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "./drain.ts";
@@ -184,6 +184,21 @@ export class TmuxHost implements Host {
 
   onClients(listener: () => void): void {
     this.#clientListeners.push(listener);
+  }
+
+  /** tmux can only turn it over: first it is asked how it is. */
+  async setPart(client: HostClient, { readOnly }: { readOnly: boolean }): Promise<void> {
+    const now = (await this.clients()).find(({ key, pid }) => key === client.key && pid === client.pid);
+    if (!now || now.readOnly === readOnly) return;
+    await (await this.#opened()).run(`switch-client -c ${quote(client.key)} -t ${target(now)} -r`);
+  }
+
+  async tell(client: HostClient, text: string): Promise<void> {
+    await (await this.#opened()).run(tellCommand(client, text));
+  }
+
+  async showPeople(run: RunId, people: { driver: string | null; observers: number }): Promise<void> {
+    await (await this.#opened()).run(...peopleCommands(run, people));
   }
 
   async detach(run: RunId): Promise<number> {

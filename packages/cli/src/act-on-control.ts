@@ -1,0 +1,21 @@
+import type { ControlReply } from "@holdfast/contract/people";
+import type { Context, Flag } from "./command.ts";
+import { plain } from "./plain.ts";
+import { oneName } from "./select.ts";
+
+export const TO: Flag = { value: "PRINCIPAL", summary: "to this principal, or attachment, which `show` names", complete: "nothing" };
+
+export async function act(context: Context, action: "request" | "give" | "take"): Promise<number> {
+  const ref = oneName(context, `control ${action} NAME`);
+  const to = action === "request" ? undefined : context.flags.text("to");
+  const reply = await context.client.call("controlSession", { params: { ref }, body: { action, ...(to === undefined ? {} : { to }) } });
+  process.stdout.write(`${context.json ? JSON.stringify(reply) : line(reply)}\n`);
+  return 0;
+}
+
+function line({ session, driver, asked }: ControlReply): string {
+  const name = plain(session.name);
+  if (driver === null) return `${name}: nobody drives`;
+  const where = driver.terminal === null ? "" : ` on ${driver.terminal}`;
+  return `${name}: ${plain(driver.principal)}${asked ? ` drives${where}, and was asked` : ` drives${where}`}`;
+}

@@ -1,0 +1,132 @@
+/**
+ * What a viewer of a holder shows. Who drives has the session's own size, and gets what the program prints as it comes. Who looks on has a
+ * terminal of any size: an emulator of the session's size gets the bytes, and as much of it is drawn as there is room, above a line that
+ * says who drives. Which of the two it is may change at any time; the holder then sends the screen anew.
+ */
+import type { FromHolder } from "@holdfast/contract/holder";
+import type { View } from "./replay/view.ts";
+
+/** Drawn no more often: a flood is not for reading. */
+const DRAW_MS = 30;
+const NOTICE_MS = 6000;
+
+/** What a program may have switched on; and an empty screen. */
+const CLEAN = "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[r\x1b[0m\x1b[?25h\x1b[2J\x1b[H";
+
+interface Size {
+  columns: number;
+  rows: number;
+}
+
+export class Shown implements Disposable {
+  readonly #options: { title: string; detachKey: string; size(): Size; refresh(): void };
+  #readOnly: boolean;
+  #session: Size | undefined;
+  #view: View | undefined;
+  #people: { driver: string | null; observers: number } = { driver: null, observers: 0 };
+  #notice: string | undefined;
+  #drawing: NodeJS.Timeout | undefined;
+  #noticed: NodeJS.Timeout | undefined;
+
+  constructor(options: { title: string; detachKey: string; readOnly: boolean; size(): Size; refresh(): void }) {
+    this.#options = options;
+    this.#readOnly = options.readOnly;
+  }
+
+  get readOnly(): boolean {
+    return this.#readOnly;
+  }
+
+  /** Resolves when the terminal takes more. */
+  async output(bytes: Uint8Array): Promise<void> {
+    if (this.#view) {
+      this.#view.write(bytes);
+      this.#draw();
+    } else if (!process.stdout.write(bytes)) {
+      await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
+    }
+  }
+
+  async hear(message: FromHolder): Promise<void> {
+    if (message.t === "size") {
+      this.#session = { columns: message.columns, rows: message.rows };
+      this.#view?.resize(this.#session);
+      // Only a holder that says its size can be looked at at another one.
+      if (this.#readOnly && !this.#view) await this.#lookOn();
+    } else if (message.t === "part") {
+      this.#readOnly = message.readOnly;
+      if (message.readOnly) await this.#lookOn();
+      else this.#drive();
+    } else if (message.t === "people") {
+      const more = message.observers > this.#people.observers;
+      this.#people = message;
+      if (this.#view) this.#draw();
+      else if (more) this.#say(`${message.observers} ${message.observers === 1 ? "looks" : "look"} on`);
+    } else if (message.t === "notice") {
+      this.#say(message.text);
+    }
+  }
+
+  resized(): void {
+    this.#view?.forget();
+    if (!this.#view) return;
+    process.stdout.write("\x1b[2J");
+    this.#draw();
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#drawing);
+    clearTimeout(this.#noticed);
+    this.#view?.[Symbol.dispose]();
+  }
+
+  async #lookOn(): Promise<void> {
+    const { View } = await import("./replay/view.ts");
+    process.stdout.write(CLEAN);
+    this.#view = new View(this.#session ?? this.#options.size());
+    this.#draw();
+  }
+
+  #drive(): void {
+    clearTimeout(this.#drawing);
+    this.#drawing = undefined;
+    this.#view?.[Symbol.dispose]();
+    this.#view = undefined;
+    process.stdout.write(CLEAN);
+  }
+
+  #draw(): void {
+    this.#drawing ??= setTimeout(() => {
+      this.#drawing = undefined;
+      if (!this.#view) return;
+      // What the terminal has not taken must not pile up.
+      if (process.stdout.writableNeedDrain) return this.#draw();
+      const size = this.#options.size();
+      process.stdout.write(this.#view.draw(size, bar(this.#notice ?? this.#line(), size.columns)));
+    }, DRAW_MS);
+  }
+
+  #line(): string {
+    const { driver } = this.#people;
+    return `${this.#options.title} · read only · ${driver ?? "nobody"} drives · ${this.#options.detachKey} detaches`;
+  }
+
+  /** For a few seconds, on the last line; what was under it is drawn anew after that. */
+  #say(text: string): void {
+    clearTimeout(this.#noticed);
+    this.#notice = text;
+    const { columns, rows } = this.#options.size();
+    if (this.#view) this.#draw();
+    else process.stdout.write(`\x1b7\x1b[${rows};1H${bar(text, columns)}\x1b[0m\x1b8`);
+    this.#noticed = setTimeout(() => {
+      this.#notice = undefined;
+      if (this.#view) this.#draw();
+      else this.#options.refresh();
+    }, NOTICE_MS);
+  }
+}
+
+function bar(text: string, columns: number): string {
+  const fit = [...` ${text.replaceAll(/\p{Cc}/gu, "")} `].slice(0, columns).join("");
+  return `\x1b[0;7m${fit.padEnd(columns)}\x1b[0m`;
+}
