@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns conversation restartGivenUp conversations workspace attachments".split(
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns conversation restartGivenUp conversations workspace attachments handover".split(
     " ",
   ),
 ].sort();
@@ -82,6 +82,7 @@ test("run --json prints the session that runs", async () => {
     conversations: [],
     workspace: null,
     attachments: [],
+    handover: null,
     statusAt: null,
     statusForMs: null,
     turn: null,

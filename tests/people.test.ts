@@ -1,5 +1,5 @@
 /** Who is at a session, who of them drives, and whose it is; with real terminals, on both hosts. */
-import type { Attachment, Session } from "@holdfast/contract";
+import type { AnyEvent, Attachment, Session } from "@holdfast/contract";
 import { HOSTS, type HostName } from "@holdfast/contract";
 import { allProcesses, userName } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ function attachments(home: TestHome, count: number, ref = "chat"): Promise<Attac
   });
 }
 
-async function eventsOf(home: TestHome, ...types: string[]): Promise<{ type: string; data: Record<string, unknown> }[]> {
+async function eventsOf(home: TestHome, ...types: string[]): Promise<AnyEvent[]> {
   const lines = (await home.ok(["events", "--json"])).trim().split("\n");
   return lines.map((line) => JSON.parse(line)).filter(({ type }) => types.includes(type));
 }
@@ -244,4 +244,45 @@ test("who drives is not typed over by others; the owner's keys get in", async ()
   }
   await home.ok(["keys", "chat", "c", "Enter"]);
   expect(await terminal.shows("got c")).not.toContain("got b");
+});
+
+test("a session is handed over with its whole history and a note, and the new owner decides from then on (SYM-11 resume)", async () => {
+  await using home = new TestHome();
+  const { id } = await start(home, "tmux");
+  await home.ok(["send", "chat", "before"]);
+  const ada = { HOLDFAST_TOKEN: await token(home, "ada", "driver") };
+  using terminal = await attached(home);
+  await attachments(home, 1);
+  expect(await home.cli(["control", "take", "chat"], { env: ada })).toMatchObject({ code: 33 });
+  expect(await home.cli(["handover", "chat", "--to", "token:ada"], { env: ada })).toMatchObject({ code: 20 });
+
+  const given = await home.json<Session>(["handover", "chat", "--to", "token:ada", "--note", "tests are green"]);
+  expect(given).toMatchObject({ id, owner: "token:ada", handover: { by: ME, from: ME, to: "token:ada", note: "tests are green" } });
+  await terminal.shows("chat is token:ada's now: tests are green");
+  expect(await home.ok(["show", "chat"], { env: ada })).toMatch(/^owner +token:ada\nhanded over +by .*: tests are green$/m);
+  expect(await home.ok(["digest", "chat"], { env: ada })).toContain(`handed over by ${ME} to token:ada: tests are green`);
+  // Nothing of it is gone: what was said, and every event since it began.
+  expect(await home.ok(["logs", "chat"], { env: ada })).toContain("got before");
+  const [created] = await eventsOf(home, "session.created");
+  expect(created).toMatchObject({ session: id, actor: ME });
+
+  using hers = await attached(home, "--take", {}, `HOLDFAST_TOKEN=${ada.HOLDFAST_TOKEN}`);
+  hers.line("hers");
+  await terminal.shows("got hers");
+  await home.ok(["handover", "chat", "--to", ME], { env: ada });
+  expect((await home.session("chat")).owner).toBe(ME);
+});
+
+test("a session is handed only to somebody who can act here", async () => {
+  await using home = new TestHome();
+  await start(home, "tmux");
+  await token(home, "eve", "observer");
+  expect(await home.cli(["handover", "chat", "--to", "user:somebody-else"])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("holdfast token create --scope driver --name somebody-else"),
+  });
+  expect(await home.cli(["handover", "chat", "--to", "token:nobody"])).toMatchObject({ code: 3 });
+  expect(await home.cli(["handover", "chat", "--to", "token:eve"])).toMatchObject({ code: 20 });
+  expect(await home.cli(["handover", "chat"])).toMatchObject({ code: 2 });
+  expect(await home.session("chat")).toMatchObject({ owner: ME, handover: null });
 });

@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   statusline: () => import("./commands/statusline.ts"),
   attach: () => import("./commands/attach.ts"),
   control: () => import("./commands/control.ts"),
+  handover: () => import("./commands/handover.ts"),
   detach: () => import("./commands/detach.ts"),
   logs: () => import("./commands/logs.ts"),
   workspace: () => import("./commands/workspace.ts"),

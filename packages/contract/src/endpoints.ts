@@ -376,6 +376,18 @@ export const ENDPOINTS = {
     reply: ControlReply,
     errors: [...SESSION_ERRORS, "session_ended", "not_attached", "control_held", "forbidden"],
   },
+  handOverSession: {
+    ...ROUTES.handOverSession,
+    summary:
+      "Gives a session, with its whole history, to another principal: `user:NAME` or `token:NAME`. By its owner, or an owner's scope.",
+    scope: "driver",
+    body: z.object({
+      to: text,
+      note: z.optional(z.string().check(z.maxLength(10_000, "a note has at most 10,000 characters; put a longer one into a file"))),
+    }),
+    reply: Session,
+    errors: [...SESSION_ERRORS, "principal_unknown", "forbidden"],
+  },
   sendText: {
     ...ROUTES.sendText,
     summary: "Types text into a session's program in one piece: as a paste where the program takes pastes, then Enter.",

@@ -60,6 +60,7 @@ export const ERRORS = {
   status_unknown: { http: 409, exit: 23, what: "What the agent does is not known, so it cannot be waited for." },
   nothing_waits: { http: 404, exit: 24, what: "No session waits for a person." },
   timeout: { http: 504, exit: 16, what: "What was waited for did not happen in time." },
+  principal_unknown: { http: 404, exit: 3, what: "There is no such user or token that could act here." },
   control_held: { http: 409, exit: 33, what: "Somebody else drives the session; ask for it with: holdfast control request." },
   not_attached: { http: 409, exit: 6, what: "Control goes to a terminal that is attached, and there is none such." },
   paste_refused: { http: 409, exit: 17, what: "Several lines for a program that would take each as a command; --force types them." },

@@ -41,6 +41,8 @@ export const PEOPLE_EVENTS = {
   }),
   /** It does not any more: it left, was sent away, or died. */
   "session.detached": z.object({ run: RunNumber, id: z.string(), principal: Principal }),
+  /** It has another owner. */
+  "session.handed_over": z.object({ from: Principal, to: Principal, note: z.nullable(z.string()) }),
   /** The actor asked whoever drives for it. */
   "session.control_requested": z.object({ run: RunNumber, driver: z.nullable(Principal) }),
   /** Another attachment drives, or none. `left`: the one before did; `attached`: it came while nobody drove, or to take it. */

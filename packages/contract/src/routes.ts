@@ -15,6 +15,7 @@ export const ROUTES = {
   attachSession: { method: "POST", path: "/sessions/:ref/attach" },
   detachSession: { method: "POST", path: "/sessions/:ref/detach" },
   controlSession: { method: "POST", path: "/sessions/:ref/control" },
+  handOverSession: { method: "POST", path: "/sessions/:ref/handover" },
   sendText: { method: "POST", path: "/sessions/:ref/send" },
   sendMessage: { method: "POST", path: "/sessions/:ref/messages" },
   listMessages: { method: "GET", path: "/messages" },

@@ -24,6 +24,10 @@ export const Time = z.iso.datetime();
 export const Attention = z.object({ for: z.enum(WAITS), text: z.nullable(z.string()), until: z.nullable(Time) });
 export type Attention = z.infer<typeof Attention>;
 
+/** The last time that a session was given to another principal: by whom, and what they had to say. */
+export const Handover = z.object({ by: Principal, from: Principal, to: Principal, note: z.nullable(z.string()), at: Time });
+export type Handover = z.infer<typeof Handover>;
+
 /** A terminal on a session. `terminal` is its device, `from` the address that it came from over ssh; null: not known, or this machine. */
 export const Attachment = z.object({
   id: z.string(),
@@ -72,6 +76,8 @@ export const Session = z.object({
   workspace: z.nullable(z.object({ id: WorkspaceId, name: z.string(), branch: z.nullable(z.string()) })),
   command: z.array(z.string()),
   owner: z.string(),
+  /** How it came to its owner, where somebody else began it. */
+  handover: z.nullable(Handover),
   /** The session that started it, where one did. */
   parent: z.nullable(SessionId),
   pid: z.nullable(z.int()),

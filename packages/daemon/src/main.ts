@@ -89,6 +89,7 @@ import { AgentStatus } from "./session/agent-status.ts";
 import { Attachments } from "./session/attachments.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Driving } from "./session/driving.ts";
+import { HandingOver } from "./session/handing-over.ts";
 import { HungWatch } from "./session/hung.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
@@ -240,14 +241,16 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const attachmentQueries = new AttachmentQueries(db);
   const attachments = new Attachments({ journal, sessions: queries, queries: attachmentQueries, hosts });
   sessions.attendWith(attachments);
-  const driving = new Driving({
+  const people = {
+    home,
     journal,
     sessions: queries,
-    queries: attachmentQueries,
     attachments,
-    viewOf: (ref) => sessions.get(ref),
-    scopeOf: (principal) => scopeOf(principal, tokenQueries),
-  });
+    viewOf: (ref: string) => sessions.get(ref),
+    scopeOf: (principal: Principal) => scopeOf(principal, tokenQueries),
+  };
+  const driving = new Driving({ ...people, queries: attachmentQueries });
+  const handingOver = new HandingOver(people);
   const merging = new Merging({ journal, turns });
   const removing = new Removing({
     journal,
@@ -438,6 +441,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     pruning,
     restoring,
     driving,
+    handingOver,
     approvals,
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),

@@ -63,6 +63,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["workspace", session.workspace && workspaceOf(session.workspace)],
     ["host", session.host],
     ["owner", session.owner],
+    ["handed over", session.handover && handoverOf(session.handover)],
     ...session.attachments.map((each, index): [string, string] => [index === 0 ? "attached" : "", attachmentText(each, Date.now())]),
     ["parent", session.parent],
     ["pid", session.pid === null ? null : String(session.pid)],
@@ -102,6 +103,10 @@ const GIVEN_UP = {
 function earlierOf({ conversation, conversations }: Session): string | null {
   const others = conversations.filter(({ id }) => id !== conversation);
   return others.length === 0 ? null : others.map(({ id, run }) => `${id} (run ${run})`).join(", ");
+}
+
+function handoverOf({ by, from, note, at }: NonNullable<Session["handover"]>): string {
+  return `by ${by}${by === from ? "" : `, from ${from}`}, ${local(at)}${note === null ? "" : `: ${note}`}`;
 }
 
 function workspaceOf({ name, branch }: NonNullable<Session["workspace"]>): string {

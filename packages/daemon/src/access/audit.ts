@@ -38,6 +38,7 @@ const WORDS: Words = {
   "context.created": ({ root }) => `laid out the Working Context of ${root}`,
   "context.written": ({ root, file }) => `wrote ${file} of the Working Context of ${root}`,
   "session.attach_requested": ({ readOnly }, name) => `attached to ${name}${readOnly ? " to look" : ""}`,
+  "session.handed_over": ({ to, note }, name) => `handed ${name} over to ${to}${note === null ? "" : `: ${note}`}`,
   "session.control_requested": ({ driver }, name) => `asked ${driver ?? "nobody"} for control of ${name}`,
   "session.control_changed": ({ driver, how }, name) =>
     how === "taken"

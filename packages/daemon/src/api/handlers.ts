@@ -9,6 +9,7 @@ import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { Messages } from "../message/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Driving } from "../session/driving.ts";
+import type { HandingOver } from "../session/handing-over.ts";
 import type { Orphans } from "../session/orphans.ts";
 import type { Pruning } from "../session/pruning.ts";
 import type { Restoring } from "../session/restoring.ts";
@@ -43,6 +44,7 @@ export function handlers(rooms: {
   pruning: Pruning;
   restoring: Restoring;
   driving: Driving;
+  handingOver: HandingOver;
   approvals: Approvals;
   diskUse: Handlers["diskUse"];
   listAgents: Handlers["listAgents"];
@@ -109,6 +111,7 @@ export function handlers(rooms: {
     },
     detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
     controlSession: ({ params, body }, { actor, scope }) => rooms.driving.control(params.ref, { ...body, actor, scope }),
+    handOverSession: ({ params, body }, { actor, scope }) => rooms.handingOver.handOver(params.ref, { ...body, actor, scope }),
     sendText: ({ params, body }, { actor, scope }) => {
       sessions.checkTyping(params.ref, { actor, scope });
       return sessions.send(params.ref, { ...body, actor });

@@ -266,4 +266,7 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE INDEX events_that_are_news ON events (session, seq) WHERE type IN (${NEWS_1});
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN handover TEXT;
+  `,
 ];

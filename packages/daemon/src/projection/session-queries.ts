@@ -6,6 +6,7 @@ import {
   type EventData,
   type Exit,
   type GivenUp,
+  type Handover,
   HoldfastError,
   type HostName,
   hasEnded,
@@ -32,6 +33,7 @@ export interface SessionRecord {
   workspace: Session["workspace"];
   command: string[];
   owner: string;
+  handover: Handover | null;
   parent: SessionId | null;
   createdAt: string;
   /** The current run. */
@@ -247,6 +249,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
         : { id: row.workspace as WorkspaceId, name: row.workspace_name as string, branch: row.workspace_branch as string | null },
     command: JSON.parse(row.command as string) as string[],
     owner: row.owner as string,
+    handover: row.handover === null ? null : (JSON.parse(row.handover as string) as Handover),
     parent: row.parent as SessionId | null,
     createdAt: row.created_at as string,
     run: row.run as number,

@@ -145,6 +145,9 @@ const APPLY: Apply = {
   "session.renamed"(s, { session, data }) {
     s.rename.run(data.name, session);
   },
+  "session.handed_over"(s, { session, actor, at, data }) {
+    s.handOver.run(data.to, JSON.stringify({ by: actor, ...data, at }), session);
+  },
   "session.reparented"(s, { session, data }) {
     s.reparent.run(data.parent, session);
   },
@@ -242,6 +245,7 @@ const SQL = {
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",
+  handOver: "UPDATE sessions SET owner = ?, handover = ? WHERE id = ?",
   reparent: "UPDATE sessions SET parent = ? WHERE id = ?",
   removeRuns: "DELETE FROM runs WHERE session = ?",
   remove: "DELETE FROM sessions WHERE id = ?",

@@ -32,6 +32,7 @@ export function viewOf(
     workspace: record.workspace,
     command: record.command,
     owner: record.owner,
+    handover: record.handover,
     parent: record.parent,
     pid: record.pid,
     createdAt: record.createdAt,
