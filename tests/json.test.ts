@@ -150,7 +150,7 @@ test("attach --json prints what a terminal must become, and detach --json how ma
   await using home = new TestHome();
   await home.ok(["spawn", "shell", "--name", "one"]);
   const plan = await home.json<AttachPlan>(["attach", "one"]);
-  expect(keys(plan)).toEqual(["command", "detachBytes", "detachKey", "nextBytes", "nextKey", "session", "socket", "switched"]);
+  expect(keys(plan)).toEqual("command detachBytes detachKey driver nextBytes nextKey role session socket switched".split(" "));
   expect(keys(plan.session)).toEqual(SESSION_KEYS);
   expect(plan).toMatchObject({ switched: false, detachKey: "Ctrl+\\" });
   expect(plan.command?.[0]).toMatch(/\/tmux$/);

@@ -228,6 +228,17 @@ test("a terminal that moves from one session to another is at the other one, as 
   await attachments(home, 0, "other");
 });
 
+test("who comes back after a broken connection drives again, though the terminal of before still seems to be there", async () => {
+  await using home = new TestHome();
+  await start(home, "tmux");
+  using before = await attached(home, "", {}, "HOLDFAST_ATTACHMENT=one");
+  await attachments(home, 1);
+  using again = await attached(home, "", {}, "HOLDFAST_ATTACHMENT=one");
+  again.line("back");
+  await before.shows("got back");
+  expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["observer", "driver"]);
+});
+
 test("who drives is not typed over by others; the owner's keys get in", async () => {
   await using home = new TestHome();
   await start(home, "tmux");

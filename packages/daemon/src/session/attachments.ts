@@ -80,6 +80,12 @@ export class Attachments implements Disposable {
     return this.#queries.of(session);
   }
 
+  /** Whether whoever drives came with this mark: after a break it is the same person, who wants their place back. */
+  driverHasMark(session: SessionId, mark: string): boolean {
+    const driver = this.#queries.of(session).find(({ role }) => role === "driver");
+    return driver !== undefined && this.#queries.requestOf(session, { pid: driver.pid, start: driver.pidStart })?.client?.mark === mark;
+  }
+
   /** From now on this one drives. */
   change(session: SessionId, to: AttachmentRecord, change: Change): Promise<void> {
     return this.#inTurn(async () => {

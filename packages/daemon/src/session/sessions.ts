@@ -95,7 +95,7 @@ export class Sessions {
   readonly #reserve: Reserve;
   /** Whoever types into a session does so in turn. */
   readonly typing = new Turns();
-  #attachments: Pick<Attachments, "look"> | undefined;
+  #attachments: Pick<Attachments, "look" | "driverHasMark"> | undefined;
   readonly restarts: Restarts;
   readonly limits: Limits;
   readonly #profiles: Profiles;
@@ -141,7 +141,7 @@ export class Sessions {
     options.lifecycle.followWith(this.restarts);
   }
 
-  attendWith(attachments: Pick<Attachments, "look">): void {
+  attendWith(attachments: Pick<Attachments, "look" | "driverHasMark">): void {
     this.#attachments = attachments;
   }
 
@@ -470,10 +470,13 @@ export class Sessions {
     const record = this.#running(id);
     const host = this.#host(record.host);
     const driver = driverOf(record);
+    const { mark } = how.client ?? {};
+    const isBack = mark !== undefined && driver?.principal === how.actor && this.#attachments?.driverHasMark(record.id, mark) === true;
+    const take = how.take || isBack;
     if (driver && how.take && driver.principal !== how.actor && !mayTake(record, how)) throw notYours(record, driver);
     const mayOnlyLook = how.readOnly || !grants(how.scope, "driver");
-    const readOnly = mayOnlyLook || (driver !== undefined && !how.take);
-    this.#noteAttach(record, { ...how, readOnly: mayOnlyLook });
+    const readOnly = mayOnlyLook || (driver !== undefined && !take);
+    this.#noteAttach(record, { ...how, take, readOnly: mayOnlyLook });
     const here = how.from === null ? undefined : parseRunMarker(how.from);
     const switched = here !== undefined && (await this.#switch(here, record, { readOnly }).catch(() => false));
     if (!switched && here?.session === record.id) {
