@@ -371,3 +371,25 @@ test("a session reaches its own workspace and no other", async () => {
   expect(text).toContain("code 20");
   expect(text).toContain('"name":"child"');
 });
+
+test("a session starts no child in another's workspace, by name or by directory, and ends nobody else's work there", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const other = await repository.workspace("other");
+  const shared = await repository.workspace("shared");
+  await home.json<Session>(["run", "--name", "mate", "--workspace", "shared", "--", "sleep", "1000"]);
+  const script = [
+    "holdfast run --name one --workspace other -- true; echo one $?",
+    `holdfast run --name two --cwd ${other.path} -- true; echo two $?`,
+    "holdfast workspace rm shared --force; echo three $?",
+    "holdfast run --name child --workspace shared -- true; echo four $?",
+    "holdfast run --name here -- true; echo five $?",
+  ].join("; ");
+  const env = { PATH: `${path.join(import.meta.dirname, "..", "bin")}:${home.env.PATH}` };
+  await home.json<Session>(["run", "--name", "inner", "--workspace", "shared", "--", "sh", "-c", script], { env });
+  await home.ended("inner");
+  const said = await home.ok(["logs", "inner"]);
+  for (const line of ["one 20", "two 20", "three 20", "four 0", "five 0"]) expect(said).toContain(line);
+  expect(await home.session("mate")).toMatchObject({ status: expect.not.stringMatching(/stopped|exited/) });
+  expect(existsSync(shared.path)).toBe(true);
+});

@@ -2,7 +2,15 @@
  * What every request passes before anything of it is read: the door's own checks, then who asks, then whether they may. The same for a
  * reply, a stream and a WebSocket.
  */
-import { ENDPOINTS, type Endpoint, type EndpointName, HoldfastError, hasEnded, type SessionId } from "@holdfast/contract";
+import {
+  ENDPOINTS,
+  type Endpoint,
+  type EndpointName,
+  HoldfastError,
+  hasEnded,
+  type SessionId,
+  type SpawnRequest,
+} from "@holdfast/contract";
 import type { Access } from "../access/access.ts";
 import { type Identity, refusal } from "../access/identity.ts";
 import { sessionPrincipal } from "../access/principal.ts";
@@ -10,7 +18,8 @@ import { resolveWithin } from "../access/reach.ts";
 import type { Refusals } from "../access/refusals.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
-import { findWorkspace, reachesWorkspace } from "./workspace-reach.ts";
+import { realPath } from "../session/place.ts";
+import { findWorkspace, reachesWorkspace, worksBelow } from "./workspace-reach.ts";
 
 export interface Headers {
   host: string | undefined;
@@ -88,6 +97,23 @@ export class Gate {
     const found = findWorkspace(tables, ref, reach);
     if (!reachesWorkspace(tables, reach, found)) throw this.refuse(reach, name, `the workspace ${found.name} is not this session's`);
     return found;
+  }
+
+  /** Where a session may start another: a child in a workspace of others' would make that its own. Answers which workspace it names, if any. */
+  resolvePlace(reach: SessionId, { workspace, cwd, worktree }: Pick<SpawnRequest, "workspace" | "cwd" | "worktree">): string | undefined {
+    if (workspace !== undefined) return this.resolveWorkspace(reach, "spawn", workspace).id;
+    const there = worktree ? undefined : this.#workspaces.containing(realPath(cwd));
+    const tables = { sessions: this.#queries };
+    if (there && !reachesWorkspace(tables, reach, there) && !worksBelow(tables, reach, there.path))
+      throw this.refuse(reach, "spawn", `the workspace ${there.name} is not this session's`);
+    return undefined;
+  }
+
+  /** What removing a workspace would end: throws `forbidden` where others' sessions are among it. */
+  refuseEnding(reach: SessionId, { id, name }: WorkspaceRecord): void {
+    const own = this.#queries.descendants(reach);
+    const others = this.#workspaces.sessionsOf(id).filter((each) => !own.some((one) => this.#queries.get(one)?.name === each));
+    if (others.length > 0) throw this.refuse(reach, "removeWorkspace", `others work in ${name} as well: ${others.join(", ")}`);
   }
 
   /** The id of what a session means by `ref`; throws `forbidden` for another's. */

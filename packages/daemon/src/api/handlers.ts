@@ -96,7 +96,10 @@ export function handlers(rooms: {
       if (reach === undefined) return sessions.list(query);
       return sessions.list({ ...query, names: query.names?.map((name) => gate.resolve(reach, "listSessions", name)), within: reach });
     },
-    spawn: ({ body }, { actor, reach = null }) => sessions.spawn(body, { actor, parent: reach }),
+    spawn: ({ body }, { actor, reach }) => {
+      if (reach === undefined) return sessions.spawn(body, { actor });
+      return sessions.spawn({ ...body, workspace: gate.resolvePlace(reach, body) }, { actor, parent: reach });
+    },
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
     removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),

@@ -20,7 +20,7 @@ export function workspaceEndHandlers(rooms: {
   queries: SessionQueries;
   gate: Gate;
 }): WorkspaceEndHandlers {
-  const { workspaces, merging, removing, collecting } = rooms;
+  const { workspaces, merging, removing, collecting, gate } = rooms;
   const { find } = workspaceFinder(rooms);
 
   return {
@@ -37,6 +37,7 @@ export function workspaceEndHandlers(rooms: {
     removeWorkspace: async ({ params, body }, { actor, reach }) => {
       const record = find(params.ref, reach, "removeWorkspace");
       const { env, force, dryRun } = body;
+      if (reach !== undefined && force) gate.refuseEnding(reach, record);
       const outcome = dryRun
         ? { losses: await removing.losses(record, env), ref: null, notes: [] }
         : await removing.remove(record, { force, why: "asked", actor, env });

@@ -3,6 +3,7 @@ import { HoldfastError, type SessionId } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { realPath } from "../session/place.ts";
 
 interface Tables {
   workspaces: WorkspaceQueries;
@@ -39,4 +40,10 @@ function without(name: string): HoldfastError {
 export function reachesWorkspace({ sessions }: Pick<Tables, "sessions">, reach: SessionId, record: WorkspaceRecord): boolean {
   const own = sessions.descendants(reach);
   return own.some((id) => record.owner === sessionPrincipal(id) || sessions.get(id)?.workspace?.id === record.id);
+}
+
+/** It or a descendant was started there, before there was a workspace. */
+export function worksBelow({ sessions }: Pick<Tables, "sessions">, reach: SessionId, path: string): boolean {
+  const places = sessions.descendants(reach).map((id) => realPath(sessions.get(id)?.cwd ?? ""));
+  return places.some((place) => place === path || place.startsWith(`${path}/`));
 }

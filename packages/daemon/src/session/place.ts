@@ -46,7 +46,7 @@ export async function placeFor(
 }
 
 /** What cannot be reached is refused by name later. */
-function realPath(path: string): string {
+export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
