@@ -173,6 +173,20 @@ test("a set-up outlives a killed daemon, and the next one learns how it ended", 
   await eventually(async () => (await home.json<Workspace>(["workspace", "show", "cave"])).setup?.state === "failed");
 });
 
+test("who no longer waits for a set-up is told that it goes on, and how to end it before anything starts", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "exec sleep 1000"\n' });
+  const waiting = home.start(["run", "--worktree", "--name", "cave", "--", "true"], { cwd: repository.path });
+  const said = waiting.stderr.setEncoding("utf8").toArray();
+  const left = new Promise((resolve) => waiting.once("close", resolve));
+  await eventually(async () => (await home.json<Workspace[]>(["workspace", "ls"])).some(({ setup }) => setup?.state === "running"));
+  waiting.kill("SIGINT");
+  expect(await left).toBe(130);
+  expect((await said).join("")).toContain("it goes on without you");
+  await home.ok(["workspace", "rm", "cave", "--force"]);
+  expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
+});
+
 test("a worktree whose making was cut short is taken away at the next start, unless somebody has worked in it", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
@@ -318,7 +332,12 @@ describe("repositories of every kind", () => {
       dirty: null,
       notes: [expect.stringContaining("not a git repository")],
     });
+    expect(session).toMatchObject({ notes: [expect.stringContaining("not a git repository")] });
     expect((await home.cli(["workspace", "diff", "cave"])).code).toBe(7);
+    const more = path.join(home.root, "more");
+    mkdirSync(more);
+    const { stderr } = await home.cli(["run", "--worktree", "--", "true"], { cwd: more });
+    expect(stderr).toBe("note: not a git repository: sessions work in the directory itself, with no branch and nothing to merge\n");
   });
 });
 

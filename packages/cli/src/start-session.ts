@@ -33,10 +33,13 @@ export const START_FLAGS = {
   objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
 
+/** `notes`: of a worktree that was made for it. A daemon of an older version says none. */
+type StartedSession = Session & { notes?: string[] };
+
 export async function startSession(
   context: Context,
   what: { agent: string; command?: string[]; args?: string[]; prompt?: string | undefined },
-): Promise<Session> {
+): Promise<StartedSession> {
   const { flags, client } = context;
   const worktree = worktreeOf(flags);
   const start = () => client.call("spawn", { body });
@@ -69,9 +72,10 @@ function worktreeOf(flags: Flags): { branch?: string | undefined; base?: string 
   throw new HoldfastError("usage", `${base === undefined ? "--no-setup" : "--base"} is about a new worktree`, { hint: "add --worktree" });
 }
 
-/** The id on standard output, for scripts; the rest is for people, on standard error and only for a terminal. */
-export function printStarted(session: Session, json: boolean): void {
+/** The id on standard output, for scripts; the rest is for people, on standard error and, but for what is not as they asked for it, only for a terminal. */
+export function printStarted(session: StartedSession, json: boolean): void {
   process.stdout.write(json ? `${JSON.stringify(session)}\n` : `${session.id}\n`);
+  if (!json) for (const note of session.notes ?? []) process.stderr.write(`note: ${plain(note)}\n`);
   if (json || !process.stderr.isTTY) return;
   const where = session.workspace?.branch ? ` on the branch ${plain(session.workspace.branch)}` : "";
   process.stderr.write(

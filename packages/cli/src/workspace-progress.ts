@@ -6,9 +6,24 @@ import { plain } from "./plain.ts";
 const FIRST_WORD_MS = 1000;
 const STILL_MS = 10_000;
 
-/** Says nothing to a pipe or a script. */
+/** Says nothing to a pipe or a script, but what an interruption does not do. */
 export async function withProgress<T>(context: Context, work: () => Promise<T>): Promise<T> {
-  if (context.json || !process.stderr.isTTY) return work();
+  process.once("SIGINT", interrupted);
+  try {
+    return await (context.json || !process.stderr.isTTY ? work() : told(context, work));
+  } finally {
+    process.off("SIGINT", interrupted);
+  }
+}
+
+/** The daemon does what it was asked for, whoever waits for it. */
+function interrupted(): void {
+  process.stderr.write("holdfast: it goes on without you, the set-up and what was to start after it\n");
+  process.stderr.write("  see how far it is: holdfast workspace; end and remove it: holdfast workspace rm NAME --force\n");
+  process.exit(130);
+}
+
+async function told<T>(context: Context, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   let doing = "making the worktree";
   const say = () => process.stderr.write(`${doing} … ${Math.round((performance.now() - began) / 1000)} s\n`);

@@ -275,7 +275,8 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     body: SpawnRequest,
-    reply: Session,
+    /** `notes`: what whoever asked should know of the workspace that was made for it. */
+    reply: z.extend(Session, { notes: z.array(z.string()) }),
     errors: [
       "invalid_name",
       "name_taken",

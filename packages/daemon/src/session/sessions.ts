@@ -175,18 +175,19 @@ export class Sessions {
     if (request.prompt !== undefined) promptWords(this.#profiles.get(request.agent), request.prompt);
   }
 
-  /** `parent`: the session that asks for it, where one does. */
+  /** `parent`: the session that asks for it, where one does. `notes`: of a workspace that was made for it. */
   async spawn(
     request: SpawnRequest,
     { actor, parent = null, tournament }: { actor: Principal; parent?: SessionId | null; tournament?: CreateRequest["tournament"] },
-  ): Promise<Session> {
+  ): Promise<Session & { notes: string[] }> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#isTaken(name);
     const name = nameOf(request, isTaken);
     checkStart(request, { profiles: this.#profiles, programs: this.#programs });
     const place = await placeFor(request, { workspaces: this.#workspaces, name, actor, tournament });
     try {
-      return await this.#spawnAt(place, { ...request, name, cwd: place.cwd }, { host, actor, parent });
+      const session = await this.#spawnAt(place, { ...request, name, cwd: place.cwd }, { host, actor, parent });
+      return { ...session, notes: place.isNew ? (place.workspace?.notes ?? []) : [] };
     } catch (error) {
       // Of a session that never was, nothing stays; of one that was recorded, all.
       if (place.isNew && place.workspace && this.#queries.byName(name)?.workspace?.id !== place.workspace.id)
