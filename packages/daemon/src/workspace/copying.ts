@@ -4,7 +4,7 @@
  */
 import { constants } from "node:fs";
 import { cp, glob, lstat, mkdir } from "node:fs/promises";
-import { basename, dirname, join, matchesGlob } from "node:path";
+import { dirname, join, matchesGlob, normalize } from "node:path";
 import { git, parts } from "./git.ts";
 
 /** Answers what was copied, as paths below the tree. */
@@ -16,7 +16,7 @@ export async function copyFiles(from: string, to: string, paths: Iterable<string
   const copied: string[] = [];
   for (const path of paths) {
     const target = join(to, path);
-    if (await exists(target)) continue;
+    if ((await exists(target)) || (await leadsAway(to, path))) continue;
     await mkdir(dirname(target), { recursive: true });
     await cp(join(from, path), target, {
       recursive: true,
@@ -36,21 +36,44 @@ export async function copyFiles(from: string, to: string, paths: Iterable<string
   return copied;
 }
 
-/** What the rules mean in this tree. */
+/** What the rules mean in this tree. A directory of which git has some files gives the others. */
 export async function untrackedFor(tree: string, rules: readonly string[]): Promise<Set<string>> {
-  const found = new Set<string>();
-  const anywhere = rules.map((rule) => rule.replace(/\/$/, "")).filter((rule) => !rule.includes("/"));
+  const wanted = rules.map((rule) => rule.replace(/\/$/, ""));
+  const [anywhere, fromTop] = [wanted.filter((rule) => !rule.includes("/")), wanted.filter((rule) => rule.includes("/"))];
   // A directory of which nothing is tracked is one entry: nobody looks for a `.env` below node_modules.
-  const untracked = anywhere.length === 0 ? [] : parts(await git(tree, ["ls-files", "-z", "--others", "--directory"]));
-  for (const entry of untracked) {
-    const path = entry.replace(/\/$/, "");
-    if (anywhere.some((rule) => matchesGlob(basename(path), rule))) found.add(path);
+  const files = (anywhere.length === 0 ? [] : await untracked(tree, "")).filter((path) =>
+    path.split("/").some((name) => anywhere.some((rule) => matchesGlob(name, rule))),
+  );
+  const found = new Map<string, boolean>();
+  for (const rule of fromTop) {
+    for await (const entry of glob(rule, { cwd: tree, withFileTypes: true }))
+      found.set(normalize(join(entry.parentPath, entry.name)).slice(tree.length + 1), entry.isDirectory());
   }
-  for (const rule of rules.map((each) => each.replace(/\/$/, "")).filter((each) => each.includes("/"))) {
-    for await (const path of glob(rule, { cwd: tree })) found.add(path);
+  // A rule such as `cache/**` also finds what is below a directory that it found.
+  const isInside = (path: string): boolean => path !== "" && (found.get(above(path)) === true || isInside(above(path)));
+  for (const [path, isDirectory] of found) {
+    if (!isInside(path)) files.push(...(isDirectory ? await untracked(tree, path) : [path]));
   }
-  found.delete(".git");
-  return found;
+  return new Set(files.filter((path) => path !== "" && path.split("/")[0] !== ".git"));
+}
+
+async function untracked(tree: string, directory: string): Promise<string[]> {
+  if (directory.split("/")[0] === ".git") return [];
+  const args = ["ls-files", "-z", "--others", "--directory", "--", directory === "" ? "." : directory];
+  return parts(await git(tree, args, { with: { GIT_LITERAL_PATHSPECS: "1" } })).map((entry) => entry.replace(/\/$/, ""));
+}
+
+function above(path: string): string {
+  return path.includes("/") ? dirname(path) : "";
+}
+
+/** Git may have put a link in place of a directory: nothing is written through it. */
+async function leadsAway(tree: string, path: string): Promise<boolean> {
+  for (let at = above(path); at !== ""; at = above(at)) {
+    const stat = await lstat(join(tree, at)).catch(() => undefined);
+    if (stat && !stat.isDirectory()) return true;
+  }
+  return false;
 }
 
 async function exists(path: string): Promise<boolean> {

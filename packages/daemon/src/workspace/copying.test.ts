@@ -1,0 +1,34 @@
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { copyUntracked } from "./copying.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
+
+test("of a directory that git has some files of, a rule copies the others, by its name and by its path", async () => {
+  using scratch = new ScratchRepository();
+  scratch.commit({ "certs/README": "r\n", "conf/local/tracked": "t\n" }, "some");
+  const tree = scratch.worktree("one");
+  scratch.write({ "certs/key.pem": "k\n", "conf/local/secret": "s\n", "conf/local/deep/er": "d\n", "conf/other": "o\n" });
+  scratch.write({ "certs/README": "mine\n" });
+  expect((await copyUntracked(scratch.path, tree, ["certs/", "conf/local/**"])).sort()).toEqual([
+    "certs/key.pem",
+    "conf/local/deep",
+    "conf/local/secret",
+  ]);
+  expect([scratch.read("certs/README", tree), scratch.read("conf/local/deep/er", tree)]).toEqual(["r\n", "d\n"]);
+  expect(await copyUntracked(scratch.path, tree, ["./**", ".git/*", "**/.git"])).toEqual(["conf/other"]);
+});
+
+test("nothing is copied through a link that git has put in place of a directory", async () => {
+  using scratch = new ScratchRepository();
+  const outside = join(scratch.root, "outside");
+  mkdirSync(outside);
+  symlinkSync(outside, join(scratch.path, "conf"));
+  scratch.commit({}, "a link");
+  const tree = scratch.worktree("one");
+  scratch.git("rm", "--quiet", "conf");
+  scratch.commit({}, "no link");
+  scratch.write({ "conf/local/secret": "s\n", "conf/key": "k\n" });
+  expect(await copyUntracked(scratch.path, tree, ["conf/local", "conf/key"])).toEqual([]);
+  expect([existsSync(join(outside, "local")), existsSync(join(outside, "key"))]).toEqual([false, false]);
+});
