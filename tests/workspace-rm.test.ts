@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, CollectOutcome, ErrorBody, RecoverOutcome, RemoveOutcome, Session, Workspace } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
@@ -298,6 +298,32 @@ describe("gc (CAVE-02 workspaces)", () => {
     await home.ok(["workspace", "recover", "merged"]);
     expect((await refusal(home, ["workspace", "recover", "old"])).error.message).toBe("nothing of old is left to bring back");
     expect(await events(home, "workspace.forgotten")).toMatchObject([{ name: "old" }]);
+  });
+
+  test("one that is just being made stays, and so does a directory of nobody's in which an agent has written down what it knows", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    const { id, path: tree } = await repository.workspace("fix");
+    const directory = path.dirname(tree);
+    const stray = (name: string) => path.join(path.dirname(directory), name);
+    for (const name of ["making2ab", "written2ab", "empty2ab"]) {
+      repository.git("worktree", "add", "--quiet", "--detach", path.join(stray(name), "app"));
+    }
+    const spec = readFileSync(path.join(directory, "workspace.json"), "utf8").replaceAll(id, "making2abc");
+    renameSync(stray("making2ab"), stray("making2abc"));
+    writeFileSync(path.join(stray("making2abc"), "workspace.json"), spec.replace('"making": false', '"making": true'));
+    repository.git("worktree", "repair", path.join(stray("making2abc"), "app"));
+    await home.ok(["context", "edit", "plan"], {
+      cwd: path.join(stray("written2ab"), "app"),
+      env: { EDITOR: `sh -c 'echo step >> "$0"'` },
+    });
+    const { removed, kept } = await home.json<CollectOutcome>(["workspace", "gc", "--yes"]);
+    expect(removed).toMatchObject([{ kind: "unknown", what: stray("empty2ab") }]);
+    expect(kept.map(({ what, why }) => [what, why])).toEqual([
+      [stray("making2abc"), expect.stringContaining("being made")],
+      [stray("written2ab"), expect.stringContaining("Working Context")],
+    ]);
+    expect(existsSync(path.join(stray("making2abc"), "app/a.txt"))).toBe(true);
   });
 
   test("git's entries of worktrees of ours that are gone are found, and no others", async () => {

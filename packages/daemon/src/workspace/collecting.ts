@@ -4,11 +4,13 @@
  * looked at again when it is removed.
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Collected, CollectOutcome, Principal, WorkspaceId } from "@holdfast/contract";
 import { counted, isMissing } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
+import { readContext } from "./context.ts";
+import { readFiles } from "./files.ts";
 import { type Environment, git, parts, tryGit } from "./git.ts";
 import { forgetInside } from "./inside.ts";
 import { withBranch } from "./live.ts";
@@ -116,7 +118,7 @@ export class Collecting {
     const known = new Set(this.#queries.list().map(({ path }) => path));
     const trees = (await listTrees(repo, env)).filter(({ path }) => path.startsWith(`${this.#directory}/`));
     return trees
-      .filter(({ path }) => !existsSync(path) && !known.has(path))
+      .filter(({ path }) => !existsSync(path) && !known.has(path) && !readFiles(dirname(path))?.making)
       .map(({ path }) => ({
         kind: "entry",
         what: path,
@@ -157,8 +159,12 @@ export class Collecting {
     for (const name of entriesOf(this.#directory)) {
       if (this.#queries.get(name as WorkspaceId)) continue;
       const path = join(this.#directory, name);
-      const holds = await workIn(path, env);
       const what = { kind: "unknown" as const, what: path, id: null };
+      if (readFiles(path)?.making) {
+        found.push({ ...what, why: "it is being made, or could not be: the next start of the daemon looks at it again" });
+        continue;
+      }
+      const holds = await workIn(path, env);
       if (holds !== undefined) found.push({ ...what, why: `it belongs to no workspace, but ${holds}` });
       else found.push({ ...what, why: "it belongs to no workspace, and holds nothing of its own", act: () => removeUnknown(path, env) });
     }
@@ -180,6 +186,7 @@ async function workIn(path: string, env: Environment): Promise<string | undefine
       if (parts(status.stdout).length > 0) return `${inner} has uncommitted files`;
       const own = await git(inner, ["rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes", "--tags"], { env });
       if (own !== "") return `${inner} has commits that no branch has`;
+      if (readContext(inner).files.some(({ state }) => state === "written")) return `${inner} has a Working Context`;
     }
   }
   return undefined;
