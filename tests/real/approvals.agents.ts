@@ -116,6 +116,37 @@ describe("gemini", () => {
   });
 });
 
+test.each([
+  ["gemini", "write_file", []],
+  // With settings of the user's own it has none of our hooks.
+  ["claude", "Write", ["--", "--settings", "{}"]],
+] as const)(
+  "an edit that %s asks for on its screen is shown in the inbox with all that changes, and answered by keys",
+  async (agent, tool, args) => {
+    await using world = await RealWorld.open();
+    const { cwd } = await world.spawn(agent, agent, [...args]);
+    await world.shows(agent, IDLE[agent]);
+    const write = (name: string, lines: number) => {
+      const content = Array.from({ length: lines }, (_, i) => `line ${i} of ${name}`).join("\n");
+      return `tool ${tool} ${JSON.stringify({ file_path: path.join(cwd, name), content })}; say the end`;
+    };
+    await world.home.ok(["send", agent, write("short.txt", 3)]);
+    const asked = await waiting(world);
+    expect(asked).toMatchObject({ channel: "screen", answers: ["allow", "deny"], text: expect.stringContaining("short.txt") });
+    expect(JSON.stringify(asked.input)).toContain("line 2 of short.txt");
+    await world.home.ok(["approvals", "allow", asked.id]);
+    await eventually(() => existsSync(path.join(cwd, "short.txt")), PATIENCE_MS);
+    await status(world, agent, "idle");
+    // What does not fit on its screen nobody has seen.
+    await world.home.ok(["send", agent, write("long.txt", 100)]);
+    const long = await waiting(world);
+    expect(long).toMatchObject({ channel: "screen", answers: [] });
+    const refused = await world.home.cli(["approvals", "allow", long.id]);
+    expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("asks for more than its screen shows") });
+    expect(existsSync(path.join(cwd, "long.txt"))).toBe(false);
+  },
+);
+
 describe("qwen", () => {
   test("after its minute it asks on its own screen, nothing has run, and the inbox answers there", async () => {
     await using world = await RealWorld.open();
