@@ -10,6 +10,14 @@ const ODD = ["two words", "it's", '"$HOME"', "`id`", "a\\nb", "*", "é", ""];
 const TICKS = "i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.05; done";
 const ECHO = "stty -echo; while read -r line; do echo got $line; done";
 
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 test("commands are done by the far machine, with odd arguments, standard input, JSON and exit codes (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   const { near, far } = machines;
@@ -254,13 +262,28 @@ describe("when the connection breaks", () => {
     await terminal.shows("got careful");
     expect(await far.ok(["logs", "chat"])).toBe("got careful\n");
     await sshd.close();
-    await terminal.shows("the connection to far is lost");
+    await terminal.shows(/connected to far again[\s\S]*the connection to far is lost/);
     terminal.keys("C-c");
     await terminal.shows(/come back with: holdfast -H far attach chat/);
     terminal.line("echo $?; stty -a > after; cmp before after && echo as fou''nd");
     await terminal.shows("as found");
     expect(terminal.screen()).toMatch(/^40$/m);
     await sshd.open();
+  });
+
+  test("an attach that is ended itself does not come back, and leaves the terminal as it was (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    await machines.far.run(ECHO, "--name", "chat");
+    using terminal = machines.terminal();
+    terminal.line("stty -a > before; holdfast -H far attach chat");
+    await terminal.shows(/^ chat · /m);
+    const attach = machines.near.processes().find(({ pid }) => commandLine(pid).includes("dist/holdfast.cjs\0-H\0far\0attach"));
+    process.kill(attach?.pid ?? Number.NaN, "SIGTERM");
+    await eventually(() => terminal.screen().trimEnd().endsWith("\n$"));
+    terminal.line("stty -a > after; cmp before after && echo as fou''nd");
+    await terminal.shows("as found");
+    expect(terminal.screen()).not.toContain("is lost");
+    await eventually(async () => (await machines.far.session("chat")).attachments.length === 0);
   });
 
   test("logs -f and events -f go on where they were, without gap or duplicate, and wait still waits (SYM-17 resume)", async () => {
@@ -309,6 +332,6 @@ describe("when the connection breaks", () => {
     events.child.kill("SIGINT");
     expect(await events.ended).toBe(0);
     // None of them left anything behind on the far machine.
-    await eventually(() => far.processes().every(({ name }) => name !== "sshd"));
+    await eventually(() => far.processes().every(({ pid }) => !commandLine(pid).includes("__wire")));
   });
 });

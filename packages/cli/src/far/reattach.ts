@@ -18,9 +18,26 @@ import { asExitCode, captureSsh, superviseSsh } from "./supervise.ts";
 /** A connection that held so long was good: the next break is another one. */
 const HELD_MS = 10_000;
 
+/** Without ssh on it, the terminal makes a signal of Ctrl+C. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 export async function attachFar(machine: Machine, given: readonly string[]): Promise<number> {
   const argv = given[0] === "next" ? await asAttach(machine, given) : given;
   const terminal = spawnSync("stty", ["-g"], { stdio: ["inherit", "pipe", "ignore"], encoding: "utf8" }).stdout.trim();
+  const giveUp = new AbortController();
+  const onSignal = () => giveUp.abort();
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  try {
+    return await attachAgainAndAgain(machine, { argv, terminal, giveUp });
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  }
+}
+
+async function attachAgainAndAgain(
+  machine: Machine,
+  { argv, terminal, giveUp }: { argv: readonly string[]; terminal: string; giveUp: AbortController },
+): Promise<number> {
   const mark = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
   let wasAttached = false;
   for (let mishaps = 0; ; mishaps++) {
@@ -39,7 +56,7 @@ export async function attachFar(machine: Machine, given: readonly string[]): Pro
     process.stderr.write(
       `holdfast: the connection to ${machine.name} is lost; the session goes on there. Trying again; Enter tries now, Ctrl+C gives up\n`,
     );
-    if (!(await reachAgain(machine, mishaps))) throw givenUp(machine, argv);
+    if (!(await reachAgain(machine, { mishaps, giveUp }))) throw givenUp(machine, argv);
     process.stderr.write(`holdfast: connected to ${machine.name} again\n`);
   }
 }
@@ -58,16 +75,13 @@ function putRight(terminal: string): void {
 }
 
 /** False when the person gives up. */
-async function reachAgain(machine: Machine, mishaps: number): Promise<boolean> {
-  const giveUp = new AbortController();
+async function reachAgain(machine: Machine, { mishaps, giveUp }: { mishaps: number; giveUp: AbortController }): Promise<boolean> {
   let tryNow = new AbortController();
-  const onSignal = () => giveUp.abort();
   const onKeys = (keys: Buffer) => {
     if (keys.includes(3)) giveUp.abort();
     else if (keys.includes(13)) tryNow.abort();
   };
   const { stdin } = process;
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   stdin.setRawMode(true);
   stdin.on("data", onKeys).resume();
   try {
@@ -84,7 +98,6 @@ async function reachAgain(machine: Machine, mishaps: number): Promise<boolean> {
   } finally {
     stdin.off("data", onKeys).pause();
     stdin.setRawMode(false);
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, onSignal);
   }
 }
 

@@ -6,6 +6,7 @@ import type { Ssh } from "./ssh.ts";
 
 export interface SshEnd {
   code: number | null;
+  /** What ended it, or us: it is then no failure of ssh. */
   signal: NodeJS.Signals | null;
   /** What ssh itself said, when it failed. */
   said: string;
@@ -17,11 +18,15 @@ export async function superviseSsh(ssh: Ssh, args: readonly string[]): Promise<S
   const child = spawn(ssh.program, [...ssh.options, "-E", log, ...args], { stdio: "inherit" });
   // Ctrl+C reaches ssh as well, which decides; whoever ends us ends it.
   const stay = () => {};
-  const passOn = (signal: NodeJS.Signals) => child.kill(signal);
+  let endedBy: NodeJS.Signals | null = null;
+  const passOn = (signal: NodeJS.Signals) => {
+    endedBy = signal;
+    child.kill(signal);
+  };
   process.on("SIGINT", stay).on("SIGQUIT", stay).on("SIGTERM", passOn).on("SIGHUP", passOn);
   try {
     const { code, signal } = await endOf(child);
-    return { code, signal, said: readLog(log) };
+    return endedBy === null ? { code, signal, said: readLog(log) } : { code: null, signal: endedBy, said: "" };
   } finally {
     process.off("SIGINT", stay).off("SIGQUIT", stay).off("SIGTERM", passOn).off("SIGHUP", passOn);
     rmSync(log, { force: true });
