@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
 import { TwoMachines } from "./far.ts";
-import { eventually, HOLDFAST } from "./home.ts";
+import { eventually, HOLDFAST, type TestHome } from "./home.ts";
 import { Release } from "./release.ts";
 
 const ODD = ["two words", "it's", '"$HOME"', "`id`", "a\\nb", "*", "é", ""];
@@ -16,6 +16,14 @@ function commandLine(pid: number): string {
   } catch {
     return "";
   }
+}
+
+/** The one terminal on the session, once it is another than the one before. */
+function attachment(home: TestHome, ref: string, before?: string): Promise<string> {
+  return eventually(async () => {
+    const ids = (await home.session(ref)).attachments.map(({ id }) => id);
+    return ids.length === 1 && ids[0] !== before && ids[0];
+  });
 }
 
 test("commands are done by the far machine, with odd arguments, standard input, JSON and exit codes (SYM-17 resume)", async () => {
@@ -209,18 +217,20 @@ describe("when the connection breaks", () => {
       await far.run(ECHO, "--name", "chat", "--host", host);
       using terminal = machines.terminal();
       terminal.line("stty -a > before; holdfast -H far attach chat");
-      const answered = (word: string) =>
-        eventually(() => {
-          terminal.line(word);
-          return terminal.screen().includes(`got ${word}`);
-        });
-      await answered("hello");
-      sshd.cut();
-      await terminal.shows("the connection to far is lost");
+      const first = await attachment(far, "chat");
+      terminal.line("hello");
       await terminal.shows("got hello");
-      await answered("again");
+      sshd.cut();
+      await attachment(far, "chat", first);
+      // What it showed is there again, and so is the way in.
+      await terminal.shows("got hello");
+      terminal.line("again");
+      await terminal.shows("got again");
       terminal.keys("C-\\");
       await terminal.shows(host === "tmux" ? "[detached" : "detached; it goes on");
+      expect(terminal.screen()).toContain("the connection to far is lost");
+      // Until ssh has ended, keys are its.
+      await eventually(() => terminal.screen().trimEnd().endsWith("\n$"));
       terminal.line("stty -a > after; cmp before after && echo as fou''nd");
       await terminal.shows("as found");
       expect((await far.session("chat")).status).toBe("working");
@@ -238,9 +248,10 @@ describe("when the connection breaks", () => {
     await terminal.shows(/^ first · /m);
     terminal.keys("C-]");
     await terminal.shows(/^ asks · /m);
-    await eventually(async () => (await far.session("asks")).attachments.length > 0);
+    const first = await attachment(far, "asks");
     await near.ok(["-H", "far", "rename", "asks", "renamed"]);
     sshd.cut();
+    await attachment(far, "renamed", first);
     await terminal.shows(/^ renamed · /m);
     terminal.keys("C-\\");
     await terminal.shows("[detached");
@@ -252,11 +263,13 @@ describe("when the connection breaks", () => {
     await far.run(ECHO, "--name", "chat");
     using terminal = machines.terminal();
     terminal.line("stty -a > before; holdfast -H far attach chat");
-    await terminal.shows("detaches");
+    const first = await attachment(far, "chat");
+    await terminal.shows(/^ chat · /m);
     await sshd.close();
     await terminal.shows("the connection to far is lost");
     terminal.line("yes, delete everything");
     await sshd.open();
+    await attachment(far, "chat", first);
     await terminal.shows(/^ chat · /m);
     terminal.line("careful");
     await terminal.shows("got careful");
