@@ -8,20 +8,35 @@ import { type Environment, firstLine, git, parts, tryGit } from "./git.ts";
 
 /** Answers what is to be said about them, if anything. A submodule that cannot be had is not fatal: its directory stays empty, as git leaves it. */
 export async function initSubmodules(tree: string, options: { common: string; env?: Environment | undefined }): Promise<string[]> {
-  if (!existsSync(join(tree, ".gitmodules"))) return [];
-  const failed: string[] = [];
-  for (const { name, path } of await submodules(tree)) {
-    const own = join(options.common, "modules", name);
-    const local = existsSync(own)
-      ? ["-c", `submodule.${name}.url=${own}`, "-c", "protocol.file.allow=always", ...(await alternates(own))]
-      : [];
-    const args = ["submodule", "update", "--init", "--recursive", "--", path];
-    const first = await tryGit(tree, [...local, ...args], options);
-    const result = first.code !== 0 && local.length > 0 ? await tryGit(tree, args, options) : first;
-    if (result.code !== 0) failed.push(`${path} (${firstLine(result.stderr)})`);
-    else if (local.length > 0) await tryGit(tree, ["submodule", "sync", "--", path], options);
-  }
+  const failed = await checkOut(tree, options);
   return failed.length === 0 ? [] : [`submodules that could not be checked out: ${failed.join(", ")}`];
+}
+
+async function checkOut(tree: string, options: { common: string; env?: Environment | undefined }): Promise<string[]> {
+  const failed: string[] = [];
+  for (const { name, path } of existsSync(join(tree, ".gitmodules")) ? await submodules(tree) : []) {
+    const own = join(options.common, "modules", name);
+    if (existsSync(own) && (await fromOwn({ tree, name, path, own }, options.env))) {
+      // Each level by itself: that files may be cloned from is meant for our own copy, not for what a submodule's `.gitmodules` says.
+      failed.push(...(await checkOut(join(tree, path), { ...options, common: own })).map((inner) => `${path}/${inner}`));
+      continue;
+    }
+    const result = await tryGit(tree, ["submodule", "update", "--init", "--recursive", "--", path], options);
+    if (result.code !== 0) failed.push(`${path} (${firstLine(result.stderr)})`);
+  }
+  return failed;
+}
+
+async function fromOwn(
+  { tree, name, path, own }: { tree: string; name: string; path: string; own: string },
+  env: Environment | undefined,
+): Promise<boolean> {
+  // `-c a=b` is cut at the first `=`: one in a name would set whatever its writer wants.
+  if (name.includes("=")) return false;
+  const local = ["-c", `submodule.${name}.url=${own}`, "-c", "protocol.file.allow=always", ...(await alternates(own))];
+  const { code } = await tryGit(tree, [...local, "submodule", "update", "--init", "--", path], { env });
+  if (code === 0) await tryGit(tree, ["submodule", "sync", "--", path], { env });
+  return code === 0;
 }
 
 export async function submodules(tree: string): Promise<{ name: string; path: string }[]> {

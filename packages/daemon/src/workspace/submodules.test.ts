@@ -1,0 +1,45 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ScratchRepository } from "./scratch-repository.ts";
+import { initSubmodules } from "./submodules.ts";
+
+/** `outer` with a submodule, which has one itself; all of it checked out in the main tree. */
+function nested(scratch: ScratchRepository): { remotes: string } {
+  const remotes = join(scratch.root, "remotes");
+  const add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"];
+  for (const [name, inner] of [["inner"], ["outer", "inner"]] as const) {
+    const path = join(remotes, name);
+    mkdirSync(path, { recursive: true });
+    scratch.gitIn(path, "init", "--quiet", "--initial-branch", "main");
+    if (inner) scratch.gitIn(path, ...add, join(remotes, inner), inner);
+    scratch.commit({ "file.txt": `${name}\n` }, name, path);
+  }
+  scratch.git(...add, join(remotes, "outer"), "outer");
+  scratch.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "--recursive");
+  scratch.commit({}, "with submodules");
+  return { remotes };
+}
+
+test("submodules in submodules too come from the repository's own copies, without their remotes", async () => {
+  using scratch = new ScratchRepository();
+  const { remotes } = nested(scratch);
+  rmSync(remotes, { recursive: true });
+  const tree = scratch.worktree("one");
+  expect(await initSubmodules(tree, { common: join(scratch.path, ".git"), env: scratch.env })).toEqual([]);
+  expect(readFileSync(join(tree, "outer/inner/file.txt"), "utf8")).toBe("inner\n");
+  expect(scratch.gitIn(join(tree, "outer"), "remote", "get-url", "origin")).toBe(join(remotes, "outer"));
+});
+
+test("that our own copies are cloned lets no submodule name a place on this machine", async () => {
+  using scratch = new ScratchRepository();
+  const { remotes } = nested(scratch);
+  // Never checked out here: only what the submodule's `.gitmodules` says of it, a path, could give it.
+  rmSync(join(scratch.path, ".git/modules/outer/modules"), { recursive: true });
+  const tree = scratch.worktree("one");
+  expect(await initSubmodules(tree, { common: join(scratch.path, ".git"), env: scratch.env })).toEqual([
+    expect.stringContaining("outer/inner (") as unknown as string,
+  ]);
+  expect([existsSync(join(tree, "outer/file.txt")), existsSync(join(tree, "outer/inner/file.txt"))]).toEqual([true, false]);
+  expect(existsSync(join(remotes, "inner"))).toBe(true);
+});
