@@ -9,7 +9,10 @@ import { RealWorld } from "./world.ts";
 /** How long a real agent may take, on a machine that runs other tests too. */
 const PATIENCE_MS = 60_000;
 
-test("a rule for paths decides what opencode may edit, as a pattern from the directory; what it does not fit is asked", async () => {
+/** It starts twice, or is asked three times. */
+const SLOW = { timeout: 300_000 };
+
+test("a rule for paths decides what opencode may edit, as a pattern from the directory; what it does not fit is asked", SLOW, async () => {
   await using world = await RealWorld.open();
   const directory = path.join(world.home.env.HOME ?? "", ".config/holdfast");
   mkdirSync(directory, { recursive: true });
@@ -37,7 +40,7 @@ test("a rule for paths decides what opencode may edit, as a pattern from the dir
   expect(await world.home.ok(["audit"])).toMatch(/rule:notes {2}allowed opencode: edit: .*notes\/a\.md\n.*rule:2 {2}denied .*\.env/);
 });
 
-test("an opencode that another one starts as a tool changes nothing of the session", async () => {
+test("an opencode that another one starts as a tool changes nothing of the session", SLOW, async () => {
   await using world = await RealWorld.open();
   const { cwd } = await world.spawn("opencode");
   await world.shows("opencode", IDLE.opencode);
