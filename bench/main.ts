@@ -7,6 +7,7 @@ import { append } from "./append.ts";
 import { attachEcho } from "./attach-echo.ts";
 import { attachOverSsh } from "./attach-over-ssh.ts";
 import { backup } from "./backup.ts";
+import { digest } from "./digest.ts";
 import { flood } from "./flood.ts";
 import type { Benchmark, Scale } from "./harness.ts";
 import { holder } from "./holder.ts";
@@ -17,6 +18,7 @@ import { redrawing, spinning } from "./redraw.ts";
 import { markdown, type Result, textTable } from "./report.ts";
 import { restart } from "./restart.ts";
 import { restartEnded } from "./restart-ended.ts";
+import { restore } from "./restore.ts";
 import { closeAll } from "./rig/left-over.ts";
 import { signal } from "./signal.ts";
 import { spawn } from "./spawn.ts";
@@ -37,6 +39,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   holder,
   restart,
   restartEnded,
+  restore,
+  digest,
   signal,
   hookToStatus,
   screenToStatus,

@@ -3,6 +3,7 @@
  * the conversation each was in, and kept whatever a restore makes of it. A session is due until a later run of it has shown that it is back; so a
  * restore can be run again, and tries only what is missing.
  */
+import { availableParallelism } from "node:os";
 import type { DatabaseSync } from "node:sqlite";
 import {
   type AnyEvent,
@@ -28,8 +29,8 @@ const TOGETHER_MS = 500;
 /** How long an agent may take to show anything: some take half a minute on a busy machine. */
 const SHOWS_MS = 60_000;
 
-/** Starts at once: an agent takes a core for seconds. */
-const AT_ONCE = 3;
+/** Starts at once: an agent takes a core for a while, and then is waited for until it shows something. */
+const AT_ONCE = Math.min(16, Math.max(4, 2 * availableParallelism()));
 
 /** So often the daemon tries by itself, within this time, before it leaves it to a person. */
 const MOST_TRIES = 3;
