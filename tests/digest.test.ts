@@ -284,3 +284,28 @@ test("what an agent says does nothing to the terminal of who reads it", async ()
   expect(terminal.tmux("display-message", "-p", "-t", "terminal", "#{pane_title}")).not.toContain("taken");
   expect(readFileSync(raw, "utf8")).toContain("\u202e");
 });
+
+test("what happens while one is attached on the native host is seen by who leaves by the key, and told to whose terminal went away", async () => {
+  await using home = new TestHome();
+  await demo(home, "api", "--host", "native");
+  const attached = async (count: number) => home.until("api", ({ attachments }) => attachments.length === count);
+  {
+    using terminal = openTerminal(home);
+    terminal.line("holdfast attach api");
+    await attached(1);
+    await asked(home, "api", "say one");
+    terminal.keys("C-\\");
+    await terminal.shows("detached");
+    await attached(0);
+    await eventually(async () => (await digestOf(home, "api")).news === false);
+    terminal.line("clear; holdfast attach api");
+    await attached(1);
+    await asked(home, "api", "say two");
+  }
+  await attached(0);
+  // Another one who leaves is as good as a wait: who went before has been seen to.
+  using other = openTerminal(home);
+  other.line("clear; HOLDFAST_SESSION=x holdfast attach api");
+  await attached(1);
+  expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 1 }, answers: [{ text: "two" }] });
+});

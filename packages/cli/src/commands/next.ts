@@ -5,6 +5,7 @@ import { thisTerminal } from "../attaching.ts";
 import type { Command, Context } from "../command.ts";
 import { plain } from "../plain.ts";
 import { waitsFor } from "../status-text.ts";
+import { newsOf } from "../viewed.ts";
 
 export const command: Command = {
   name: "next",
@@ -65,5 +66,5 @@ async function attachTo(context: Context, next: Session, { readOnly, from }: { r
   const why = next.attention ? ` waits for ${waitsFor(next, Date.now())}` : ` is ${next.status}`;
   process.stdout.write(`${plain(next.name)}${why}\n`);
   const { follow } = await import("./attach.ts");
-  return follow(context, plan);
+  return follow(context, plan, await newsOf(context, next.id));
 }

@@ -50,6 +50,7 @@ const WORDS: Words = {
     `${{ allow: "allowed", deny: "denied", answer: "answered" }[decision]} ${name}: ${text}${reason === null ? "" : ` (${reason})`}`,
   "session.stop_requested": (_, name) => `stopped ${name}`,
   "session.restart_abandoned": (_, name) => `stopped ${name} before its next run`,
+  "session.looked_at": (_, name) => `looked at ${name}`,
   "session.viewed": (_, name) => `looked at ${name}`,
   "session.renamed": ({ from, name }) => `renamed ${from} to ${name}`,
   "session.reparented": (_, name) => `left ${name} without the session that started it`,
