@@ -39,7 +39,7 @@ export async function bundles({ version } = {}) {
   const plugins = [apart("@xterm/headless", "./xterm.cjs"), ...asVersion(version)];
   const [cli, daemon, copier, holder, demo, ...often] = await bundle(esbuild, [
     { ...commonjs("packages/cli/src/main.ts"), plugins },
-    { ...module("packages/daemon/src/main.ts"), plugins: asVersion(version) },
+    { ...module("packages/daemon/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
     module("packages/daemon/src/journal/backup-copy.ts"),
     // node-pty loads a native file from beside itself: it stays a package.
     { ...module("packages/holder/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },

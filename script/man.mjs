@@ -3,7 +3,10 @@
 const ENVIRONMENT = [
   ["HOLDFAST_HOME", "where all state is kept. Default: $XDG_STATE_HOME/holdfast, else ~/.local/state/holdfast."],
   ["HOLDFAST_TOKEN", "act under this token; set inside every run, where holdfast acts as the session. Empty: as yourself."],
-  ["HOLDFAST_URL", "the daemon at this TCP address (holdfast up --listen) in place of the home's own; needs a token."],
+  [
+    "HOLDFAST_URL",
+    "the daemon at this TCP address (holdfast up --listen), or at unix:PATH (holdfast up --share), in place of the home's own; needs a token.",
+  ],
   ["HOLDFAST_MACHINE", "the machine that every command is for, as with -H."],
   ["HOLDFAST_NODE", "the Node to run on, where the first one on PATH is not the right one. Node 24 or newer is needed."],
   ["XDG_CONFIG_HOME", "where holdfast/config.toml is looked for. Default: ~/.config."],

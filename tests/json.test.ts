@@ -21,7 +21,7 @@ const SESSION_KEYS = [
 ].sort();
 const EVENT_KEYS = "epoch seq id type v at actor session machine data".split(" ").sort();
 const STATUS_KEYS =
-  "pid version node nodeVersion home socket startedAt uptimeMs machine epoch seq sessions backup restored tmux listen actor scope keepAwake warnings"
+  "pid version node nodeVersion home socket startedAt uptimeMs machine epoch seq sessions backup restored tmux listen share actor scope keepAwake warnings"
     .split(" ")
     .sort();
 

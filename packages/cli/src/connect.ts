@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { ROUTES } from "@holdfast/contract/routes";
-import { type Home, secureHome, socketDirectoryIsSafe } from "@holdfast/platform/home";
+import { checkSharedSocket, type Home, secureHome, socketDirectoryIsSafe } from "@holdfast/platform/home";
 import { HoldfastClient } from "@holdfast/sdk/client";
 import type { Transport, WireRequest } from "@holdfast/sdk/transport";
 import { unixTransport } from "@holdfast/sdk/transport/unix";
@@ -50,10 +50,28 @@ export function remoteUrl(): string | undefined {
   return process.env.HOLDFAST_URL || undefined;
 }
 
+/** The socket that HOLDFAST_URL names: another user's of this machine, who shares it. */
+export function sharedSocket(url: string): string | undefined {
+  if (!url.startsWith("unix:")) return undefined;
+  const path = url.slice("unix:".length);
+  try {
+    checkSharedSocket(path);
+  } catch (cause) {
+    if (cause instanceof HoldfastError) throw cause;
+    throw new HoldfastError("daemon_unreachable", `cannot get to ${path}: ${(cause as Error).message}`, {
+      hint: "its owner runs: holdfast up --share GROUP; you must be in that group (id says so; log in anew after you were put there)",
+      cause,
+    });
+  }
+  return path;
+}
+
 /** Loaded when the first request goes out: `fetch` costs as much CPU again as starting Node. */
 function remote(url: string): Transport {
   let loading: Promise<Transport> | undefined;
   const load = () => {
+    const socket = sharedSocket(url);
+    if (socket !== undefined) loading ??= Promise.resolve(unixTransport(socket));
     loading ??= import("@holdfast/sdk/transport/http").then(({ httpTransport }) =>
       httpTransport(url, { token: process.env.HOLDFAST_TOKEN }),
     );

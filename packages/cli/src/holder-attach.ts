@@ -19,7 +19,8 @@ export const LEAVE =
 export type AttachEnd = { how: "detached" | "lost" | "next" } | { how: "ended"; status: string | undefined; signal: string | undefined };
 
 export interface AttachOptions {
-  socket: string;
+  /** Where it listens; or a wire to it. */
+  socket: string | Socket;
   readOnly: boolean;
   /** What the session is called. */
   title: string;
@@ -29,7 +30,7 @@ export interface AttachOptions {
 }
 
 export async function attachToHolder(options: AttachOptions): Promise<AttachEnd> {
-  const socket = await open(options.socket);
+  const socket = typeof options.socket === "string" ? await open(options.socket) : options.socket;
   const { stdin, stdout } = process;
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
   const tell = (message: ToHolder) => socket.write(encodeMessage(message));

@@ -38,6 +38,10 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
+/** The socket for other users of this machine who are in `group`. `error`: why it is not there now; it is tried again. */
+export const Sharing = z.object({ group: z.string(), socket: z.string(), url: z.string(), error: z.nullable(z.string()) });
+export type Sharing = z.infer<typeof Sharing>;
+
 /** Where the daemon is reached over TCP. `error`: why it does not listen there now; it tries again. */
 export const Listening = z.object({ address: z.string(), url: z.string(), public: z.boolean(), error: z.nullable(z.string()) });
 export type Listening = z.infer<typeof Listening>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
-import { AuditEntry, Listening, NewToken, ScopeSchema, Token } from "./access.ts";
+import { AuditEntry, Listening, NewToken, ScopeSchema, Sharing, Token } from "./access.ts";
 import { Approval, DecisionSchema } from "./approval.ts";
 import { Backup, RestoreReport } from "./backup.ts";
 import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
@@ -98,6 +98,8 @@ export const DaemonStatus = z.object({
   restored: z.nullable(z.extend(RestoreReport, { at: Time })),
   /** Over TCP; null when it was not asked for. */
   listen: z.nullable(Listening),
+  /** With other users of this machine; null when it was not asked for. */
+  share: z.nullable(Sharing),
   /** Null: it is not wanted (keep_awake in config.toml). */
   keepAwake: z.nullable(KeptAwake),
   /** What in the configuration means nothing, in words. */
@@ -388,6 +390,16 @@ export const ENDPOINTS = {
     }),
     reply: Session,
     errors: [...SESSION_ERRORS, "principal_unknown", "forbidden"],
+  },
+  openTerminal: {
+    ...ROUTES.openTerminal,
+    summary:
+      "Attaches through the daemon, for those who cannot reach the session itself: an upgrade to `holdfast`, then the frames of the holder protocol; the first is a message `attached` with the plan.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ readOnly: flag, take: flag, terminal: z.optional(z.string().check(z.maxLength(200))) }),
+    reply: "terminal",
+    errors: [...SESSION_ERRORS, "session_ended", "host_missing", "control_held"],
   },
   sendText: {
     ...ROUTES.sendText,
@@ -771,6 +783,14 @@ export const ENDPOINTS = {
     scope: "owner",
     reply: Token,
     errors: ["token_not_found"],
+  },
+  setSharing: {
+    ...ROUTES.setSharing,
+    summary: "Opens a second socket for the users of a group, from now on and after each restart; null closes it. Always with a token.",
+    scope: "owner",
+    body: z.object({ group: z.nullable(text) }),
+    reply: z.object({ share: z.nullable(Sharing) }),
+    errors: ["usage", "address_unusable"],
   },
   setListening: {
     ...ROUTES.setListening,

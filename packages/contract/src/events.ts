@@ -26,6 +26,8 @@ export const EVENTS = {
   "daemon.stopped": z.object({ pid: z.int(), why: z.enum(["asked", "replaced", "signal", "restore"]) }),
   /** Over TCP from now on, or, with null, no longer. */
   "daemon.listening": z.object({ address: z.nullable(z.string()), public: z.boolean() }),
+  /** By a second socket, to users of the group, from now on; or, with null, no longer. */
+  "daemon.shared": z.object({ group: z.nullable(z.string()), socket: z.string() }),
   /** Only the hash of its text is kept, here and everywhere. */
   "token.created": z.object({ id: z.string(), name: z.string(), scope: ScopeSchema, hash: z.string(), expiresAt: z.nullable(Time) }),
   "token.revoked": z.object({ id: z.string(), name: z.string() }),

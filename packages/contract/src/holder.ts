@@ -76,6 +76,8 @@ export type FromHolder =
       full?: boolean;
     }
   | { t: "viewers"; viewers: Viewer[] }
+  /** Through the daemon (`openTerminal`), first: the attach plan. */
+  | { t: "attached"; plan: unknown }
   /** To viewers: the session's size, what they may do, a line to read, and who else is there. */
   | { t: "size"; columns: number; rows: number }
   | { t: "part"; readOnly: boolean }

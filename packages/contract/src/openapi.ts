@@ -60,6 +60,7 @@ function queryParameters({ query }: Endpoint, schemas: Schemas): Json[] {
 
 function reply({ reply }: Endpoint, schemas: Schemas): Json {
   if (reply === "socket") return { description: "Never: it answers an upgrade to WebSocket with 101." };
+  if (reply === "terminal") return { description: "Never: it answers an upgrade to `holdfast` with 101." };
   if (reply === "bytes") return { description: "Raw bytes.", content: { "application/octet-stream": {} } };
   if (reply !== "events") return { description: "Done.", content: json(schemas.of(reply, "output")) };
   return {

@@ -16,6 +16,7 @@ export const ROUTES = {
   detachSession: { method: "POST", path: "/sessions/:ref/detach" },
   controlSession: { method: "POST", path: "/sessions/:ref/control" },
   handOverSession: { method: "POST", path: "/sessions/:ref/handover" },
+  openTerminal: { method: "GET", path: "/sessions/:ref/terminal" },
   sendText: { method: "POST", path: "/sessions/:ref/send" },
   sendMessage: { method: "POST", path: "/sessions/:ref/messages" },
   listMessages: { method: "GET", path: "/messages" },
@@ -74,6 +75,7 @@ export const ROUTES = {
   listTokens: { method: "GET", path: "/tokens" },
   createToken: { method: "POST", path: "/tokens" },
   revokeToken: { method: "DELETE", path: "/tokens/:ref" },
+  setSharing: { method: "POST", path: "/share" },
   setListening: { method: "POST", path: "/listen" },
 } as const;
 

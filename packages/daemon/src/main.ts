@@ -42,12 +42,14 @@ import { userProfiles } from "./agent/user-profiles.ts";
 import { bind } from "./api/bind.ts";
 import { contextHandlers } from "./api/context-handlers.ts";
 import { digestHandlers } from "./api/digest-handlers.ts";
-import { Gate, UNIX_DOOR } from "./api/gate.ts";
+import { type Door, Gate, UNIX_DOOR } from "./api/gate.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
 import { serve as serveHttp } from "./api/serve.ts";
+import { SHARED_DOOR, SharedDoor } from "./api/shared.ts";
 import { eventSockets } from "./api/socket.ts";
 import { TcpDoor } from "./api/tcp.ts";
+import { terminalUpgrades } from "./api/terminal-upgrade.ts";
 import { tournamentHandlers } from "./api/tournament-handlers.ts";
 import { workspaceEndHandlers } from "./api/workspace-end-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
@@ -96,6 +98,7 @@ import { Lifecycle } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
 import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
+import { RemoteTerminals } from "./session/remote-terminals.ts";
 import { repliesFrom } from "./session/replies.ts";
 import { writeNotice } from "./session/restore-notice.ts";
 import { Restoring } from "./session/restoring.ts";
@@ -251,6 +254,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   };
   const driving = new Driving({ ...people, queries: attachmentQueries });
   const handingOver = new HandingOver(people);
+  const remoteTerminals = new RemoteTerminals({ home, sessions, vouch: (client, request) => attachments.vouch(client, request) });
   const merging = new Merging({ journal, turns });
   const removing = new Removing({
     journal,
@@ -338,7 +342,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     if (ending) return;
     ending = true;
     homeWatch[Symbol.dispose]();
-    await Promise.all([door[Symbol.asyncDispose](), tcp[Symbol.asyncDispose]()]);
+    await Promise.all([door, tcp, shared].map((each) => each[Symbol.asyncDispose]()));
     sessions.restarts[Symbol.dispose]();
     sessions.limits[Symbol.dispose]();
     restoring[Symbol.dispose]();
@@ -390,6 +394,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const control: Control = {
     status: (_, { actor, scope }) => ({ ...statusOf(), actor, scope }),
     setListening: async ({ body }, { actor }) => ({ listen: await tcp.set(body, actor) }),
+    setSharing: async ({ body }, { actor }) => ({ share: await shared.set(body, actor) }),
     async shutdown({ body }, { actor, version }) {
       // Of several newer clients that found an older daemon, the first replaces it; what the others find is not older any more.
       if (body.why === "replaced" && version !== undefined && compareVersions(version, VERSION) <= 0) {
@@ -425,6 +430,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     backup: backups.list()[0] ?? null,
     restored: lastRestore(db),
     listen: tcp.listening,
+    share: shared.sharing,
     keepAwake: keepAwake.state,
     warnings,
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
@@ -442,6 +448,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     restoring,
     driving,
     handingOver,
+    remoteTerminals,
     approvals,
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),
@@ -456,15 +463,13 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   const isMended = () => lookAtConfiguration().error === undefined;
   const bound = trouble ? servedWithout(all, { trouble, isMended, end: () => void end("asked") }) : all;
-  const tcp = new TcpDoor({
-    home,
-    journal,
-    serve: (door) => serveHttp(bind(bound, { gate, door }), eventSockets(bound, { gate, door })),
-  });
-  const unix = { gate, door: UNIX_DOOR };
-  const door = await listen(bind(bound, unix), home, eventSockets(bound, unix));
+  const upgrades = (door: Door) => terminalUpgrades(bound, { gate, door, other: eventSockets(bound, { gate, door }) });
+  const serveAt = (door: Door) => serveHttp(bind(bound, { gate, door }), upgrades(door));
+  const tcp = new TcpDoor({ home, journal, serve: serveAt });
+  const shared = new SharedDoor({ home, journal, serve: () => serveAt(SHARED_DOOR) });
+  const door = await listen(bind(bound, { gate, door: UNIX_DOOR }), home, upgrades(UNIX_DOOR));
   if (trouble) process.stdin.on("close", () => void end("asked")).resume();
-  else await tcp.begin();
+  else await Promise.all([tcp.begin(), shared.begin()]);
   if (damage !== undefined) throw new Damage(damage);
   foundDamage = startAfresh;
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end("signal"));

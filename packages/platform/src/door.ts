@@ -2,7 +2,7 @@
  * A Unix socket that stays where clients look for it. A cleaner of /tmp may take it away from under a process that lives, alone or
  * with its directory; it is made anew, as often as it takes. Connections that are open survive that.
  */
-import { chmodSync, existsSync, type FSWatcher, rmSync, watch } from "node:fs";
+import { chmodSync, chownSync, existsSync, type FSWatcher, rmSync, watch } from "node:fs";
 import type { Server } from "node:net";
 import { dirname } from "node:path";
 import { describe, log } from "./log.ts";
@@ -10,11 +10,19 @@ import { describe, log } from "./log.ts";
 /** Until then a process whose socket cannot be made anew is reached by nobody. */
 const RETRY_MS = 1000;
 
-/** The caller owns the path: a socket file that is there belongs to nobody. `secure` makes or checks its directory. */
-export async function keepListening(server: Server, options: { path: string; secure(): void }): Promise<{ close(): void }> {
+export interface DoorOptions {
+  path: string;
+  /** Makes or checks the directory. */
+  secure(): void;
+  /** Open to this group, too. */
+  gid?: number;
+}
+
+/** The caller owns the path: a socket file that is there belongs to nobody. */
+export async function keepListening(server: Server, options: DoorOptions): Promise<{ close(): void }> {
   const { path } = options;
   options.secure();
-  await open(server, path);
+  await open(server, options);
 
   let ending = false;
   let reopening = false;
@@ -36,7 +44,7 @@ export async function keepListening(server: Server, options: { path: string; sec
     try {
       server.close();
       options.secure();
-      await open(server, path);
+      await open(server, options);
       watcher = watchSocket();
     } catch (error) {
       log(`cannot listen anew: ${describe(error)}`);
@@ -55,13 +63,21 @@ export async function keepListening(server: Server, options: { path: string; sec
   };
 }
 
-function open(server: Server, path: string): Promise<void> {
+function open(server: Server, { path, gid }: DoorOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     rmSync(path, { force: true });
     server.once("error", reject).listen(path, () => {
       server.off("error", reject);
-      chmodSync(path, 0o600);
-      resolve();
+      try {
+        chmodSync(path, 0o600);
+        if (gid !== undefined) {
+          chownSync(path, process.getuid?.() ?? 0, gid);
+          chmodSync(path, 0o660);
+        }
+        resolve();
+      } catch (error) {
+        reject(error);
+      }
     });
   });
 }

@@ -3,7 +3,7 @@
  * (103 on macOS), and a runtime directory goes away at logout, so they live under /tmp in a directory only we can enter.
  * No imports but fs and path: the CLI's hot path loads this file.
  */
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { accessSync, chmodSync, chownSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { HoldfastError, unwritable } from "@holdfast/contract/errors";
 
@@ -12,6 +12,8 @@ export interface Home {
   readonly socketDirectory: string;
   readonly daemonSocket: string;
   readonly tmuxSocket: string;
+  /** What other users of this machine can reach, where that was asked for. */
+  readonly sharedDirectory: string;
   readonly database: string;
   readonly lock: string;
   readonly log: string;
@@ -41,12 +43,15 @@ export function openHome(env: Environment = process.env): Home {
   } catch {
     path = createHome(wanted);
   }
-  const socketDirectory = `/tmp/holdfast-${process.getuid?.() ?? 0}/${shortHash(path)}`;
+  const uid = process.getuid?.() ?? 0;
+  const hash = shortHash(path);
+  const socketDirectory = `/tmp/holdfast-${uid}/${hash}`;
   return {
     path,
     socketDirectory,
     daemonSocket: `${socketDirectory}/daemon.sock`,
     tmuxSocket: `${socketDirectory}/tmux.sock`,
+    sharedDirectory: `/tmp/holdfast-${uid}-${hash}`,
     database: join(path, "holdfast.db"),
     lock: join(path, "lock"),
     log: join(path, "daemon.log"),
@@ -170,6 +175,37 @@ function secure(wanted: string): void {
     }
     checkPrivate(directory);
   }
+}
+
+/**
+ * The directory of the shared socket: ours, for those of the group to enter, and for nobody else to write to. One that is a link, belongs to
+ * somebody else or was opened to others is refused.
+ */
+export function secureSharedDirectory(home: Home, gid: number): void {
+  const directory = home.sharedDirectory;
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+  }
+  const stat = lstatSync(directory);
+  if (!stat.isDirectory() || stat.uid !== (process.getuid?.() ?? 0) || (stat.mode & 0o027) !== 0) {
+    throw new HoldfastError("home_unusable", `${directory} is not a directory of yours that only you can write to`, {
+      hint: `look at it with: ls -ld ${directory}; remove it if nobody else needs it`,
+    });
+  }
+  chownSync(directory, stat.uid, gid);
+  chmodSync(directory, 0o750);
+}
+
+/** For whoever comes to another user's daemon: the token must not go to a socket that somebody put there in its place. */
+export function checkSharedSocket(path: string): void {
+  const directory = lstatSync(dirname(path));
+  const socket = lstatSync(path);
+  if (socket.isSocket() && directory.isDirectory() && directory.uid === socket.uid && (directory.mode & 0o022) === 0) return;
+  throw new HoldfastError("home_unusable", `${path} is not a socket that only its owner can have put there`, {
+    hint: `look at it with: ls -la ${dirname(path)}`,
+  });
 }
 
 /** Whether the socket directory is there and safe; false when it does not exist yet. */

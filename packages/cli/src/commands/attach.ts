@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Digest } from "@holdfast/contract/digest";
 import type { AttachPlan } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -39,11 +40,12 @@ export const command: Command = {
       throw new HoldfastError("not_a_terminal", "attach needs a terminal", { hint: `to read what it printed: holdfast logs ${ref}` });
     }
     const url = remoteUrl();
-    if (url !== undefined) {
-      throw new HoldfastError("usage", `attach needs the session's own machine, and this is ${url}`, {
-        hint: `read it with: holdfast logs -f ${ref}, or holdfast screen ${ref}; or unset HOLDFAST_URL where the daemon runs`,
+    if (url !== undefined && context.json) {
+      throw new HoldfastError("usage", `attach --json says what a terminal of the session's own machine becomes, and this is ${url}`, {
+        hint: "without --json it goes through the daemon there",
       });
     }
+    if (url !== undefined) return attachThrough(context, url, { ref, readOnly, take });
     const attaching = context.client.call("attachSession", {
       params: { ref },
       body: { readOnly, take, from: context.json ? null : from, ...(context.json ? {} : { client: thisTerminal() }) },
@@ -91,7 +93,20 @@ function greeting({ session: { name }, driver, detachKey }: AttachPlan): string 
   return `${plain(`attaching to ${name}; ${instead}${detachKey} detaches`)}\n`;
 }
 
-async function attachNative(context: Context, plan: AttachPlan, socket: string): Promise<number> {
+/** Where the session's keeper is not ours to reach, its daemon stands in between. */
+export async function attachThrough(
+  context: Context,
+  url: string,
+  asked: { ref: string; readOnly: boolean; take: boolean },
+): Promise<number> {
+  const digest = await newsOf(context, asked.ref);
+  const { openTerminal } = await import("../remote-terminal.ts");
+  const { socket, plan } = await openTerminal(url, asked);
+  await tellNews(context, plan.session.id, digest);
+  return attachNative(context, plan, socket);
+}
+
+async function attachNative(context: Context, plan: AttachPlan, socket: string | Socket): Promise<number> {
   process.stdout.write(greeting(plan));
   const { attachToHolder } = await import("../holder-attach.ts");
   const readOnly = plan.role === "observer";

@@ -3,6 +3,7 @@ import type { Session } from "@holdfast/contract/session";
 import { nextWaiting } from "@holdfast/sdk/waiting";
 import { thisTerminal } from "../attaching.ts";
 import type { Command, Context } from "../command.ts";
+import { remoteUrl } from "../connect.ts";
 import { plain } from "../plain.ts";
 import { waitsFor } from "../status-text.ts";
 import { newsOf } from "../viewed.ts";
@@ -58,6 +59,8 @@ async function chooseNext(context: Context, current: string | undefined): Promis
 }
 
 async function attachTo(context: Context, next: Session, { readOnly, from }: { readOnly: boolean; from: string | null }): Promise<number> {
+  const url = remoteUrl();
+  if (url !== undefined) return (await import("./attach.ts")).attachThrough(context, url, { ref: next.id, readOnly, take: false });
   const plan = await context.client.call("attachSession", { params: { ref: next.id }, body: { readOnly, from, client: thisTerminal() } });
   if (plan.switched) return 0;
   if (!process.stdin.isTTY || !process.stdout.isTTY) {

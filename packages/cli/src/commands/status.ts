@@ -4,7 +4,7 @@ import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
-import { listenLine } from "./up.ts";
+import { listenLine, shareLine } from "./up.ts";
 
 export const command: Command = {
   name: "status",
@@ -31,6 +31,7 @@ export const command: Command = {
             : "not found",
         ],
         ["address", status.listen === null ? "only its Unix socket" : listenLine(status.listen)],
+        ...(status.share ? [["shared", shareLine(status.share)]] : []),
         ...(status.keepAwake ? [["awake", awakeText(status.keepAwake)]] : []),
         ["you", `${status.actor}, ${status.scope}`],
         ["journal", `epoch ${status.epoch}, ${counted(status.seq, "event")}`],

@@ -9,6 +9,7 @@ const WORDS: Words = {
   "daemon.stopped": ({ why }) => (why === "restore" ? "restored a backup" : "ended the daemon"),
   "daemon.listening": ({ address, public: isPublic }) =>
     address === null ? "closed the TCP address" : `opened the TCP address ${address}${isPublic ? ", to other machines too" : ""}`,
+  "daemon.shared": ({ group }) => (group === null ? "closed the socket for others" : `opened a socket for the group ${group}`),
   "token.created": ({ name, scope, expiresAt }) => `made the token ${name} (${scope}${expiresAt === null ? "" : `, until ${expiresAt}`})`,
   "token.revoked": ({ name }) => `revoked the token ${name}`,
   "access.refused": ({ endpoint, why, more }) =>

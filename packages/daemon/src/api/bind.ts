@@ -2,6 +2,8 @@
  * Binds the contract's endpoints to handlers: validation on the way in, JSON, SSE or bytes on the way out, one catch for all.
  * A missing handler does not compile. The only room that knows the HTTP library.
  */
+
+import type { Duplex } from "node:stream";
 import {
   type AnyEvent,
   compareVersions,
@@ -35,14 +37,26 @@ export interface Caller {
   signal: AbortSignal;
 }
 
-type Reply<E extends Endpoint> = E["reply"] extends "events" | "socket"
-  ? AsyncIterable<AnyEvent | undefined>
-  : E["reply"] extends "bytes"
-    ? AsyncIterable<Uint8Array>
-    : ReplyOf<E> | Promise<ReplyOf<E>>;
+/** Of a wire that stays open. */
+export interface WireCaller extends Caller {
+  isValid(): boolean;
+  /** The address they came from, over TCP. */
+  from: string | null;
+}
+
+type Reply<E extends Endpoint> = E["reply"] extends "terminal"
+  ? Promise<(wire: Duplex) => void>
+  : E["reply"] extends "events" | "socket"
+    ? AsyncIterable<AnyEvent | undefined>
+    : E["reply"] extends "bytes"
+      ? AsyncIterable<Uint8Array>
+      : ReplyOf<E> | Promise<ReplyOf<E>>;
 
 export type Handlers = {
-  [N in EndpointName]: (request: RequestOf<(typeof ENDPOINTS)[N]>, caller: Caller) => Reply<(typeof ENDPOINTS)[N]>;
+  [N in EndpointName]: (
+    request: RequestOf<(typeof ENDPOINTS)[N]>,
+    caller: N extends "openTerminal" ? WireCaller : Caller,
+  ) => Reply<(typeof ENDPOINTS)[N]>;
 };
 
 type AnyHandler = (request: { params: Record<string, string>; query: unknown; body: unknown }, caller: Caller) => unknown;
@@ -78,6 +92,8 @@ async function answer(
 ): Promise<Response> {
   if (endpoint.reply === "socket")
     throw new HoldfastError("usage", `${endpoint.path} speaks WebSocket only`, { hint: "or read /events/stream" });
+  if (endpoint.reply === "terminal")
+    throw new HoldfastError("usage", `${endpoint.path} needs an upgrade to holdfast`, { hint: "holdfast attach makes one" });
   const request = {
     params,
     query: endpoint.query ? parse(endpoint.query, c.req.query(), "query") : {},

@@ -38,7 +38,7 @@ export interface Door {
 export const UNIX_DOOR: Door = { open: true, check() {} };
 
 /** By these something is typed into a session. */
-const TYPES: ReadonlySet<EndpointName> = new Set(["sendText", "pressKeys", "attachSession"]);
+const TYPES: ReadonlySet<EndpointName> = new Set(["sendText", "pressKeys", "attachSession", "openTerminal"]);
 
 export class Gate {
   readonly #access: Access;

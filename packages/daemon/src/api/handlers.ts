@@ -12,6 +12,7 @@ import type { Driving } from "../session/driving.ts";
 import type { HandingOver } from "../session/handing-over.ts";
 import type { Orphans } from "../session/orphans.ts";
 import type { Pruning } from "../session/pruning.ts";
+import type { RemoteTerminals } from "../session/remote-terminals.ts";
 import type { Restoring } from "../session/restoring.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Caller, Handlers } from "./bind.ts";
@@ -31,6 +32,7 @@ export interface Control {
   shutdown: Handlers["shutdown"];
   restoreBackup: Handlers["restoreBackup"];
   setListening: Handlers["setListening"];
+  setSharing: Handlers["setSharing"];
 }
 
 export function handlers(rooms: {
@@ -45,6 +47,7 @@ export function handlers(rooms: {
   restoring: Restoring;
   driving: Driving;
   handingOver: HandingOver;
+  remoteTerminals: RemoteTerminals;
   approvals: Approvals;
   diskUse: Handlers["diskUse"];
   listAgents: Handlers["listAgents"];
@@ -115,6 +118,10 @@ export function handlers(rooms: {
     detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
     controlSession: ({ params, body }, { actor, scope }) => rooms.driving.control(params.ref, { ...body, actor, scope }),
     handOverSession: ({ params, body }, { actor, scope }) => rooms.handingOver.handOver(params.ref, { ...body, actor, scope }),
+    openTerminal: ({ params, query }, { actor, scope, reach, isValid, from }) => {
+      const { readOnly, take, terminal = null } = query;
+      return rooms.remoteTerminals.open(params.ref, { actor, scope, readOnly, take: take && reach === undefined, isValid, terminal, from });
+    },
     sendText: ({ params, body }, { actor, scope }) => {
       sessions.checkTyping(params.ref, { actor, scope });
       return sessions.send(params.ref, { ...body, actor });

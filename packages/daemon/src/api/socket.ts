@@ -107,7 +107,7 @@ function bearerOf(request: IncomingMessage): string | undefined {
   return token === undefined ? undefined : `Bearer ${token.slice(TOKEN.length)}`;
 }
 
-function refuse(socket: Duplex, error: HoldfastError): void {
+export function refuse(socket: Duplex, error: HoldfastError): void {
   // A client that does not close its end would keep ours.
   setTimeout(() => socket.destroy(), FLUSH_MS).unref();
   const body = JSON.stringify({ error: error.toBody() });

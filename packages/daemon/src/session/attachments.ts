@@ -9,7 +9,7 @@ import { describe, inspect, log } from "@holdfast/platform";
 import { DAEMON, osUser } from "../access/principal.ts";
 import { type Host, type HostClient, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
-import type { AttachmentQueries, AttachmentRecord } from "../projection/attachments.ts";
+import type { AttachmentQueries, AttachmentRecord, AttachRequest } from "../projection/attachments.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import { type Present, whoDrives } from "./who-drives.ts";
 
@@ -35,6 +35,7 @@ export class Attachments implements Disposable {
   #isFirst = true;
   /** What the clients of a session were last told of who is there. */
   readonly #shown = new Map<SessionId, string>();
+  readonly #vouched = new Map<string, AttachRequest>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: {
@@ -78,6 +79,12 @@ export class Attachments implements Disposable {
   async of(session: SessionId): Promise<AttachmentRecord[]> {
     await this.look();
     return this.#queries.of(session);
+  }
+
+  /** Of a client whose process did not ask itself, because the daemon is its client: for as long as it lasts. */
+  vouch({ pid, start }: { pid: number; start: string }, request: AttachRequest): Disposable {
+    this.#vouched.set(`${pid} ${start}`, request);
+    return { [Symbol.dispose]: () => void this.#vouched.delete(`${pid} ${start}`) };
   }
 
   /** Whether whoever drives came with this mark: after a break it is the same person, who wants their place back. */
@@ -152,7 +159,8 @@ export class Attachments implements Disposable {
     if (!record || hasEnded(record.status)) return { attachment: undefined, takes: false };
     const start = inspect(client.pid)?.start ?? "";
     const before = known.find(({ pid, pidStart }) => pid === client.pid && pidStart === start);
-    const request = before ? undefined : this.#queries.requestOf(client.session, { pid: client.pid, start });
+    const vouched = this.#vouched.get(`${client.pid} ${start}`);
+    const request = before ? undefined : (vouched ?? this.#queries.requestOf(client.session, { pid: client.pid, start }));
     const attachment: AttachmentRecord = {
       id: newSessionId(),
       session: client.session,
@@ -160,7 +168,7 @@ export class Attachments implements Disposable {
       principal: before?.principal ?? request?.actor ?? osUser(),
       role: client.readOnly ? "observer" : "driver",
       since: new Date(this.#isFirst ? client.since : Date.now()).toISOString(),
-      terminal: client.terminal ?? before?.terminal ?? request?.client?.terminal ?? null,
+      terminal: vouched ? (vouched.client?.terminal ?? null) : (client.terminal ?? before?.terminal ?? request?.client?.terminal ?? null),
       from: before?.from ?? request?.client?.from ?? null,
       key: client.key,
       pid: client.pid,

@@ -1,0 +1,40 @@
+/** The upgrade to a terminal: after it the wire carries frames of the holder protocol, and HTTP is over. */
+import type { IncomingMessage } from "node:http";
+import { ENDPOINTS } from "@holdfast/contract";
+import { type Handlers, parse, toError, versionConflict } from "./bind.ts";
+import type { Door, Gate } from "./gate.ts";
+import type { Upgrade } from "./serve.ts";
+import { refuse } from "./socket.ts";
+
+const PATH = /^\/sessions\/([^/]+)\/terminal$/;
+
+/** What is no terminal goes to `other`. */
+export function terminalUpgrades(handlers: Pick<Handlers, "openTerminal">, how: { gate: Gate; door: Door; other: Upgrade }): Upgrade {
+  return (request, socket, head) => {
+    if (request.headers.upgrade !== "holdfast") return how.other(request, socket, head);
+    socket.on("error", () => socket.destroy());
+    open(handlers, request, how).then(
+      (serve) => {
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: holdfast\r\n\r\n");
+        if (head.length > 0) socket.unshift(head);
+        serve(socket);
+      },
+      (error: unknown) => refuse(socket, toError(error)),
+    );
+  };
+}
+
+async function open(handlers: Pick<Handlers, "openTerminal">, request: IncomingMessage, { gate, door }: { gate: Gate; door: Door }) {
+  const { host, origin, authorization } = request.headers;
+  const identity = gate.admit({ host, origin, authorization }, door);
+  const url = new URL(request.url ?? "/", "http://holdfast");
+  const ref = decodeURIComponent(PATH.exec(url.pathname)?.[1] ?? "");
+  const params = gate.permit(identity, "openTerminal", { ref }) as { ref: string };
+  const conflict = versionConflict(request.headers["holdfast-version"]?.toString());
+  if (conflict) throw conflict;
+  const query = parse(ENDPOINTS.openTerminal.query, Object.fromEntries(url.searchParams), "query");
+  const { actor, scope, reach } = identity;
+  const caller = { actor, scope, reach, version: undefined, signal: new AbortController().signal };
+  const from = request.socket.remoteAddress ?? null;
+  return handlers.openTerminal({ params, query: query as never, body: undefined }, { ...caller, isValid: () => identity.isValid(), from });
+}

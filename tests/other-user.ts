@@ -1,0 +1,47 @@
+/** A throw-away user of this machine, in a group of its own; gone with all that it had when the test is over. Needs root. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type CliResult, eventually, HOLDFAST } from "./home.ts";
+
+export const CAN_MAKE_USERS = process.getuid?.() === 0;
+
+export class OtherUser implements AsyncDisposable {
+  /** Its group is called the same. */
+  readonly name = `hf${randomBytes(4).toString("hex")}`;
+  readonly directory = mkdtempSync(path.join(tmpdir(), "hfu-"));
+  readonly env: Record<string, string> = {};
+
+  constructor() {
+    execFileSync("useradd", ["-M", "-U", "-s", "/bin/sh", "-d", this.directory, this.name], { stdio: "ignore" });
+    const [, , uid, gid] = execFileSync("getent", ["passwd", this.name], { encoding: "utf8" }).split(":");
+    chownSync(this.directory, Number(uid), Number(gid));
+    Object.assign(this.env, {
+      PATH: process.env.PATH ?? "/usr/bin:/bin",
+      HOME: this.directory,
+      USER: this.name,
+      LANG: "C.UTF-8",
+      TERM: "xterm-256color",
+    });
+  }
+
+  /** The words that run a command as this user, with nothing of ours in its environment. */
+  words(...command: string[]): string[] {
+    const env = Object.entries(this.env).map(([name, value]) => `${name}=${value}`);
+    return ["runuser", "-u", this.name, "--", "env", "-i", ...env, ...command];
+  }
+
+  cli(...args: string[]): CliResult {
+    const [file = "", ...words] = this.words(HOLDFAST, ...args);
+    const { status, stdout, stderr } = spawnSync(file, words, { cwd: this.directory, encoding: "utf8" });
+    return { code: status, stdout, stderr };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // While a process of it ends, a user cannot be removed.
+    await eventually(() => spawnSync("userdel", [this.name], { stdio: "ignore" }).status === 0);
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,124 @@
+/** Two users of one machine and one daemon: by a second socket, always with a token. Where the tests do not run as root, no user can be made. */
+import { lstatSync } from "node:fs";
+import path from "node:path";
+import { HOSTS, type Session, type Sharing } from "@holdfast/contract";
+import { openHome, userName } from "@holdfast/platform";
+import { describe, expect, test } from "vitest";
+import { attachTerminal } from "./attached.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { CAN_MAKE_USERS, OtherUser } from "./other-user.ts";
+import { Terminal } from "./terminal.ts";
+
+const ME = `user:${userName()}`;
+const PROGRAM = "trap 'stty size' WINCH; stty -echo; echo ready; while :; do read -r line && echo got $line; done";
+
+/** Shares with the user, who gets a token of that scope. */
+async function letIn(home: TestHome, user: OtherUser, scope = "driver"): Promise<Sharing> {
+  const { share } = await home.json<{ share: Sharing }>(["up", "--share", user.name]);
+  const { token } = await home.json<{ token: string }>(["token", "create", "--scope", scope, "--name", user.name]);
+  Object.assign(user.env, { HOLDFAST_URL: share.url, HOLDFAST_TOKEN: token });
+  return share;
+}
+
+function attach(user: OtherUser, ...flags: string[]): Terminal {
+  const terminal = new Terminal({ env: { PATH: user.env.PATH ?? "", TERM: "xterm-256color", LANG: "C.UTF-8" }, columns: 70, rows: 18 });
+  terminal.line(`cd /; ${user.words(HOLDFAST, "attach", ...flags, "chat").join(" ")}; echo code=$?`);
+  return terminal;
+}
+
+describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the test", () => {
+  test("nothing is open to them until it is shared, and then only with a token (SYM-10 resume)", async () => {
+    await using home = new TestHome();
+    await using user = new OtherUser();
+    await home.run(PROGRAM, "--name", "chat");
+    const { sharedDirectory, daemonSocket } = openHome(home.env);
+    Object.assign(user.env, { HOLDFAST_URL: `unix:${path.join(sharedDirectory, "daemon.sock")}` });
+    expect(user.cli("ls")).toMatchObject({ code: 10, stderr: expect.stringContaining("holdfast up --share GROUP") });
+    Object.assign(user.env, { HOLDFAST_URL: `unix:${daemonSocket}` });
+    expect(user.cli("ls").code).not.toBe(0);
+
+    const { socket, url } = await letIn(home, user);
+    expect(lstatSync(socket).mode & 0o777).toBe(0o660);
+    expect(lstatSync(path.dirname(socket)).mode & 0o777).toBe(0o750);
+    expect(await home.ok(["status"])).toContain(`It is shared with the users of ${user.name}, for those with a token: HOLDFAST_URL=${url}`);
+    expect(user.cli("ls").stdout).toMatch(/chat +working/);
+    expect(JSON.parse(user.cli("status", "--json").stdout)).toMatchObject({ actor: `token:${user.name}`, scope: "driver" });
+    const { HOLDFAST_TOKEN: token = "" } = user.env;
+    user.env.HOLDFAST_TOKEN = "";
+    expect(user.cli("ls")).toMatchObject({ code: 22, stdout: "" });
+
+    // The next daemon opens it again; closed, it is gone.
+    user.env.HOLDFAST_TOKEN = token;
+    await home.killDaemon();
+    await home.ok(["ls"]);
+    expect(user.cli("ls").stdout).toContain("chat");
+    await home.ok(["up", "--no-share"]);
+    expect(user.cli("ls")).toMatchObject({ code: 10 });
+  });
+
+  test("a directory that somebody else put in its place is refused", async () => {
+    await using home = new TestHome();
+    await using user = new OtherUser();
+    const { sharedDirectory } = openHome(home.env);
+    await home.ok(["up"]);
+    const [file = "", ...words] = user.words("mkdir", sharedDirectory);
+    const { execFileSync } = await import("node:child_process");
+    execFileSync(file, words, { cwd: "/" });
+    expect(await home.cli(["up", "--share", user.name])).toMatchObject({
+      code: 14,
+      stderr: expect.stringContaining("not a directory of yours"),
+    });
+    execFileSync("rmdir", [sharedDirectory]);
+    expect(await home.cli(["up", "--share", "no-such-group"])).toMatchObject({ code: 2 });
+  });
+
+  describe.each(HOSTS)("on the %s host", (host) => {
+    test("they attach through the daemon, look on, are given control and drive (SYM-10 resume)", async () => {
+      await using home = new TestHome();
+      await using user = new OtherUser();
+      await home.run(PROGRAM, "--name", "chat", "--host", host);
+      await letIn(home, user);
+      using mine = host === "tmux" ? await attachTerminal(home, { ref: "chat" }) : new Terminal({ env: home.env });
+      if (host === "native") mine.line(`${HOLDFAST} attach chat`);
+      await mine.shows(/^(?!.*attach chat)[\s\S]*ready/);
+      using theirs = attach(user);
+      await theirs.shows(`read only · ${ME} drives`);
+      const { attachments } = await home.until("chat", (session: Session) => session.attachments.length === 2);
+      expect(attachments[1]).toMatchObject({
+        principal: `token:${user.name}`,
+        role: "observer",
+        terminal: expect.stringMatching(/^\/dev\//),
+      });
+      theirs.line("not yet");
+      mine.line("mine");
+      await theirs.shows("got mine");
+
+      await home.ok(["control", "give", "chat"]);
+      await home.until("chat", (session: Session) => session.attachments[1]?.role === "driver");
+      await theirs.shows(host === "tmux" ? "17 70" : "18 70");
+      theirs.line("theirs");
+      await mine.shows("got theirs");
+      expect(await home.ok(["logs", "chat", "--raw"])).not.toContain("not yet");
+      theirs.keys("C-\\");
+      await theirs.shows("chat: detached; it goes on");
+      await theirs.shows("code=0");
+      await home.until("chat", (session: Session) => session.attachments.length === 1);
+    });
+
+    test("who may only look types nothing, and is out when the token is revoked", async () => {
+      await using home = new TestHome();
+      await using user = new OtherUser();
+      await home.run(PROGRAM, "--name", "chat", "--host", host);
+      await letIn(home, user, "observer");
+      using theirs = attach(user, "--take");
+      await theirs.shows(/nobody drives/);
+      theirs.line("typed by an observer");
+      await home.ok(["send", "chat", "typed by the owner"]);
+      await theirs.shows("got typed by the owner");
+      await home.ok(["token", "revoke", user.name]);
+      await theirs.shows("code=");
+      await eventually(async () => (await home.session("chat")).attachments.length === 0);
+      expect(await home.ok(["logs", "chat", "--raw"])).not.toContain("observer");
+    });
+  });
+});
