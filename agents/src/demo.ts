@@ -17,6 +17,7 @@ const USAGE = `Usage: demo [--work] [--loop] [--fast] [--name NAME] [PROMPT]
   --loop   work turn after turn        --name NAME   say who this is
 
   --session-id ID       name the conversation      --resume ID   go on with it, as far as it is kept
+  --fork-session        with --resume: with a copy of it, which --session-id names
   --hook COMMAND        tell this command what is done, as JSON on its input
   --ask-hook COMMAND    ask this one for permission
   --log FILE            write each prompt there, as a line of JSON
@@ -28,7 +29,8 @@ const CHORES = ["look around in this repository", "fix the login bug", "write th
 const screen = new Screen();
 const composer = new Composer(screen);
 const { values: options, positionals } = readArguments();
-const conversation = options.resume ?? options["session-id"] ?? randomUUID();
+const forks = options["fork-session"] && options.resume !== undefined;
+const conversation = (forks ? undefined : options.resume) ?? options["session-id"] ?? randomUUID();
 const hooks = new Hooks({ command: options.hook, askCommand: options["ask-hook"], conversation });
 const memory = new Memory(conversation);
 let turns = 0;
@@ -40,11 +42,13 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  if (options.resume !== undefined && !memory.exists) {
+  const original = forks ? new Memory(options.resume ?? "") : memory;
+  if (options.resume !== undefined && !original.exists) {
     console.log(`No conversation found with session id ${options.resume}`);
     process.exitCode = 1;
     return;
   }
+  if (forks) memory.copy(original);
   screen.open();
   composer.open();
   leaveOnSignals();
@@ -126,6 +130,7 @@ function readArguments() {
         "ask-hook": { type: "string" },
         "session-id": { type: "string" },
         resume: { type: "string" },
+        "fork-session": { type: "boolean", default: false },
         log: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },

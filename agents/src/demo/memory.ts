@@ -1,5 +1,5 @@
 /** The demo agent's conversations, one file each, written turn by turn as agents do: one that it never had a turn in is not there. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, constants, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -19,6 +19,12 @@ export class Memory {
 
   get exists(): boolean {
     return existsSync(this.#file);
+  }
+
+  /** Begins with what another has. */
+  copy(other: Memory): void {
+    mkdirSync(dirname(this.#file), { recursive: true });
+    copyFileSync(other.#file, this.#file, constants.COPYFILE_EXCL);
   }
 
   turns(): Remembered[] {

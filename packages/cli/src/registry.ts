@@ -31,6 +31,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   screen: () => import("./commands/screen.ts"),
   wait: () => import("./commands/wait.ts"),
   resume: () => import("./commands/resume.ts"),
+  fork: () => import("./commands/fork.ts"),
   restore: () => import("./commands/restore.ts"),
   stop: () => import("./commands/stop.ts"),
   rm: () => import("./commands/rm.ts"),

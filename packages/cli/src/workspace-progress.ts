@@ -7,10 +7,10 @@ const FIRST_WORD_MS = 1000;
 const STILL_MS = 10_000;
 
 /** Says nothing to a pipe or a script, but what an interruption does not do. */
-export async function withProgress<T>(context: Context, work: () => Promise<T>): Promise<T> {
+export async function withProgress<T>(context: Context, work: () => Promise<T>, begins = "making the worktree"): Promise<T> {
   process.once("SIGINT", interrupted);
   try {
-    return await (context.json || !process.stderr.isTTY ? work() : told(context, work));
+    return await (context.json || !process.stderr.isTTY ? work() : told(context, work, begins));
   } finally {
     process.off("SIGINT", interrupted);
   }
@@ -23,9 +23,9 @@ function interrupted(): void {
   process.exit(130);
 }
 
-async function told<T>(context: Context, work: () => Promise<T>): Promise<T> {
+async function told<T>(context: Context, work: () => Promise<T>, begins: string): Promise<T> {
   const began = performance.now();
-  let doing = "making the worktree";
+  let doing = begins;
   const say = () => process.stderr.write(`${doing} … ${Math.round((performance.now() - began) / 1000)} s\n`);
   const first = setTimeout(say, FIRST_WORD_MS);
   const still = setInterval(say, STILL_MS);

@@ -9,6 +9,7 @@ import { DIGEST_ENDPOINTS } from "./digest-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Explanation } from "./evidence.ts";
+import { FORK_ENDPOINTS } from "./fork-endpoints.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
 import { Message, MessageId, MessageState } from "./message.ts";
@@ -335,6 +336,7 @@ export const ENDPOINTS = {
       "host_failed",
     ],
   },
+  ...FORK_ENDPOINTS,
   stopSession: {
     ...ROUTES.stopSession,
     summary: "SIGTERM to every process of the run, SIGKILL after the grace period; answers when all are gone.",

@@ -14,6 +14,7 @@ export const ERRORS = {
   session_running: { http: 409, exit: 6, what: "The action needs a session that has ended." },
   session_damaged: { http: 409, exit: 6, what: "The files a new run would start from are damaged or missing." },
   conversation_unknown: { http: 409, exit: 6, what: "There is no conversation that the session could go on with." },
+  fork_refused: { http: 409, exit: 6, what: "The session's conversation cannot be copied; nothing was started." },
   session_ended: { http: 409, exit: 6, what: "The action needs a session that is running." },
   orphan_not_found: { http: 404, exit: 3, what: "There is no such orphan (any more)." },
   orphan_not_adoptable: {

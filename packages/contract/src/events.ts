@@ -10,7 +10,18 @@ import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
 import { PEOPLE_EVENTS } from "./people.ts";
 import { RESTORE_EVENTS } from "./restore.ts";
-import { Attention, CauseSchema, Exit, GivenUpSchema, HostSchema, KindSchema, RestartSchema, StatusSchema, Time } from "./session.ts";
+import {
+  Attention,
+  CauseSchema,
+  Exit,
+  ForkedFrom,
+  GivenUpSchema,
+  HostSchema,
+  KindSchema,
+  RestartSchema,
+  StatusSchema,
+  Time,
+} from "./session.ts";
 import { RESOLVED, TURNS } from "./status.ts";
 import { TOURNAMENT_EVENTS } from "./tournament.ts";
 import { WORKSPACE_EVENTS } from "./workspace.ts";
@@ -52,6 +63,8 @@ export const EVENTS = {
     conversation: z.optional(z.nullable(z.string())),
     /** Where it works, if that is one of ours. */
     workspace: z.optional(z.nullable(WorkspaceId)),
+    /** Whose conversation it carries on a copy of. */
+    forkedFrom: z.optional(z.nullable(ForkedFrom)),
   }),
   /** Its record was lost with a damaged journal; this is what its files say. `exit` and `endedAt` are null for a run that may live. */
   "session.rebuilt": z.object({
@@ -70,6 +83,7 @@ export const EVENTS = {
     conversation: z.optional(z.nullable(z.string())),
     conversations: z.optional(z.array(z.string())),
     workspace: z.optional(z.nullable(WorkspaceId)),
+    forkedFrom: z.optional(z.nullable(ForkedFrom)),
     owner: Principal,
     createdAt: Time,
     runs: z.array(

@@ -12,6 +12,7 @@ export * from "./endpoints.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./evidence.ts";
+export * from "./fork-endpoints.ts";
 export * from "./frames.ts";
 export * from "./holder.ts";
 export * from "./ids.ts";

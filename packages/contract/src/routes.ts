@@ -11,6 +11,7 @@ export const ROUTES = {
   renameSession: { method: "PATCH", path: "/sessions/:ref" },
   removeSession: { method: "DELETE", path: "/sessions/:ref" },
   resumeSession: { method: "POST", path: "/sessions/:ref/resume" },
+  forkSession: { method: "POST", path: "/sessions/:ref/fork" },
   stopSession: { method: "POST", path: "/sessions/:ref/stop" },
   attachSession: { method: "POST", path: "/sessions/:ref/attach" },
   detachSession: { method: "POST", path: "/sessions/:ref/detach" },

@@ -39,6 +39,15 @@ export const Attachment = z.object({
 });
 export type Attachment = z.infer<typeof Attachment>;
 
+/** The session whose conversation it carries on a copy of, what that was called then, and the checkpoint of its workspace that the files are from, if one. */
+export const ForkedFrom = z.object({
+  session: SessionId,
+  name: z.string(),
+  conversation: z.string(),
+  checkpoint: z.nullable(z.int()),
+});
+export type ForkedFrom = z.infer<typeof ForkedFrom>;
+
 /**
  * A session as every client sees it: `ls --json`, `show --json`, the API and the SDK. Fields are only ever added.
  * `pid` is the program's, never its keeper's. `durationMs` counts from the current run's start, to its end or to now, by a
@@ -70,6 +79,8 @@ export const Session = z.object({
   conversation: z.nullable(z.string()),
   /** All that it has had, oldest first: each can be gone on with. */
   conversations: z.array(z.object({ id: z.string(), run: z.int(), since: Time })),
+  /** What it was forked from, where it was. */
+  forkedFrom: z.nullable(ForkedFrom),
   host: HostSchema,
   cwd: z.string(),
   /** Where it works, if that is one of ours; `branch` is null for a plain directory. */

@@ -85,3 +85,7 @@ export const LOST_BY = ["reboot", "keeper"] as const;
 export const RESTORE_OUTCOMES = ["back", "started", "failed", "skipped", "would"] as const;
 /** Of a command that was run in a workspace to see what it is worth. */
 export const CHECK_STATES = ["running", "passed", "failed", "interrupted"] as const;
+
+/** Where a fork's files are from: a checkpoint, what was in its directory; or the directory itself, shared with the original, or another that was named. */
+export const FORK_FILES = ["checkpoint", "copied", "shared", "given"] as const;
+export type ForkFiles = (typeof FORK_FILES)[number];

@@ -91,6 +91,7 @@ import { AgentStatus } from "./session/agent-status.ts";
 import { Attachments } from "./session/attachments.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Driving } from "./session/driving.ts";
+import { Forking } from "./session/forking.ts";
 import { HandingOver } from "./session/handing-over.ts";
 import { HungWatch } from "./session/hung.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
@@ -255,6 +256,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const driving = new Driving({ ...people, queries: attachmentQueries });
   const handingOver = new HandingOver(people);
   const remoteTerminals = new RemoteTerminals({ home, sessions, vouch: (client, request) => attachments.vouch(client, request) });
+  const forking = new Forking({ home, queries, profiles, sessions, workspaces, checkpoints });
   const merging = new Merging({ journal, turns });
   const removing = new Removing({
     journal,
@@ -438,6 +440,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
 
   const all = handlers({
     sessions,
+    forking,
     messages,
     orphans,
     doctor,

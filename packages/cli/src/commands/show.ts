@@ -56,6 +56,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["turns", session.turns === 0 && session.turn === null ? null : String(session.turns)],
     ["conversation", session.conversation],
     ["earlier", earlierOf(session)],
+    ["forked from", session.forkedFrom && forkedFrom(session.forkedFrom)],
     ["role", session.role],
     ["objective", session.objective],
     ["command", session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")],
@@ -107,6 +108,10 @@ function earlierOf({ conversation, conversations }: Session): string | null {
 
 function handoverOf({ by, from, note, at }: NonNullable<Session["handover"]>): string {
   return `by ${by}${by === from ? "" : `, from ${from}`}, ${local(at)}${note === null ? "" : `: ${note}`}`;
+}
+
+function forkedFrom({ name, session, checkpoint, conversation }: NonNullable<Session["forkedFrom"]>): string {
+  return `${name} (${session}), its conversation ${conversation}${checkpoint === null ? "" : `, checkpoint ${checkpoint}`}`;
 }
 
 function workspaceOf({ name, branch }: NonNullable<Session["workspace"]>): string {

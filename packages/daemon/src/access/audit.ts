@@ -14,7 +14,7 @@ const WORDS: Words = {
   "token.revoked": ({ name }) => `revoked the token ${name}`,
   "access.refused": ({ endpoint, why, more }) =>
     `was refused${endpoint === "any" ? "" : ` ${endpoint}`}: ${why}${more > 0 ? ` (${more} times more before)` : ""}`,
-  "session.created": ({ name, agent }) => `started ${name} (${agent})`,
+  "session.created": ({ name, agent, forkedFrom }) => `started ${name} (${agent}${forkedFrom ? `, a fork of ${forkedFrom.name}` : ""})`,
   "session.adopted": (_, name) => `adopted ${name}`,
   "session.input_requested": ({ bytes, keys }, name) =>
     bytes === null ? `pressed ${plural(keys ?? 0, "key")} in ${name}` : `typed ${plural(bytes, "byte")} into ${name}`,

@@ -11,8 +11,15 @@ export interface Asked {
   context?: boolean;
 }
 
-/** The agent's own conversation: a new one of this id, one to go on with, or whatever it does by itself. */
-export type Conversation = { begin: string } | { resume: string } | null;
+/** The agent's own conversation: a new one of this id, one to go on with, one that it copies (to `id`, where it takes one), or whatever it does by itself. */
+export type Conversation = { begin: string } | { resume: string } | { fork: string; id: string | null; directory: string } | null;
+
+/** What a session that was forked goes on with until a turn of its own was seen: the copy, or where there is none yet, `from` to be copied. */
+export interface Forked {
+  from: string;
+  copy: string | null;
+  directory: string;
+}
 
 export function launchWords(
   profile: Profile | undefined,
@@ -25,17 +32,43 @@ export function launchWords(
 }
 
 /** Which conversation a run is to have, where the agent takes an id. `known`: the session's, once a turn of it was seen to begin. */
-export function conversationFor(profile: Profile | undefined, asked: Asked, known: string | null, newId: () => string): Conversation {
-  const { begin, resume, flags } = profile?.conversation ?? {};
-  // They say themselves which one they want.
-  if (flags && asked.args.some((word) => flags.test(word))) return null;
-  if (known !== null && resume) return { resume: known };
+export function conversationFor(
+  profile: Profile | undefined,
+  asked: Asked,
+  { known, forked }: { known: string | null; forked?: Forked | undefined },
+  newId: () => string,
+): Conversation {
+  const { begin, resume, fork } = profile?.conversation ?? {};
+  if (choosesItself(profile, asked)) return null;
+  const goesOn = known ?? forked?.copy ?? null;
+  if (goesOn !== null && resume) return { resume: goesOn };
+  if (forked && fork && "words" in fork) {
+    const takesId = fork.words.some((word) => word.includes("{id}"));
+    return { fork: forked.from, id: takesId ? newId() : null, directory: forked.directory };
+  }
   return begin ? { begin: newId() } : null;
 }
 
+/** Whoever started it said which conversation it is to have. */
+export function choosesItself(profile: Profile | undefined, { args }: Asked): boolean {
+  const flags = profile?.conversation?.flags;
+  return flags !== undefined && args.some((word) => flags.test(word));
+}
+
+/** The id it will have, as far as that is known before it runs. */
+export function conversationId(conversation: Conversation): string | null {
+  if (!conversation) return null;
+  if ("fork" in conversation) return conversation.id;
+  return "begin" in conversation ? conversation.begin : conversation.resume;
+}
+
 function conversationWords(profile: Profile | undefined, conversation: Conversation): string[] {
-  const { begin = [], resume = [] } = profile?.conversation ?? {};
+  const { begin = [], resume = [], fork } = profile?.conversation ?? {};
   if (!conversation) return [];
+  if ("fork" in conversation) {
+    const { fork: from, id, directory } = conversation;
+    return fork && "words" in fork ? filled(fork.words, { from, id: id ?? "", directory }) : [];
+  }
   return "begin" in conversation ? filled(begin, { id: conversation.begin }) : filled(resume, { id: conversation.resume });
 }
 

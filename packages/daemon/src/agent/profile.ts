@@ -2,11 +2,12 @@
  * An agent as data: how it is found, started, told its first prompt, resumed, interrupted and read. Adding one is adding a file under
  * profiles/ and a line in profiles/index.ts, or a table `[agents.NAME]` in config.toml (user-profiles.ts), and nothing else.
  *
- * In argument lists `{prompt}` and `{id}` stand for what is put there.
+ * In argument lists `{prompt}`, `{id}` and, for a fork, `{from}` and `{directory}` stand for what is put there.
  */
 import type { SessionKind } from "@holdfast/contract";
 import type { ApprovalChannels } from "./approvals.ts";
 import type { Composer } from "./composer.ts";
+import type { Fork } from "./fork.ts";
 import type { HookReading } from "./hooks/hook-rules.ts";
 import type { Injected, InjectionPlace } from "./hooks/injection.ts";
 import type { McpGiven, McpPlace, McpServer } from "./mcp.ts";
@@ -47,6 +48,8 @@ export interface Profile {
   conversation?: {
     begin?: readonly string[];
     resume: readonly string[];
+    /** How a copy of one is gone on with, in any directory. Without it, it cannot be forked. */
+    fork?: Fork;
     /** Words with which a user chooses one: then none is given. */
     flags?: RegExp;
   };

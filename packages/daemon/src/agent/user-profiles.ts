@@ -23,6 +23,7 @@ export const AGENT_KEYS = {
   prompt: true,
   resume: true,
   session_id: true,
+  fork: true,
   description: true,
   version: true,
   interrupt: true,
@@ -55,6 +56,11 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
   const begin = template("session_id", "{id}") ?? base?.conversation?.begin;
   if (begin && !resume)
     throw read.wrong("resume", "is missing: session_id is of no use without it", 'for example: resume = ["--resume", "{id}"]');
+  const forkWords = template("fork", "{from}");
+  if (forkWords && !resume)
+    throw read.wrong("resume", "is missing: a fork could not be resumed", 'for example: resume = ["--resume", "{id}"]');
+  // Whoever changes how it is resumed has another program, of which nobody knows that it forks the same way.
+  const fork = forkWords ? { words: forkWords } : values.resume === undefined ? base?.conversation?.fork : undefined;
   const screen =
     values.screen === undefined
       ? base?.screen
@@ -75,7 +81,12 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
   };
   for (const [key, value] of Object.entries(more)) if (value !== undefined) Object.assign(own, { [key]: value });
   if (resume)
-    own.conversation = { ...(begin ? { begin } : {}), resume, ...(base?.conversation?.flags ? { flags: base.conversation.flags } : {}) };
+    own.conversation = {
+      ...(begin ? { begin } : {}),
+      resume,
+      ...(fork ? { fork } : {}),
+      ...(base?.conversation?.flags ? { flags: base.conversation.flags } : {}),
+    };
   return own;
 }
 

@@ -9,6 +9,7 @@ import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { Messages } from "../message/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Driving } from "../session/driving.ts";
+import type { Forking } from "../session/forking.ts";
 import type { HandingOver } from "../session/handing-over.ts";
 import type { Orphans } from "../session/orphans.ts";
 import type { Pruning } from "../session/pruning.ts";
@@ -37,6 +38,7 @@ export interface Control {
 
 export function handlers(rooms: {
   sessions: Sessions;
+  forking: Forking;
   messages: Messages;
   orphans: Orphans;
   doctor: Doctor;
@@ -107,6 +109,7 @@ export function handlers(rooms: {
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
     removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),
     resumeSession: ({ params, body }, { actor }) => sessions.resume(params.ref, { ...body, why: "resume", actor }),
+    forkSession: ({ params, body }, { actor, reach = null }) => rooms.forking.fork(params.ref, body, { actor, parent: reach }),
     stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
     attachSession: ({ params, body }, { actor, scope, reach }) => {
       // The terminals of `from` are moved: it must be its own too.

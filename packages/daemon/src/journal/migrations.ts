@@ -269,4 +269,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN handover TEXT;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN forked_from TEXT;
+  `,
 ];

@@ -5,6 +5,7 @@ import {
   type EndCause,
   type EventData,
   type Exit,
+  type ForkedFrom,
   type GivenUp,
   type Handover,
   HoldfastError,
@@ -64,6 +65,7 @@ export interface SessionRecord {
   lostRun: number | null;
   conversation: string | null;
   conversations: Session["conversations"];
+  forkedFrom: ForkedFrom | null;
   statusAt: string | null;
   /** What is known of what the agent of the current run does. */
   standing: RecordedStanding | null;
@@ -275,6 +277,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     conversation: row.conversation as string | null,
     lostRun: row.lost_run as number | null,
     conversations: JSON.parse(row.conversations as string) as Session["conversations"],
+    forkedFrom: row.forked_from === null ? null : (JSON.parse(row.forked_from as string) as ForkedFrom),
     statusAt: row.status_at as string | null,
     standing: row.standing === null ? null : (JSON.parse(row.standing as string) as RecordedStanding),
     restartDue: row.restart_due as string | null,

@@ -36,6 +36,7 @@ const APPLY: Apply = {
       data.parent ?? null,
       data.conversation ?? null,
       data.workspace ?? null,
+      data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
     );
     s.newRun.run(session, 1);
     if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at });
@@ -60,6 +61,7 @@ const APPLY: Apply = {
       data.parent ?? null,
       data.conversation ?? null,
       data.workspace ?? null,
+      data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
     );
     for (const id of [...(data.conversations ?? []), data.conversation ?? ""].filter(Boolean)) {
       converse(s, { session, id, run: Math.max(1, data.runs.length), since: data.createdAt });
@@ -216,8 +218,8 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?)`,
+  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace, forked_from)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun:

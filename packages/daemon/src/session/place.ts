@@ -19,7 +19,8 @@ export async function placeFor(
     name,
     actor,
     tournament,
-  }: { workspaces: Workspaces; name: string; actor: Principal; tournament?: CreateRequest["tournament"] },
+    copyOf,
+  }: { workspaces: Workspaces; name: string; actor: Principal } & Pick<CreateRequest, "tournament" | "copyOf">,
 ): Promise<Place> {
   const { cwd, env, worktree, workspace: ref } = request;
   if (worktree && ref !== undefined)
@@ -28,7 +29,7 @@ export async function placeFor(
     });
   if (worktree) {
     const about = [request.objective, request.prompt].filter((words) => words !== undefined).join("\n\n") || undefined;
-    const workspace = await workspaces.create({ ...worktree, cwd, env, name, context: request.context, about, tournament }, actor);
+    const workspace = await workspaces.create({ ...worktree, cwd, env, name, context: request.context, about, tournament, copyOf }, actor);
     const tree = workspace.kind === "plain" ? null : ((await findRepository(cwd, env))?.tree ?? null);
     return {
       cwd: workspace.kind === "plain" ? cwd : workspaces.placeIn(workspace, { cwd: realpathSync(cwd), tree }),

@@ -15,7 +15,7 @@ import {
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { atAGlance } from "../agent/glance.ts";
-import { conversationFor, promptWords } from "../agent/launch.ts";
+import { conversationFor, conversationId, type Forked, promptWords } from "../agent/launch.ts";
 import { commandOf, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { contextPointer } from "../workspace/context.ts";
@@ -47,6 +47,7 @@ export function prepare(
     parent: SessionId | null;
     isTaken(name: string): boolean;
     workspace?: Spec["workspace"];
+    forkedFrom?: Spec["forkedFrom"];
   },
 ): Prepared {
   const profile = context.profiles.get(request.agent);
@@ -57,7 +58,9 @@ export function prepare(
   const prompt = request.prompt === undefined ? null : request.context ? promptIn(cwd, request.prompt) : request.prompt;
   const command = [...program, ...request.args, ...(prompt === null ? [] : promptWords(profile, prompt))];
   const asked = { program, args: request.args, prompt, context: request.context };
-  const conversation = conversationFor(profile, asked, null, randomUUID);
+  const { forkedFrom } = context;
+  const forked = forkedFrom && forkedOf(forkedFrom, cwd);
+  const conversation = conversationFor(profile, asked, { known: null, forked }, randomUUID);
   checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
 
   const id = newSessionId();
@@ -70,7 +73,7 @@ export function prepare(
     cwd,
     host: context.host,
     directory,
-    conversation: conversation && "begin" in conversation ? conversation.begin : null,
+    conversation: conversationId(conversation),
   };
   try {
     const { role = null, umask, restart, memoryLimitBytes = null } = request;
@@ -96,6 +99,7 @@ export function prepare(
       ...(context.workspace ? { workspace: context.workspace } : {}),
       asked,
       conversation: prepared.conversation,
+      ...(forkedFrom ? { forkedFrom } : {}),
     };
     writeSessionFiles(context.home, spec, env);
     writeLaunch(context.home, { session: id, run: 1 }, { spec, env, profile, conversation });
@@ -111,6 +115,11 @@ export function prepare(
     );
   }
   return prepared;
+}
+
+/** What the runs of a session that was forked begin with, while it had no turn of its own. */
+export function forkedOf({ conversation, copy }: NonNullable<Spec["forkedFrom"]>, directory: string): Forked {
+  return { from: conversation, copy, directory };
 }
 
 /** What would be refused anyway, before anything is made for it. */

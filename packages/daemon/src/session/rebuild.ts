@@ -8,7 +8,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type EventData, type HostName, hasEnded, type Principal, type RestoreReport, SessionId } from "@holdfast/contract";
+import { type EventData, ForkedFrom, type HostName, hasEnded, type Principal, type RestoreReport, SessionId } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, runMarker } from "../host/host.ts";
@@ -126,6 +126,7 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     conversation: spec.conversation ?? null,
     ...(spec.conversations ? { conversations: spec.conversations } : {}),
     workspace: spec.workspace?.id ?? null,
+    forkedFrom: ForkedFrom.safeParse(spec.forkedFrom).data ?? null,
     owner: (spec.owner ?? DAEMON) as Principal,
     createdAt: spec.createdAt ?? new Date(statSync(join(home.sessions, id, "spec.json")).mtimeMs).toISOString(),
     // The last run is left open: whether it lives, and how it ended, is found as on every start.

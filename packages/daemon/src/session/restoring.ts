@@ -157,7 +157,9 @@ export class Restoring implements Disposable {
         record.kind === "shell"
           ? "a new shell in its directory"
           : known === null
-            ? "begins anew: it had no turn yet"
+            ? record.forkedFrom === null
+              ? "begins anew: it had no turn yet"
+              : `goes on with a copy of the conversation of ${record.forkedFrom.name}`
             : "goes on with its conversation";
       return { ...item, outcome: "would", why };
     } catch (error) {

@@ -5,6 +5,7 @@
 import { globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
+  type ForkedFrom,
   HoldfastError,
   type HostName,
   type RestartPolicy,
@@ -47,6 +48,8 @@ export interface Spec {
   conversation?: string | null;
   /** All that it has had. */
   conversations?: string[];
+  /** Whose conversation it carries on, and the copy of that, where one was made before it was started. */
+  forkedFrom?: ForkedFrom & { copy: string | null };
   /** Where it works, and what its runs get to know of that. */
   workspace?: { id: WorkspaceId; env: Record<string, string> } | undefined;
 }

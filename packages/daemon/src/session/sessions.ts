@@ -11,6 +11,7 @@ import {
   checkName,
   type EventData,
   type Explanation,
+  type ForkedFrom,
   formatCursor,
   grants,
   HoldfastError,
@@ -30,7 +31,8 @@ import {
 } from "@holdfast/contract";
 import { counted, describe, type Home, inspect, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { type Conversation, conversationFor, promptWords } from "../agent/launch.ts";
+import type { Copied } from "../agent/fork.ts";
+import { type Conversation, conversationFor, conversationId, promptWords } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type Host, naming, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
@@ -48,14 +50,15 @@ import type { AgentStatus } from "./agent-status.ts";
 import type { Attachments } from "./attachments.ts";
 import { bytesOfSession } from "./disk-use.ts";
 import { driverOf, mayTake, notYours, refuseWhileDriven } from "./driving.ts";
+import type { ForkOrder } from "./forking.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
 import { type Place, placeFor } from "./place.ts";
-import { checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
+import { checkDirectory, checkStart, forget, forkedOf, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { conversationToResume, workspaceHint } from "./resume.ts";
-import { amendSpec, readSessionFiles, readSpec, removeLaunch, writeLaunch } from "./run-files.ts";
+import { amendSpec, readSessionFiles, readSpec, removeLaunch, type Spec, writeLaunch } from "./run-files.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
 import { sendText, Turns } from "./typing.ts";
 import { usageOf } from "./usage.ts";
@@ -178,18 +181,27 @@ export class Sessions {
   /** `parent`: the session that asks for it, where one does. `notes`: of a workspace that was made for it. */
   async spawn(
     request: SpawnRequest,
-    { actor, parent = null, tournament }: { actor: Principal; parent?: SessionId | null; tournament?: CreateRequest["tournament"] },
+    {
+      actor,
+      parent = null,
+      fork,
+      ...made
+    }: { actor: Principal; parent?: SessionId | null; fork?: ForkOrder } & Pick<CreateRequest, "tournament" | "copyOf">,
   ): Promise<Session & { notes: string[] }> {
     const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
     const isTaken = (name: string) => this.#isTaken(name);
     const name = nameOf(request, isTaken);
     checkStart(request, { profiles: this.#profiles, programs: this.#programs });
-    const place = await placeFor(request, { workspaces: this.#workspaces, name, actor, tournament });
+    const place = await placeFor(request, { workspaces: this.#workspaces, name, actor, ...made });
+    let copied: Copied | null = null;
     try {
-      const session = await this.#spawnAt(place, { ...request, name, cwd: place.cwd }, { host, actor, parent });
+      copied = fork ? await fork.copy(place.cwd) : null;
+      const forkedFrom = fork && { ...fork.from, copy: copied?.id ?? null };
+      const session = await this.#spawnAt(place, { ...request, name, cwd: place.cwd }, { host, actor, parent, forkedFrom });
       return { ...session, notes: place.isNew ? (place.workspace?.notes ?? []) : [] };
     } catch (error) {
       // Of a session that never was, nothing stays; of one that was recorded, all.
+      if (!this.#queries.byName(name)) await copied?.undo().catch((left: unknown) => log(`the copy ${copied?.id}: ${describe(left)}`));
       if (place.isNew && place.workspace && this.#queries.byName(name)?.workspace?.id !== place.workspace.id)
         await this.#workspaces.discardNew(place.workspace, actor);
       throw error;
@@ -199,7 +211,7 @@ export class Sessions {
   async #spawnAt(
     { workspace }: Place,
     request: SpawnRequest,
-    { host, actor, parent }: { host: Host; actor: Principal; parent: SessionId | null },
+    { host, actor, parent, forkedFrom }: { host: Host; actor: Principal; parent: SessionId | null; forkedFrom?: Spec["forkedFrom"] },
   ): Promise<Session> {
     const prepared = prepare(request, {
       home: this.#home,
@@ -210,6 +222,7 @@ export class Sessions {
       parent,
       isTaken: (name) => this.#isTaken(name),
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
+      forkedFrom,
     });
     const { id, name, profile, command, cwd, conversation } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
@@ -229,6 +242,7 @@ export class Sessions {
       parent,
       ...(conversation === null ? {} : { conversation }),
       ...(workspace ? { workspace: workspace.id } : {}),
+      ...(forkedFrom ? { forkedFrom: forkedFromOf(forkedFrom) } : {}),
     };
     try {
       this.#journal.append({ type: "session.created", actor, session: id, data });
@@ -267,7 +281,8 @@ export class Sessions {
     checkDirectory(record.cwd, workspaceHint(record));
     if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
     const conversation = await this.#nextRun(this.#queries.resolve(record.id), { ...how, known, isCreated: false });
-    const resumed = conversation && "resume" in conversation ? "conversation" : record.kind === "shell" ? "command" : "fresh";
+    const goesOn = conversation && ("resume" in conversation || "fork" in conversation);
+    const resumed = goesOn ? "conversation" : record.kind === "shell" ? "command" : "fresh";
     return { ...this.#view(this.#queries.resolve(record.id)), resumed };
   }
 
@@ -280,10 +295,11 @@ export class Sessions {
     const { host, directory, conversation } = this.#readyToStart(record, { run, ...how });
     const going = conversation && "resume" in conversation ? { conversation: conversation.resume } : {};
     const created = { type: "session.run_created", actor: how.actor, session, data: { run: run.run, why: how.why, ...going } } as const;
-    const began = conversation && "begin" in conversation ? [conversationBegan(run, conversation.begin)] : [];
+    const id = conversationId(conversation);
+    const began = conversation && !("resume" in conversation) && id !== null ? [conversationBegan(run, id)] : [];
     const facts = [...(how.isCreated ? [] : [created]), ...began];
     if (facts.length > 0) this.#journal.append(...facts);
-    if (conversation) amendSpec(this.#home, session, { conversation: Object.values(conversation)[0] as string });
+    if (id !== null) amendSpec(this.#home, session, { conversation: id });
     await this.#start(run, { host, directory, title: titleOf(record) });
     return conversation;
   }
@@ -295,7 +311,8 @@ export class Sessions {
       const profile = this.#profiles.find(record.agent);
       // Who begins anew says what is to be done next; what was done once is not done again by itself.
       const asked = spec.asked && fresh && record.turns > 0 ? { ...spec.asked, prompt: null } : spec.asked;
-      const conversation = asked ? conversationFor(profile, asked, known, randomUUID) : null;
+      const forked = spec.forkedFrom && !fresh ? forkedOf(spec.forkedFrom, spec.cwd) : undefined;
+      const conversation = asked ? conversationFor(profile, asked, { known, forked }, randomUUID) : null;
       const started = { spec: { ...spec, ...(asked ? { asked } : {}) }, env, profile, conversation };
       return { host, conversation, directory: writeLaunch(this.#home, run, started) };
     } catch (error) {
@@ -654,6 +671,10 @@ export class Sessions {
     const watched = this.#lifecycle.watchOf(runOf(record));
     return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage });
   }
+}
+
+function forkedFromOf({ copy, ...from }: NonNullable<Spec["forkedFrom"]>): ForkedFrom {
+  return from;
 }
 
 function conversationBegan({ session, run }: RunId, conversation: string): Draft {

@@ -27,6 +27,7 @@ export function viewOf(
     objective: record.objective,
     status: record.status,
     ...standingOf(record, options.now),
+    forkedFrom: record.forkedFrom,
     host: record.host,
     cwd: record.cwd,
     workspace: record.workspace,

@@ -66,9 +66,12 @@ export function makeContext(root: string, { about }: { about?: string | undefine
   });
 }
 
-/** For a start that must not fail for it: what its user should know, or null. */
-export function tryContext(root: string, how: { about?: string | undefined }): string | null {
+/** For a start that must not fail for it: what its user should know, or null. `copyOf`: the directory whose own it begins with. */
+export function tryContext(root: string, how: { about?: string | undefined; copyOf?: string | undefined }): string | null {
   try {
+    for (const { name, text, digest } of how.copyOf === undefined ? [] : readContext(how.copyOf).files) {
+      if (digest !== null) writeContextFile(root, name, { text, digest: null });
+    }
     makeContext(root, how);
     return null;
   } catch (error) {

@@ -8,7 +8,16 @@ import { describe, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
-import { countChanges, createCheckpoint, findCheckpoint, lastKnown, listCheckpoints, type Place, type Why } from "./checkpoints.ts";
+import {
+  countChanges,
+  createCheckpoint,
+  findCheckpoint,
+  keepAsCheckpoint,
+  lastKnown,
+  listCheckpoints,
+  type Place,
+  type Why,
+} from "./checkpoints.ts";
 import { type Environment, GitError, git, parts } from "./git.ts";
 import type { InTurn } from "./in-turn.ts";
 import { DEFAULT_PROJECT, readProject } from "./project.ts";
@@ -70,6 +79,23 @@ export class Checkpoints {
   create(record: WorkspaceRecord, { actor, ...why }: Why & { actor: Principal }): Promise<Checkpoint> {
     return this.inLine(record.id, async () => {
       const checkpoint = await createCheckpoint(this.placeOf(record), { ...why, keep: keptOf(record) });
+      this.#tell(record, checkpoint, actor);
+      return checkpoint;
+    });
+  }
+
+  get(record: WorkspaceRecord, number: number): Promise<Checkpoint> {
+    return translated(() => findCheckpoint(this.placeOf(record), number));
+  }
+
+  /** Of what is there now: the newest, or where something has changed since, one that is made. */
+  current(record: WorkspaceRecord, { actor, ...why }: Why & { actor: Principal }): Promise<Checkpoint> {
+    return this.inLine(record.id, async () => {
+      const place = this.placeOf(record);
+      const last = lastOf(await listCheckpoints(place.worktree, place.workspace, place.env));
+      const taken = await takeTree(place.worktree, { env: place.env });
+      if (last?.tree === taken.tree && last.head === taken.head) return last;
+      const checkpoint = await keepAsCheckpoint(place, taken, { ...why, keep: keptOf(record) });
       this.#tell(record, checkpoint, actor);
       return checkpoint;
     });
@@ -179,7 +205,7 @@ function countLines(numstat: string): { files: number; insertions: number; delet
   return { files: entries.length, insertions: sum(0), deletions: sum(1) };
 }
 
-async function translated<T>(work: () => Promise<T>): Promise<T> {
+export async function translated<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

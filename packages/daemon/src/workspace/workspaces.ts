@@ -7,6 +7,7 @@ import { basename, join, relative } from "node:path";
 import {
   checkName,
   HoldfastError,
+  type LeftOut,
   newWorkspaceId,
   type Principal,
   type Workspace,
@@ -19,11 +20,13 @@ import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces
 import { tryContext } from "./context.ts";
 import { copyFiles, untrackedFor } from "./copying.ts";
 import { DAEMON, markReady, readFiles, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
-import { type Environment, tryGit } from "./git.ts";
+import { type Environment, git, tryGit } from "./git.ts";
 import { type PortRange, PortRanges } from "./ports.ts";
+import { QUIET_SETTINGS } from "./private-index.ts";
 import { type Project, readProject } from "./project.ts";
 import { findRepository, type Repository } from "./repository.ts";
 import { setupEnd, setupLog, setupTail, startSetup } from "./set-up.ts";
+import { orWithoutFilters } from "./snapshot.ts";
 import { changedFiles, stateOf } from "./state.ts";
 import { initSubmodules } from "./submodules.ts";
 import { addWorktree, planBeginning, undoAdd } from "./worktree.ts";
@@ -43,6 +46,21 @@ export interface CreateRequest {
   about?: string | undefined;
   /** Which tournament it is made for, and the commit that all of that begin from. */
   tournament?: { of: NonNullable<WorkspaceSpec["tournament"]>; at: string } | undefined;
+  /** The state of another directory of the repository that it begins with. */
+  copyOf?: CopyOf | undefined;
+}
+
+export interface CopyOf {
+  /** The other directory's top. */
+  root: string;
+  /** What was checked out there. */
+  head: string;
+  /** All files, committed or not, as a tree. */
+  tree: string;
+  /** Where the other began; null: as a new one does. */
+  baseCommit: string | null;
+  /** What is not in the tree. */
+  leftOut: readonly LeftOut[];
 }
 
 interface Created {
@@ -111,13 +129,15 @@ export class Workspaces {
   ): Promise<Created> {
     const { name, repository, project, actor } = of;
     const { env } = request;
-    const beginning = await planBeginning(repository, {
+    const { copyOf } = request;
+    const planned = await planBeginning(repository, {
       branch: request.branch,
       base: request.base ?? project.base ?? undefined,
       name,
-      at: request.tournament?.at,
+      at: request.tournament?.at ?? copyOf?.baseCommit ?? undefined,
       env,
     });
+    const beginning = copyOf ? { ...planned, baseCommit: copyOf.baseCommit ?? planned.baseCommit, from: copyOf.head } : planned;
     const id = newWorkspaceId();
     const path = join(this.directoryOf(id), `${repositoryName(repository)}-${name}`);
     const spec: WorkspaceSpec = {
@@ -140,9 +160,10 @@ export class Workspaces {
       // Of a large repository each takes a while, and none needs another.
       const [lfs, left, untracked] = await Promise.all([
         addWorktree(repository, { path, name, beginning, env }),
-        leftBehind(repository, beginning.base),
+        copyOf ? notCopied(copyOf.leftOut) : leftBehind(repository, beginning.base),
         repository.tree === null ? [] : untrackedFor(repository.tree, project.copy),
       ]);
+      if (copyOf) await layFiles(path, copyOf, env);
       const missing = await initSubmodules(path, { common: repository.common, env });
       const copied = repository.tree === null ? [] : await copyFiles(repository.tree, path, untracked);
       const notes = [...lfs, ...missing, ...left, ...layOut(path, request, project)];
@@ -324,9 +345,24 @@ function repositoryName({ path, bare }: Repository): string {
 }
 
 /** Its Working Context; what is in the way of it is only noted. */
-function layOut(path: string, { context = true, about }: CreateRequest, project: Project): string[] {
-  const trouble = context && project.context ? tryContext(path, { about }) : null;
+function layOut(path: string, { context = true, about, copyOf }: CreateRequest, project: Project): string[] {
+  const trouble = context && project.context ? tryContext(path, { about, copyOf: copyOf?.root }) : null;
   return trouble === null ? [] : [trouble];
+}
+
+/** What was committed stays so, and what was not is a change here too. */
+async function layFiles(path: string, { tree, head }: CopyOf, env: Environment): Promise<void> {
+  await orWithoutFilters(path, env, async (settings) => {
+    const quiet = [...QUIET_SETTINGS, ...settings, "read-tree"];
+    await git(path, [...quiet, "--reset", "-u", tree], { env });
+    await git(path, [...quiet, "-m", head], { env });
+  });
+  await tryGit(path, ["update-index", "-q", "--refresh"], { env });
+}
+
+function notCopied(leftOut: readonly LeftOut[]): string[] {
+  const WHY = { large: "too large", unreadable: "cannot be read", repository: "a repository within" };
+  return leftOut.map(({ path, why }) => `not copied: ${path} (${WHY[why]})`);
 }
 
 /** Uncommitted changes stay where they are: whoever expects them in the new worktree should know. */

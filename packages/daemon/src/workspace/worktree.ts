@@ -12,6 +12,8 @@ export interface Beginning {
   /** A branch by name, or a commit. */
   base: string;
   baseCommit: string;
+  /** Where the new branch begins, if not there. */
+  from?: string;
 }
 
 /** What a worktree would begin from. Throws `repository_unusable`. */
@@ -57,10 +59,10 @@ export async function addWorktree(
   repository: Repository,
   where: { path: string; name: string; beginning: Beginning; env?: Environment | undefined },
 ): Promise<string[]> {
-  const { branch, isNew, baseCommit } = where.beginning;
+  const { branch, isNew, baseCommit, from: begins } = where.beginning;
   const directory = repository.tree ?? repository.path;
-  const remote = isNew ? await remoteBranch(directory, branch, where.env) : undefined;
-  const from = isNew ? ["-b", branch, where.path, remote ?? baseCommit] : [where.path, branch];
+  const remote = isNew && begins === undefined ? await remoteBranch(directory, branch, where.env) : undefined;
+  const from = isNew ? ["-b", branch, where.path, begins ?? remote ?? baseCommit] : [where.path, branch];
   // Locked: neither `git worktree prune` nor a slip removes it.
   const lock = ["--lock", "--reason", lockReason(where.name)];
   // Git takes either only with a new branch.

@@ -18,6 +18,7 @@ export const claude: Profile = {
   conversation: {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],
+    fork: { words: ["--resume", "{from}", "--fork-session", "--session-id", "{id}"] },
     flags: /^(--session-id|--resume|--continue|--fork-session|--from-pr)(=|$)|^-[rc]$/,
   },
   screen: [

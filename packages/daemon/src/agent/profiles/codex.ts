@@ -34,7 +34,12 @@ export const codex: Profile = {
   command: ["codex"],
   version: ["--version"],
   prompt: ["{prompt}"],
-  conversation: { resume: ["resume", "{id}"], flags: /^(resume|fork|exec)$/ },
+  // Without the directory it asks whether that of the original is meant.
+  conversation: {
+    resume: ["resume", "{id}"],
+    fork: { words: ["fork", "{from}", "-C", "{directory}"] },
+    flags: /^(resume|fork|exec)$/,
+  },
   screen: [
     { name: "sign in", foot: /Press enter to continue/, line: /Sign in with ChatGPT/, waits: "login" },
     { name: "trust dialog", foot: /enter continue · esc quit/, line: /Trust this folder\?/, within: 12, waits: "trust" },

@@ -8,7 +8,12 @@ export const demo: Profile = {
   kind: "terminal",
   command: ({ node, programs }) => [node, join(programs, "demo.mjs")],
   prompt: ["{prompt}"],
-  conversation: { begin: ["--session-id", "{id}"], resume: ["--resume", "{id}"], flags: /^--(session-id|resume)(=|$)/ },
+  conversation: {
+    begin: ["--session-id", "{id}"],
+    resume: ["--resume", "{id}"],
+    fork: { words: ["--resume", "{from}", "--fork-session", "--session-id", "{id}"] },
+    flags: /^--(session-id|resume|fork-session)(=|$)/,
+  },
   screen: [
     { name: "question", foot: /^Choose 1-\d+$/, waits: "question", turn: "working" },
     {

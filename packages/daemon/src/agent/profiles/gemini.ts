@@ -6,6 +6,7 @@ import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
+import { copyGeminiConversation } from "./gemini-copy.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/GeminiCli/settings.json";
 const GEMINI_EVENTS = ["SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "Notification"];
@@ -20,7 +21,8 @@ export const gemini: Profile = {
   conversation: {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],
-    flags: /^(--session-id|--resume|--list-sessions)(=|$)|^-r$/,
+    fork: { copy: copyGeminiConversation },
+    flags: /^(--session-id|--session-file|--resume|--list-sessions)(=|$)|^-r$/,
   },
   screen: [
     { name: "trust dialog", foot: /^\s*╰─/, line: /\d\. Trust folder/, within: 8, waits: "trust" },

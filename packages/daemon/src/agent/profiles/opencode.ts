@@ -5,6 +5,7 @@ import { readJsonFile } from "@holdfast/platform";
 import { ancestors } from "../hooks/ancestors.ts";
 import type { InjectionPlace } from "../hooks/injection.ts";
 import type { Profile } from "../profile.ts";
+import { copyOpencodeConversation } from "./opencode-copy.ts";
 import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
 
 /** Nothing but the plugin itself waits for it. */
@@ -17,7 +18,11 @@ export const opencode: Profile = {
   command: ["opencode"],
   version: ["--version"],
   prompt: ["--prompt", "{prompt}"],
-  conversation: { resume: ["-s", "{id}"], flags: /^(--session|--continue|--fork)(=|$)|^-[sc]$/ },
+  conversation: {
+    resume: ["-s", "{id}"],
+    fork: { copy: copyOpencodeConversation },
+    flags: /^(--session|--continue|--fork)(=|$)|^-[sc]$/,
+  },
   screen: [
     { name: "permission prompt", line: /Allow once +Allow always +Reject/, within: 4, waits: "approval", turn: "working" },
     { name: "question", line: /enter submit +esc dismiss/, within: 4, waits: "question", turn: "working" },

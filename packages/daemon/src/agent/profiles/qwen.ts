@@ -3,6 +3,7 @@ import { permissionHook } from "../approvals.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
+import { copyQwenConversation } from "./qwen-copy.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";
 
@@ -28,7 +29,8 @@ export const qwen: Profile = {
   conversation: {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],
-    flags: /^(--session-id|--resume|--continue)(=|$)|^-[rc]$/,
+    fork: { copy: copyQwenConversation },
+    flags: /^(--session-id|--resume|--continue|--fork-session)(=|$)|^-[rc]$/,
   },
   screen: [
     { name: "trust dialog", foot: /^\s*╰─/, line: /Do you trust this folder\?/, within: 12, waits: "trust" },

@@ -1,0 +1,223 @@
+/**
+ * A session that carries on a copy of another's conversation, in a workspace of its own. The original is only read: its workspace is as it was but
+ * for a checkpoint, its conversation is copied by its agent or beside it in the agent's store, and it may go on running. What is refused is refused
+ * before anything is made; what was made for a session that then does not start is taken away again (Sessions.spawn).
+ */
+import { randomUUID } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { sep } from "node:path";
+import {
+  type Checkpoint,
+  type Fork,
+  type ForkedFrom,
+  type ForkFiles,
+  type ForkRequest,
+  HoldfastError,
+  type Principal,
+  type SessionId,
+  type SpawnRequest,
+} from "@holdfast/contract";
+import type { Home } from "@holdfast/platform";
+import type { Copied } from "../agent/fork.ts";
+import { type Asked, choosesItself } from "../agent/launch.ts";
+import type { Profile } from "../agent/profile.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import { findRepository } from "../workspace/repository.ts";
+import { takeTree } from "../workspace/snapshot.ts";
+import { type Checkpoints, translated } from "../workspace/workspace-checkpoints.ts";
+import type { CopyOf, Workspaces } from "../workspace/workspaces.ts";
+import { checkDirectory } from "./prepare.ts";
+import { workspaceHint } from "./resume.ts";
+import { readSessionFiles, type Spec } from "./run-files.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** What a start is told of the conversation that it carries on. */
+export interface ForkOrder {
+  from: ForkedFrom;
+  /** Makes the copy, to be gone on with in that directory; null: the agent makes it itself when it starts. */
+  copy(directory: string): Promise<Copied | null>;
+}
+
+/** Where it is to work, before anything is made. */
+interface Where {
+  files: ForkFiles;
+  cwd: string;
+  workspace?: string | undefined;
+  worktree?: { base?: string | undefined };
+  /** What the new worktree begins with. */
+  begins?: (name: string) => Promise<{ copyOf: CopyOf; checkpoint: number | null }>;
+}
+
+export class Forking {
+  readonly #home: Home;
+  readonly #queries: SessionQueries;
+  readonly #profiles: Profiles;
+  readonly #sessions: Sessions;
+  readonly #workspaces: Workspaces;
+  readonly #checkpoints: Checkpoints;
+
+  constructor(options: {
+    home: Home;
+    queries: SessionQueries;
+    profiles: Profiles;
+    sessions: Sessions;
+    workspaces: Workspaces;
+    checkpoints: Checkpoints;
+  }) {
+    this.#home = options.home;
+    this.#queries = options.queries;
+    this.#profiles = options.profiles;
+    this.#sessions = options.sessions;
+    this.#workspaces = options.workspaces;
+    this.#checkpoints = options.checkpoints;
+  }
+
+  async fork(ref: string, wanted: ForkRequest, { actor, parent }: { actor: Principal; parent: SessionId | null }): Promise<Fork> {
+    const record = this.#queries.resolve(ref);
+    const profile = this.#profiles.get(record.agent);
+    const { spec, env } = readSessionFiles(this.#home, record.id);
+    const { asked, conversation } = conversationToFork(record, { spec, profile });
+    const where = await this.#where(record, { wanted, env, actor });
+    const name = wanted.name ?? this.#freeName(record.name);
+    const { setup } = wanted;
+    const request: SpawnRequest = {
+      ...sameAs(record, { spec, asked }),
+      env,
+      name,
+      cwd: where.cwd,
+      workspace: where.workspace,
+      worktree: where.worktree && { ...where.worktree, setup },
+    };
+    this.#sessions.checkNew(request);
+    const { copyOf, checkpoint = null } = (await where.begins?.(name)) ?? {};
+    const fork: ForkOrder = {
+      from: { session: record.id, name: record.name, conversation, checkpoint },
+      copy: async (directory) => copyConversation(profile, { from: conversation, directory, env, program: asked.program }),
+    };
+    return { ...(await this.#sessions.spawn(request, { actor, parent, fork, copyOf })), files: where.files };
+  }
+
+  async #where(
+    record: SessionRecord,
+    { wanted, env, actor }: { wanted: ForkRequest; env: Record<string, string>; actor: Principal },
+  ): Promise<Where> {
+    const { cwd, workspace, checkpoint } = wanted;
+    if ([cwd, workspace, checkpoint].filter((given) => given !== undefined).length > 1)
+      throw new HoldfastError("usage", "a fork works in a directory, in a workspace, or in a new one from a checkpoint", {
+        hint: "give one of --cwd, --workspace and --checkpoint",
+      });
+    if (cwd !== undefined || workspace !== undefined) return { files: "given", cwd: cwd ?? record.cwd, workspace };
+    const own = record.workspace ? this.#workspaces.queries.get(record.workspace.id) : undefined;
+    if (own?.kind === "worktree") return this.#fromCheckpoint(record, own, { number: checkpoint, actor });
+    if (checkpoint !== undefined)
+      throw new HoldfastError("checkpoint_not_found", `${record.name} has no checkpoints: it does not work in a worktree of its own`, {
+        hint: `leave --checkpoint out, and its files are copied as they are`,
+      });
+    checkDirectory(record.cwd, workspaceHint(record));
+    const tree = (await findRepository(record.cwd, env))?.tree ?? null;
+    if (tree === null) return { files: "shared", cwd: record.cwd };
+    return { files: "copied", cwd: record.cwd, worktree: {}, begins: () => asItIs(tree, { name: record.name, env }) };
+  }
+
+  #fromCheckpoint(record: SessionRecord, own: WorkspaceRecord, how: { number: number | undefined; actor: Principal }): Where {
+    const { worktree: root } = this.#checkpoints.placeOf(own);
+    const isInside = record.cwd === own.path || record.cwd.startsWith(`${own.path}${sep}`);
+    return {
+      files: "checkpoint",
+      cwd: isInside && existsSync(record.cwd) ? record.cwd : own.path,
+      worktree: { base: own.base ?? undefined },
+      begins: async (name) => {
+        const checkpoint =
+          how.number === undefined
+            ? await this.#checkpoints.current(own, { why: "asked", note: `for the fork ${name}`, actor: how.actor })
+            : await this.#checkpoints.get(own, how.number);
+        const { number, tree, leftOut } = checkpoint;
+        return { checkpoint: number, copyOf: { root, head: headOf(checkpoint), tree, leftOut, baseCommit: own.baseCommit } };
+      },
+    };
+  }
+
+  #freeName(name: string): string {
+    for (let count = 1; ; count++) {
+      const fork = `${name}-fork${count === 1 ? "" : `-${count}`}`;
+      const isTaken = this.#queries.byName(fork) !== undefined || this.#workspaces.queries.byName(fork) !== undefined;
+      if (!isTaken) return fork;
+    }
+  }
+}
+
+/** What it was asked to run, and the conversation that is copied. Throws where there is none, or it cannot be. */
+export function conversationToFork(
+  record: SessionRecord,
+  { spec, profile }: { spec: Spec; profile: Profile },
+): { asked: Asked; conversation: string } {
+  const { name, agent, turns } = record;
+  const { asked } = spec;
+  const inItsPlace = "begin with nothing remembered: holdfast spawn AGENT --worktree";
+  const refuse = (why: string, hint = inItsPlace) => new HoldfastError("fork_refused", why, { hint });
+  if (record.kind === "shell") throw refuse(`${name} is a ${agent}: it has no conversation that could be copied`);
+  if (!profile.conversation?.fork) throw refuse(`${agent} cannot carry on a copy of a conversation`);
+  if (!asked)
+    throw refuse(
+      `${name} was started by a Holdfast that did not keep what a fork needs`,
+      `its next run does: holdfast stop ${name}; holdfast resume ${name}`,
+    );
+  if (choosesItself(profile, asked))
+    throw refuse(
+      `${name} was started with words of your own that choose its conversation: ${asked.args.join(" ")}`,
+      "fork it by its agent's own means",
+    );
+  const conversation = turns > 0 ? record.conversation : (spec.forkedFrom?.copy ?? spec.forkedFrom?.conversation ?? null);
+  if (conversation !== null) return { asked, conversation };
+  if (turns === 0)
+    throw refuse(`${name} had no turn yet: there is nothing to copy`, "give it something to do first, or start another: holdfast spawn");
+  throw new HoldfastError("conversation_unknown", `${name} had ${turns} turns, but which conversation that was is not known`, {
+    hint: inItsPlace,
+  });
+}
+
+/** As the original was started, but for what is the new one's own. */
+function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Asked }): Omit<SpawnRequest, "name" | "cwd" | "env"> {
+  return {
+    agent: record.agent,
+    command: [...asked.program],
+    args: [...asked.args],
+    umask: spec.umask,
+    context: asked.context ?? true,
+    role: record.role ?? undefined,
+    objective: record.objective ?? undefined,
+    host: record.host,
+    restart: record.restart,
+    memoryLimitBytes: record.memoryLimit ?? undefined,
+    recordingLimitBytes: record.recordingLimit ?? undefined,
+  };
+}
+
+async function copyConversation(
+  profile: Profile,
+  { directory, ...place }: { from: string; directory: string; env: Record<string, string>; program: readonly string[] },
+): Promise<Copied | null> {
+  const fork = profile.conversation?.fork;
+  return fork && "copy" in fork ? fork.copy({ ...place, id: randomUUID(), directory: realpathSync(directory) }) : null;
+}
+
+/** The files of a directory that has no checkpoints. */
+function asItIs(tree: string, { name, env }: { name: string; env: Record<string, string> }) {
+  return translated(async () => {
+    const taken = await takeTree(tree, { env });
+    const head = taken.head ?? noCommit(name);
+    return { checkpoint: null, copyOf: { root: tree, head, tree: taken.tree, leftOut: taken.leftOut, baseCommit: null } };
+  });
+}
+
+function headOf({ head, number }: Checkpoint): string {
+  return head ?? noCommit(`checkpoint ${number}`);
+}
+
+function noCommit(what: string): never {
+  throw new HoldfastError("repository_unusable", `there was no commit yet at ${what}, and a worktree begins from one`, {
+    hint: "make one: git commit --allow-empty -m 'Begin'; or name a directory: --cwd",
+  });
+}
