@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns conversation restartGivenUp conversations workspace attachments handover".split(
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns conversation restartGivenUp conversations workspace attachments handover forkedFrom".split(
     " ",
   ),
 ].sort();
@@ -80,6 +80,7 @@ test("run --json prints the session that runs", async () => {
     recordingCutBytes: 0,
     viewedAt: null,
     conversations: [],
+    forkedFrom: null,
     workspace: null,
     attachments: [],
     handover: null,

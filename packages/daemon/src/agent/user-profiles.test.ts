@@ -49,6 +49,13 @@ test("a table with the name of a built-in agent changes what it names and leaves
   expect(claude[0]).toMatchObject({ command: ["claude", "--model", "best"], prompt: ["{prompt}"], description: "Claude Code" });
 });
 
+test("how a built-in agent forks is kept, unless it is resumed in another way or forks by other words", () => {
+  const fork = (toml: string) => profiles(`[agents.claude]\n${toml}`).get("claude").conversation?.fork;
+  expect(fork('command = ["claude", "-v"]')).toEqual(new Profiles().get("claude").conversation?.fork);
+  expect(fork('resume = ["-r", "{id}"]')).toBeUndefined();
+  expect(fork('fork = ["-f", "{from}"]')).toEqual({ words: ["-f", "{from}"] });
+});
+
 test.each([
   ["agents = 3", "config.toml: agents is not a table"],
   ["[agents.x]\nprompt = ['{prompt}']", "config.toml: agents.x.command is missing"],
@@ -57,6 +64,8 @@ test.each([
   ["[agents.x]\ncommand = ['x']\nprompt = ['-i']", "config.toml: agents.x.prompt has no place for what it is given"],
   ["[agents.x]\ncommand = ['x']\nresume = ['-r']", "config.toml: agents.x.resume has no place for what it is given"],
   ["[agents.x]\ncommand = ['x']\nsession_id = ['{id}']", "config.toml: agents.x.resume is missing: session_id is of no use without it"],
+  ["[agents.x]\ncommand = ['x']\nfork = ['{id}']", "config.toml: agents.x.fork has no place for what it is given"],
+  ["[agents.x]\ncommand = ['x']\nfork = ['{from}']", "config.toml: agents.x.resume is missing: a fork could not be resumed"],
   ["[agents.'my x']\ncommand = ['x']", 'config.toml: agents.my x: the name "my x" is not allowed'],
   ["[agents.x]\ncommand = ['x']\nscreen = 'y'", "config.toml: agents.x.screen is not a list of tables"],
   ["[agents.x]\ncommand = ['x']\n[[agents.x.screen]]\nturn = 'working'", "config.toml: agents.x.screen[0].line is missing"],

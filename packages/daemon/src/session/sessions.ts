@@ -54,6 +54,7 @@ import type { ForkOrder } from "./forking.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
+import { movedNote } from "./moved-note.ts";
 import { type Place, placeFor } from "./place.ts";
 import { checkDirectory, checkStart, forget, forkedOf, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
@@ -254,9 +255,13 @@ export class Sessions {
     return this.#view(this.#queries.resolve(id));
   }
 
-  /** What follows the first words ever that are said to its agent: where the Working Context is. Null: it was told, or is not to be. */
-  firstPointer({ id, turns, cwd }: SessionRecord, words: string): string | null {
+  /**
+   * What follows the first words ever that are said to its agent: where the Working Context is, or to what remembers another directory, where it
+   * works now. Null: it was told, or is not to be.
+   */
+  firstPointer({ id, turns, cwd, forkedFrom }: SessionRecord, words: string): string | null {
     const asked = turns > 0 ? undefined : readSpec(this.#home, id)?.asked;
+    if (asked && forkedFrom) return movedNote({ from: this.#queries.get(forkedFrom.session)?.cwd, to: cwd }, words);
     return asked?.prompt === null && asked.context !== false ? contextPointer(cwd, words) : null;
   }
 

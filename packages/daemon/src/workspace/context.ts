@@ -104,11 +104,13 @@ export function writeContextFile(
 }
 
 /** In agents these begin a command of their own, which would take what follows for its arguments. */
-const COMMAND = /^\s*[/!#]/;
+export function beginsCommand(words: string): boolean {
+  return /^\s*[/!#]/.test(words);
+}
 
 /** What follows the user's own words in the first prompt of an agent in `directory`; null where there is no Working Context. */
 export function contextPointer(directory: string, words: string): string | null {
-  if (COMMAND.test(words)) return null;
+  if (beginsCommand(words)) return null;
   const root = contextRoot(directory);
   try {
     if (!checkDirectories(root) || !readProject(root).context) return null;
