@@ -3,7 +3,7 @@ import path from "node:path";
 import type { AnyEvent, CollectOutcome, ErrorBody, RecoverOutcome, RemoveOutcome, Session, Workspace } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
 import { killDaemon, wrappedGit } from "./git-wrapper.ts";
-import { eventually, TestHome } from "./home.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
 
 async function refusal(home: TestHome, args: string[]): Promise<{ code: number | null; error: ErrorBody }> {
@@ -107,6 +107,43 @@ describe("rm (CAVE-02 workspaces)", () => {
     await home.ok(["workspace", "rm", "fix", "--force"]);
     expect(existsSync(path.dirname(tree))).toBe(false);
     expect((await making).code).not.toBe(0);
+  });
+
+  test("it does not mix with a rewind: that waits, and finds it removed; all that was there comes back", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    const { path: tree } = await repository.workspace("fix");
+    await home.ok(["checkpoint", "create", "fix"]);
+    repository.write({ "new.txt": "new\n" }, tree);
+    // While the removal is at its work, somebody rewinds, and has patience for some seconds.
+    const out = path.join(home.root, "rewound");
+    const env = wrappedGit(home, {
+      command: "update-ref refs/holdfast/removed/",
+      before: `PATH=${home.env.PATH} timeout 3 ${HOLDFAST} checkpoint rewind fix 1 > /dev/null 2>&1; echo $? > ${out}`,
+    });
+    await home.ok(["workspace", "rm", "fix", "--force"], { env });
+    expect(readFileSync(out, "utf8")).toBe("124\n");
+    await home.ok(["workspace", "recover", "fix"]);
+    expect(readFileSync(path.join(tree, "new.txt"), "utf8")).toBe("new\n");
+  });
+
+  test("where its repository was moved away, every verb says so and nothing is ended or lost; moved back, all is as it was", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    const { path: tree } = await repository.workspace("fix");
+    repository.write({ "new.txt": "new\n" }, tree);
+    await home.ok(["run", "--workspace", "fix", "--name", "inside", "--", "sleep", "1000"]);
+    renameSync(repository.path, `${repository.path}-moved`);
+    const gone = `the repository of fix is gone: ${repository.path}`;
+    for (const verb of [["diff"], ["merge", "--commit", "all"], ["pr"]] as const)
+      expect((await refusal(home, ["workspace", verb[0], "fix", ...verb.slice(1)])).error.message).toBe(gone);
+    for (const flags of [[], ["--force"]]) {
+      const { error } = await refusal(home, ["workspace", "rm", "fix", ...flags]);
+      expect([error.code, error.message]).toEqual(["would_lose_work", expect.stringContaining("nothing of fix can be kept")]);
+    }
+    expect((await show(home, "fix")).sessions).toEqual(["inside"]);
+    renameSync(`${repository.path}-moved`, repository.path);
+    expect(await show(home, "fix")).toMatchObject({ dirty: true, changes: 1 });
   });
 
   test("a branch that was there before stays, a plain directory too", async () => {

@@ -199,9 +199,14 @@ export function toError(thrown: unknown): HoldfastError {
 }
 
 function gitFailed(error: GitError): HoldfastError {
-  const isNobody = /tell me who you are|empty ident|no email was given|auto-detect/i.test(error.stderr);
-  return new HoldfastError("git_failed", error.message, {
-    ...(isNobody ? { hint: 'tell git who you are: git config --global user.name "…"; git config --global user.email …' } : {}),
-    cause: error,
-  });
+  const hint = hintFor(error.stderr);
+  return new HoldfastError("git_failed", error.message, { ...(hint === undefined ? {} : { hint }), cause: error });
+}
+
+function hintFor(stderr: string): string | undefined {
+  if (/tell me who you are|empty ident|no email was given|auto-detect/i.test(stderr))
+    return 'tell git who you are: git config --global user.name "…"; git config --global user.email …';
+  if (/\.lock': File exists/.test(stderr))
+    return "another git works there: try again when it is done; where none does, one that died left the file: delete it";
+  return undefined;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { diffOf, statOf } from "./diff.ts";
 import { ScratchRepository } from "./scratch-repository.ts";
 
-const workspace = { name: "fix", kind: "worktree", base: "main", removedAt: null } as const;
+const workspace = { name: "fix", kind: "worktree", base: "main", removedAt: null, repo: null } as const;
 
 test("what was done is the same however often it is asked at once: commits, changes and new files", async () => {
   using repository = new ScratchRepository();
@@ -11,6 +11,10 @@ test("what was done is the same however often it is asked at once: commits, chan
   repository.write({ "a.txt": "one\nmore\n", "new.txt": "three\n" }, path);
   const stats = await Promise.all(Array.from({ length: 12 }, () => statOf({ ...workspace, path, baseCommit })));
   for (const stat of stats) expect(stat).toEqual({ files: 3, insertions: 3, deletions: 0 });
+  // A program for people's own screens.
+  repository.git("config", "diff.external", "false");
+  const { diff: patch } = await diffOf({ ...workspace, path, baseCommit }, { stat: false, names: false, color: false });
+  expect(patch).toContain("+++ b/new.txt");
   const diff = await diffOf({ ...workspace, path, baseCommit }, { stat: false, names: true, color: false });
   expect(diff.diff).toBe("M\ta.txt\nA\tb.txt\nA\tnew.txt\n");
   expect(await statOf({ ...workspace, path, baseCommit }, baseCommit)).toEqual({ files: 2, insertions: 2, deletions: 0 });

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { type DiffStat, HoldfastError } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { firstLine, parts, tryGit } from "./git.ts";
+import { repositoryGone } from "./live.ts";
 import { type PrivateIndex, privateIndex } from "./private-index.ts";
 
 export interface Diff extends DiffStat {
@@ -11,13 +12,13 @@ export interface Diff extends DiffStat {
   from: string;
 }
 
-type Compared = Pick<WorkspaceRecord, "name" | "kind" | "path" | "base" | "baseCommit" | "removedAt">;
+type Compared = Pick<WorkspaceRecord, "name" | "kind" | "path" | "repo" | "base" | "baseCommit" | "removedAt">;
 
 export async function diffOf(record: Compared, how: { stat: boolean; names: boolean; color: boolean }): Promise<Diff> {
   return withNewFiles(record, async (from, index) => {
     const format = how.names ? ["--name-status"] : how.stat ? ["--stat"] : [];
     const [diff, stat] = await Promise.all([
-      index.git(["diff", ...format, how.color ? "--color=always" : "--no-color", from, "--"]),
+      index.git(["diff", "--no-ext-diff", ...format, how.color ? "--color=always" : "--no-color", from, "--"]),
       readStat(from, index),
     ]);
     return { diff: diff === "" ? "" : `${diff}\n`, from, ...stat };
@@ -43,6 +44,8 @@ async function withNewFiles<T>(record: Compared, work: (from: string, index: Pri
         hint: `bring it back: holdfast workspace recover ${record.name}`,
       },
     );
+  const { name, repo } = record;
+  if (repo !== null && !existsSync(repo)) throw repositoryGone({ name, repo });
   await using index = await privateIndex(record.path);
   const added = await index.tryGit(["add", "--all", "--intent-to-add", "."]);
   if (added.code !== 0) throw new HoldfastError("git_failed", `the new files of ${record.name} cannot be read: ${firstLine(added.stderr)}`);

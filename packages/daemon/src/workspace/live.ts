@@ -15,10 +15,19 @@ export function withBranch(record: WorkspaceRecord, verb: string): TreeRecord {
   });
 }
 
-/** With its directory. Throws `workspace_removed`. */
+/** Somebody moved or deleted it. */
+export function repositoryGone({ name, repo }: Pick<TreeRecord, "name" | "repo">): HoldfastError {
+  return new HoldfastError("repository_unusable", `the repository of ${name} is gone: ${repo}`, {
+    hint: "if it was moved, move it back there",
+  });
+}
+
+/** With its directory and its repository. Throws `workspace_removed`, `repository_unusable`. */
 export function liveTree(record: WorkspaceRecord, verb: string): TreeRecord {
   const tree = withBranch(record, verb);
-  if (record.removedAt === null && existsSync(join(record.path, ".git"))) return tree;
+  const isThere = record.removedAt === null && existsSync(join(record.path, ".git"));
+  if (isThere && !existsSync(tree.repo)) throw repositoryGone(tree);
+  if (isThere) return tree;
   const { name, removedAt, path } = record;
   throw new HoldfastError(
     "workspace_removed",

@@ -36,7 +36,8 @@ export class Merging {
       squashed,
       env,
     };
-    const merged = await this.#turns.run(repo, () => merge(order));
+    // Nor while it goes back to a checkpoint.
+    const merged = await this.#turns.run(repo, () => this.#turns.run(id, () => merge(order)));
     const { into, head: tip } = merged;
     this.#journal.append({
       type: "workspace.merged",

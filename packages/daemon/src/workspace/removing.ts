@@ -14,7 +14,7 @@ import { copyUntracked } from "./copying.ts";
 import { writeFiles } from "./files.ts";
 import { type Environment, firstLine, tryGit } from "./git.ts";
 import type { InTurn } from "./in-turn.ts";
-import { type TreeRecord, withBranch } from "./live.ts";
+import { repositoryGone, type TreeRecord, withBranch } from "./live.ts";
 import { lossesOf } from "./losses.ts";
 import type { PortRanges } from "./ports.ts";
 import { readProject } from "./project.ts";
@@ -81,35 +81,48 @@ export class Removing {
 
   async #remove(record: WorkspaceRecord, { force, why, actor, env }: RemoveOptions): Promise<Removed> {
     if (record.removedAt !== null) throw alreadyRemoved(record);
+    // Before anything is ended for it.
+    await this.#isKeepable(record, env);
     const losses = await this.losses(record, env);
     if (!force) refuseLosses(record, losses);
     for (const name of losses.sessions) await this.#stopSession(name, actor);
     const directory = this.#directoryOf(record.id);
     await stopSetup(directory);
-    rmSync(join(directory, MARK), { force: true });
-    const kept = await this.#keep(record, env);
-    const moved = this.#queries.sessionsOf(record.id);
-    if (moved.length > 0) throw livedIn(record, { ...losses, sessions: moved });
-    const { id, name } = record;
-    this.#journal.append({ type: "workspace.removed", actor, session: null, data: { id, name, ref: kept.ref, why } });
-    const notes = await this.#takeAway(record, kept, env);
-    return { losses, ref: kept.ref, notes };
+    return this.#alone(record, async () => {
+      rmSync(join(directory, MARK), { force: true });
+      const kept = await this.#keep(record, env);
+      const moved = this.#queries.sessionsOf(record.id);
+      if (moved.length > 0) throw livedIn(record, { ...losses, sessions: moved });
+      const { id, name } = record;
+      this.#journal.append({ type: "workspace.removed", actor, session: null, data: { id, name, ref: kept.ref, why } });
+      const notes = await this.#takeAway(record, kept, env);
+      return { losses, ref: kept.ref, notes };
+    });
+  }
+
+  /** Not while a checkpoint is made of it, or it goes back to one: what is kept then would be half of each. Those never wait for the repository. */
+  #alone<T>({ repo, id }: WorkspaceRecord, act: () => Promise<T>): Promise<T> {
+    return repo === null ? act() : this.#turns.run(id, act);
   }
 
   /** Without a repository there is nowhere to keep anything: its directory then stays. */
   async #keep(record: WorkspaceRecord, env: Environment | undefined): Promise<{ ref: string | null; tip: string | null }> {
-    if (record.kind === "plain") return { ref: null, tip: null };
+    if (record.kind === "plain" || !(await this.#isKeepable(record, env))) return { ref: null, tip: null };
     const tree = withBranch(record, "keep");
-    const unreadable = await whyUnreadable(tree, env);
-    if (unreadable !== undefined) {
-      if (!existsSync(tree.path)) return { ref: null, tip: null };
-      throw new HoldfastError("would_lose_work", `nothing of ${record.name} can be kept: ${unreadable}`, {
-        hint: `take what you need from ${tree.path}, delete that directory, then try again`,
-      });
-    }
     const ref = await keepRemains(tree, { env });
     const remains = ref === null ? undefined : await readRemains(tree.repo, ref, { env });
     return { ref, tip: remains?.tip ?? null };
+  }
+
+  /** Throws where there is something to keep, and no place for it. */
+  async #isKeepable(record: WorkspaceRecord, env: Environment | undefined): Promise<boolean> {
+    if (record.kind === "plain") return true;
+    const tree = withBranch(record, "keep");
+    const unreadable = await whyUnreadable(tree, env);
+    if (unreadable === undefined || !existsSync(tree.path)) return unreadable === undefined;
+    throw new HoldfastError("would_lose_work", `nothing of ${record.name} can be kept: ${unreadable}`, {
+      hint: `if its repository was moved, move it back; else take what you need from ${tree.path}, delete that directory, then try again`,
+    });
   }
 
   async #takeAway(record: WorkspaceRecord, { tip }: { tip: string | null }, env?: Environment): Promise<string[]> {
@@ -185,7 +198,7 @@ export class Removing {
 
   /** What was kept when it was removed; of one that was not, its branch. */
   async #kept(tree: TreeRecord, env: Environment | undefined): Promise<{ remains: Remains; ref: string }> {
-    if (!existsSync(tree.repo)) throw new HoldfastError("repository_unusable", `the repository of ${tree.name} is gone: ${tree.repo}`);
+    if (!existsSync(tree.repo)) throw repositoryGone(tree);
     const ref = `${REMOVED_REFS}/${tree.id}`;
     const isKept = (await commitOf(tree.repo, ref, env)) !== undefined;
     if (!isKept && tree.removedAt === null) await keepRemains(tree, { env });
