@@ -375,3 +375,30 @@ test.each([
   expect(onDisk(repository)).toEqual(thenThere);
   expect(head(repository)).toEqual(thenHead);
 });
+
+test("what is committed while it goes back stays on its branch, and it is said; the next rewind moves that too and keeps it", async () => {
+  using repository = scratchRepository();
+  repository.write("a.txt", "one\n");
+  repository.git("add", "--all");
+  repository.git("commit", "--quiet", "-m", "first");
+  const first = await checkpoint(repository);
+  repository.write("a.txt", "two\n");
+  repository.git("commit", "--quiet", "--all", "-m", "second");
+  // A git that lets somebody else commit once, right after the files are put in place.
+  const directory = join(repository.path, ".git", "wrapped");
+  mkdirSync(directory);
+  const real = spawnSync("sh", ["-c", "command -v git"], { env: repository.env, encoding: "utf8" }).stdout.trim();
+  writeFileSync(join(directory, "once"), "");
+  writeFileSync(
+    join(directory, "git"),
+    `#!/bin/sh\n${real} "$@" || exit\ncase "$*" in *"read-tree -m -u"*) rm ${directory}/once 2>/dev/null && env -u GIT_INDEX_FILE ${real} commit --quiet --allow-empty -m theirs;; esac\nexit 0\n`,
+  );
+  chmodSync(join(directory, "git"), 0o755);
+  const place = { ...placeOf(repository), env: { ...repository.env, PATH: `${directory}:${repository.env.PATH}` } };
+  await expect(rewind(place, first)).rejects.toThrow("somebody committed at the same moment");
+  expect(repository.git("log", "-1", "--format=%s")).toBe("theirs");
+  const theirs = head(repository).commit;
+  const before = await rewind(placeOf(repository), first);
+  expect(head(repository).commit).toBe(first.head);
+  expect(repository.git("merge-base", theirs, before.commit)).toBe(theirs);
+});

@@ -14,6 +14,7 @@ import { existsSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { type Checkpoint, HoldfastError } from "@holdfast/contract";
 import { type CreateOptions, keepAsCheckpoint, listCheckpoints, type Place } from "./checkpoints.ts";
+import { isAncestor } from "./combine.ts";
 import { firstLine, GitError, type GitResult, git } from "./git.ts";
 import { bytesOf, names, withIgnoredThen } from "./ignored-then.ts";
 import { type PrivateIndex, privateIndex, QUIET_SETTINGS } from "./private-index.ts";
@@ -32,7 +33,7 @@ export async function rewind(place: Place, to: Checkpoint, options: RewindOption
   if (!options.filesOnly) await refuseIfElsewhere(place, to);
   const before = await bringBackFiles(place, to, options);
   try {
-    if (!options.filesOnly) await bringBackBranch(place, to);
+    if (!options.filesOnly) await bringBackBranch(place, { to, before });
     await unstage(place);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
@@ -161,18 +162,32 @@ function inTheWay(to: Checkpoint, before: Checkpoint, { stderr }: GitResult): Ho
   });
 }
 
-async function bringBackBranch({ worktree, env }: Place, { head, branch, number }: Checkpoint): Promise<void> {
+async function bringBackBranch({ worktree, env }: Place, { to, before }: { to: Checkpoint; before: Checkpoint }): Promise<void> {
+  const { head, branch, number } = to;
   const reason = `holdfast: rewind to checkpoint ${number}`;
   const run = (...args: string[]) => git(worktree, [...QUIET_SETTINGS, ...args], { env });
+  const ref = branch === null ? "HEAD" : `refs/heads/${branch}`;
+  const tip = await commitOf(worktree, ref, env);
+  // Committed since it was kept: moved away from, nothing but a log would have it.
+  if (tip !== undefined && tip !== head && !(await isAncestor(worktree, tip, before.commit, { env }))) throw movedOn(to, before);
   if (branch === null) {
-    if (head !== null) await run("update-ref", "--no-deref", "-m", reason, "HEAD", head);
+    if (head !== null) await run("update-ref", "--no-deref", "-m", reason, ref, head);
     return;
   }
-  const ref = `refs/heads/${branch}`;
-  if (head !== null) await run("update-ref", "-m", reason, ref, head);
-  else await run("update-ref", "-m", reason, "-d", ref);
+  if (head !== null) await run("update-ref", "-m", reason, ref, head, tip ?? "");
+  else if (tip !== undefined) await run("update-ref", "-m", reason, "-d", ref, tip);
   const now = await whatIsCheckedOut(worktree, env);
   if (now.branch !== branch) await run("symbolic-ref", "-m", reason, "HEAD", ref);
+}
+
+function movedOn({ number }: Checkpoint, before: Checkpoint): HoldfastError {
+  return new HoldfastError(
+    "rewind_refused",
+    `somebody committed at the same moment: the files are those of checkpoint ${number}, the branch stays`,
+    {
+      hint: `rewind again to move the branch too; what was there is checkpoint ${before.number}`,
+    },
+  );
 }
 
 async function unstage({ worktree, env }: Place): Promise<void> {
