@@ -284,6 +284,32 @@ describe("when the connection breaks", () => {
     await sshd.open();
   });
 
+  test("a connection that goes silent is noticed, and left for another (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { near, far, sshd } = machines;
+    await far.run(ECHO, "--name", "chat");
+    const patient = sshd.client("far");
+    await near.ok(["-H", "far", "version"], { env: { PATH: `${patient}:${near.env.PATH}` } });
+    expect(readFileSync(path.join(patient, "calls"), "utf8")).toContain("ServerAliveInterval=5 -o ServerAliveCountMax=3");
+    // What the user has decided holds: here, less patience.
+    const hasty = sshd.client("far", ["ServerAliveInterval 1", "ServerAliveCountMax 2"]);
+    using terminal = machines.terminal({ HASTY: hasty });
+    terminal.line("PATH=$HASTY:$PATH; holdfast -H far attach chat");
+    const first = await attachment(far, "chat");
+    await terminal.shows(/^ chat · /m);
+    sshd.freeze();
+    await terminal.shows("the connection to far is lost");
+    // Both are there: nobody has told the far end that the first one is gone.
+    await eventually(async () => (await far.session("chat")).attachments.some(({ id }) => id !== first));
+    await terminal.shows(/^ chat · /m);
+    expect(readFileSync(path.join(hasty, "calls"), "utf8")).not.toContain("ServerAliveInterval=");
+    // And who is back drives.
+    terminal.line("mine");
+    await terminal.shows("got mine");
+    terminal.keys("C-\\");
+    await terminal.shows("[detached");
+  });
+
   test("an attach that is ended itself does not come back, and leaves the terminal as it was (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     await machines.far.run(ECHO, "--name", "chat");

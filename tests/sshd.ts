@@ -58,6 +58,11 @@ export class Sshd implements AsyncDisposable {
     for (const { pid, start } of this.logins()) if (isSameProcess(pid, start)) process.kill(pid, "SIGKILL");
   }
 
+  /** Every connection goes silent, and neither end is told. */
+  freeze(): void {
+    for (const { pid, start } of this.logins()) if (isSameProcess(pid, start)) process.kill(pid, "SIGSTOP");
+  }
+
   /** The machine is away: nothing listens, and every connection is gone. */
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#server?.once("exit", resolve));
