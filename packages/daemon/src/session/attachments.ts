@@ -35,6 +35,7 @@ export class Attachments implements Disposable {
   #isFirst = true;
   /** What the clients of a session were last told of who is there. */
   readonly #shown = new Map<SessionId, string>();
+  readonly #troubles = new Map<HostName, string | undefined>();
   readonly #vouched = new Map<string, AttachRequest>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -69,7 +70,14 @@ export class Attachments implements Disposable {
     this.#next ??= this.#inTurn(async () => {
       this.#next = undefined;
       for (const host of this.#hosts.values()) {
-        await this.#compare(host).catch((error: unknown) => log(`cannot tell who is attached on ${host.name}: ${describe(error)}`));
+        const trouble = await this.#compare(host).then(
+          () => undefined,
+          (error: unknown) => describe(error),
+        );
+        // The same again every few seconds, on a full disk say, says no more.
+        if (trouble !== undefined && trouble !== this.#troubles.get(host.name))
+          log(`cannot tell who is attached on ${host.name}: ${trouble}`);
+        this.#troubles.set(host.name, trouble);
       }
     });
     return this.#next;
