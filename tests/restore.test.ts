@@ -30,7 +30,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(await home.session("sun")).toMatchObject({ status: "lost", runs: 1 });
 
     const first = await home.cli(["restore", "--json"]);
-    expect(first.code).toBe(33);
+    expect(first.code).toBe(34);
     const { items } = JSON.parse(first.stdout) as Restored;
     expect(items).toMatchObject([
       { name: "sun", outcome: "back", conversation: sun.conversation },

@@ -51,7 +51,7 @@ export const ERRORS = {
   recording_cut: { http: 410, exit: 13, what: "The output from there on has been deleted in part; ask where the recording begins now." },
   generation_not_found: { http: 404, exit: 3, what: "Nothing was lost under that number, or it is long ago." },
   restore_running: { http: 409, exit: 6, what: "A restore is under way already." },
-  restore_incomplete: { http: 409, exit: 33, what: "Some sessions did not come back; each is told, and can be tried again." },
+  restore_incomplete: { http: 409, exit: 34, what: "Some sessions did not come back; each is told, and can be tried again." },
   backup_not_found: { http: 404, exit: 3, what: "No backup has that name." },
   backup_unusable: { http: 409, exit: 18, what: "The backup is damaged, or of a newer Holdfast." },
   backup_failed: { http: 500, exit: 18, what: "A backup could not be taken; what was there is unchanged." },
