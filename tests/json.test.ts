@@ -45,7 +45,7 @@ test("run --json prints the session that runs", async () => {
     "sleep",
     "1000",
   ]);
-  expect(keys(session)).toEqual(SESSION_KEYS);
+  expect(keys(session)).toEqual([...SESSION_KEYS, "notes"].sort());
   expect(session).toEqual({
     id: expect.stringMatching(/^[a-z][a-z2-7]{9}$/),
     name: "build",
@@ -57,6 +57,7 @@ test("run --json prints the session that runs", async () => {
     host: "tmux",
     cwd: home.root,
     command: ["sleep", "1000"],
+    notes: [],
     owner: `user:${userInfo().username}`,
     parent: null,
     pid: expect.any(Number),
@@ -99,7 +100,7 @@ test("run --json prints the session that runs", async () => {
 test("spawn --json prints the session; without --name it has a short readable one", async () => {
   await using home = new TestHome();
   const session = await home.json<Session>(["spawn", "demo"]);
-  expect(keys(session)).toEqual(SESSION_KEYS);
+  expect(keys(session)).toEqual([...SESSION_KEYS, "notes"].sort());
   expect(session).toMatchObject({ kind: "terminal", agent: "demo", role: null, objective: null, exit: null });
   expect(session.name).toMatch(/^[a-z]+-[a-z]+$/);
   expect(session.pid).toBeGreaterThan(1);
