@@ -173,6 +173,24 @@ test("a set-up outlives a killed daemon, and the next one learns how it ended", 
   await eventually(async () => (await home.json<Workspace>(["workspace", "show", "cave"])).setup?.state === "failed");
 });
 
+test("a session that cannot start after its set-up leaves the workspace to another that works in it by then", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home, {
+    ".holdfast/config.toml": '[workspace]\nsetup = "while ! [ -e go ]; do sleep 0.05; done"\n',
+  });
+  const starting = home.cli(["run", "--worktree", "--name", "cave", "--", "true"], { cwd: repository.path });
+  const { path: tree } = await eventually(async () =>
+    (await home.json<Workspace[]>(["workspace", "ls"])).find(({ setup }) => setup?.state === "running"),
+  );
+  await home.ok(["run", "--workspace", "cave", "--name", "other", "--", "sh", "-c", "echo work > work.txt; exec sleep 1000"]);
+  await eventually(() => existsSync(path.join(tree, "work.txt")));
+  await home.ok(["run", "--name", "cave", "--", "sleep", "1000"]);
+  repository.write({ go: "" }, tree);
+  expect((await starting).stderr).toContain("cave");
+  expect((await starting).code).toBe(5);
+  expect(readFileSync(path.join(tree, "work.txt"), "utf8")).toBe("work\n");
+});
+
 test("who no longer waits for a set-up is told that it goes on, and how to end it before anything starts", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "exec sleep 1000"\n' });

@@ -201,9 +201,9 @@ export class Sessions {
       const session = await this.#spawnAt(place, { ...request, name, cwd: place.cwd }, { host, actor, parent, forkedFrom });
       return { ...session, notes: place.isNew ? (place.workspace?.notes ?? []) : [] };
     } catch (error) {
-      // Of a session that never was, nothing stays; of one that was recorded, all.
+      // Of a session that never was, nothing stays; of one that was recorded, all. Another may have begun to work there during the set-up.
       if (!this.#queries.byName(name)) await copied?.undo().catch((left: unknown) => log(`the copy ${copied?.id}: ${describe(left)}`));
-      if (place.isNew && place.workspace && this.#queries.byName(name)?.workspace?.id !== place.workspace.id)
+      if (place.isNew && place.workspace && this.#queries.inWorkspace(place.workspace.id).length === 0)
         await this.#workspaces.discardNew(place.workspace, actor);
       throw error;
     }
