@@ -421,12 +421,14 @@ test("a session starts no child in another's workspace, by name or by directory,
     "holdfast workspace rm shared --force; echo three $?",
     "holdfast run --name child --workspace shared -- true; echo four $?",
     "holdfast run --name here -- true; echo five $?",
+    "holdfast fork inner --workspace other; echo six $?",
+    `holdfast fork inner --cwd ${other.path}; echo seven $?`,
   ].join("; ");
   const env = { PATH: `${path.join(import.meta.dirname, "..", "bin")}:${home.env.PATH}` };
   await home.json<Session>(["run", "--name", "inner", "--workspace", "shared", "--", "sh", "-c", script], { env });
   await home.ended("inner");
   const said = await home.ok(["logs", "inner"]);
-  for (const line of ["one 20", "two 20", "three 20", "four 0", "five 0"]) expect(said).toContain(line);
+  for (const line of ["one 20", "two 20", "three 20", "four 0", "five 0", "six 20", "seven 20"]) expect(said).toContain(line);
   expect(await home.session("mate")).toMatchObject({ status: expect.not.stringMatching(/stopped|exited/) });
   expect(existsSync(shared.path)).toBe(true);
 });

@@ -2,15 +2,7 @@
  * What every request passes before anything of it is read: the door's own checks, then who asks, then whether they may. The same for a
  * reply, a stream and a WebSocket.
  */
-import {
-  ENDPOINTS,
-  type Endpoint,
-  type EndpointName,
-  HoldfastError,
-  hasEnded,
-  type SessionId,
-  type SpawnRequest,
-} from "@holdfast/contract";
+import { ENDPOINTS, type Endpoint, type EndpointName, HoldfastError, hasEnded, type SessionId } from "@holdfast/contract";
 import type { Access } from "../access/access.ts";
 import { type Identity, refusal } from "../access/identity.ts";
 import { sessionPrincipal } from "../access/principal.ts";
@@ -100,12 +92,16 @@ export class Gate {
   }
 
   /** Where a session may start another: a child in a workspace of others' would make that its own. Answers which workspace it names, if any. */
-  resolvePlace(reach: SessionId, { workspace, cwd, worktree }: Pick<SpawnRequest, "workspace" | "cwd" | "worktree">): string | undefined {
-    if (workspace !== undefined) return this.resolveWorkspace(reach, "spawn", workspace).id;
-    const there = worktree ? undefined : this.#workspaces.containing(realPath(cwd));
+  resolvePlace(
+    reach: SessionId,
+    name: "spawn" | "forkSession",
+    { workspace, cwd }: { workspace?: string | undefined; cwd?: string | undefined },
+  ): string | undefined {
+    if (workspace !== undefined) return this.resolveWorkspace(reach, name, workspace).id;
+    const there = cwd === undefined ? undefined : this.#workspaces.containing(realPath(cwd));
     const tables = { sessions: this.#queries };
     if (there && !reachesWorkspace(tables, reach, there) && !worksBelow(tables, reach, there.path))
-      throw this.refuse(reach, "spawn", `the workspace ${there.name} is not this session's`);
+      throw this.refuse(reach, name, `the workspace ${there.name} is not this session's`);
     return undefined;
   }
 

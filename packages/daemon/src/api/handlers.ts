@@ -103,13 +103,19 @@ export function handlers(rooms: {
     },
     spawn: ({ body }, { actor, reach }) => {
       if (reach === undefined) return sessions.spawn(body, { actor });
-      return sessions.spawn({ ...body, workspace: gate.resolvePlace(reach, body) }, { actor, parent: reach });
+      const { workspace, cwd, worktree } = body;
+      const place = gate.resolvePlace(reach, "spawn", worktree ? { workspace } : { workspace, cwd });
+      return sessions.spawn({ ...body, workspace: place }, { actor, parent: reach });
     },
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
     removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),
     resumeSession: ({ params, body }, { actor }) => sessions.resume(params.ref, { ...body, why: "resume", actor }),
-    forkSession: ({ params, body }, { actor, reach = null }) => rooms.forking.fork(params.ref, body, { actor, parent: reach }),
+    forkSession: ({ params, body }, { actor, reach }) => {
+      if (reach === undefined) return rooms.forking.fork(params.ref, body, { actor, parent: null });
+      const workspace = gate.resolvePlace(reach, "forkSession", body);
+      return rooms.forking.fork(params.ref, { ...body, workspace }, { actor, parent: reach });
+    },
     stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
     attachSession: ({ params, body }, { actor, scope, reach }) => {
       // The terminals of `from` are moved: it must be its own too.
