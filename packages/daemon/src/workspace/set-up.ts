@@ -3,7 +3,7 @@
  * it says is in `setup.log`, and how it ended in `setup.exit`, where the next daemon finds it.
  */
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync, rmSync, watch } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, rmSync, watch } from "node:fs";
 import { join } from "node:path";
 import { inspect, readJsonFile, writeFileAtomic } from "@holdfast/platform";
 
@@ -89,10 +89,21 @@ export async function stopSetup(directory: string): Promise<void> {
   }
 }
 
+/** As much of its end as a few lines need: some say gigabytes. */
+const TAIL_BYTES = 16_384;
+
 /** The last lines of what it said. */
 export function setupTail(directory: string, lines: number): string {
   try {
-    return readFileSync(setupLog(directory), "utf8").trimEnd().split("\n").slice(-lines).join("\n");
+    const log = openSync(setupLog(directory), "r");
+    try {
+      const from = Math.max(0, fstatSync(log).size - TAIL_BYTES);
+      const end = Buffer.alloc(TAIL_BYTES);
+      const said = end.toString("utf8", 0, readSync(log, end, 0, TAIL_BYTES, from));
+      return said.trimEnd().split("\n").slice(-lines).join("\n");
+    } finally {
+      closeSync(log);
+    }
   } catch {
     return "";
   }
