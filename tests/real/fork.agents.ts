@@ -33,10 +33,11 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
       const original = await turn(agent, "say periwinkle", 1);
       writeFileSync(path.join(original.cwd, "a.txt"), "changed\n");
 
-      const fork = await world.home.json<Fork>(["fork", agent]);
+      // Said as soon as it takes a message: Gemini takes some before it has read the conversation that it goes on with.
+      const fork = await world.home.json<Fork>(["fork", agent, "--prompt", "say marigold; talk 2s; so be it"]);
       expect(fork).toMatchObject({ files: "checkpoint", forkedFrom: { session: original.id, conversation: original.conversation } });
       expect(readFileSync(path.join(fork.cwd, "a.txt"), "utf8")).toBe("changed\n");
-      await turn(copy, "say marigold", 1);
+      await becomes(world, copy, ({ status, turns }) => status === "idle" && turns === 1);
       await turn(agent, "say hyacinth", 2);
       await turn(copy, "recall", 2);
       await world.shows(copy, /I remember: periwinkle, marigold\./);
@@ -54,9 +55,10 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
       expect((await world.home.session(agent)).conversation).toBe(original.conversation);
 
       await world.home.ok(["stop", copy]);
-      await world.home.ok(["resume", copy]);
-      const again = await turn(copy, "recall", 4);
-      await world.shows(copy, /I remember: periwinkle, marigold\./);
+      await world.home.ok(["resume", copy, "--prompt", "recall; talk 2s"]);
+      const again = await becomes(world, copy, ({ status, turns }) => status === "idle" && turns === 4);
+      const asked = (await world.model.asked()).filter(({ prompt }) => prompt.startsWith("recall"));
+      expect(JSON.stringify(asked.at(-1)?.answer).replaceAll(/"},{"text":"/g, "")).toContain("I remember: periwinkle, marigold.");
       expect(again.conversation).toBe(own.conversation);
     },
     SLOW_MS,

@@ -50,6 +50,8 @@ export interface Profile {
     resume: readonly string[];
     /** How a copy of one is gone on with, in any directory. Without it, it cannot be forked. */
     fork?: Fork;
+    /** For one that takes prompts before it has read the conversation it goes on with: a line that it shows of any, once it has. */
+    shows?: RegExp;
     /** Words with which a user chooses one: then none is given. */
     flags?: RegExp;
   };

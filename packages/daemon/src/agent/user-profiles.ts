@@ -80,13 +80,8 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
     screen,
   };
   for (const [key, value] of Object.entries(more)) if (value !== undefined) Object.assign(own, { [key]: value });
-  if (resume)
-    own.conversation = {
-      ...(begin ? { begin } : {}),
-      resume,
-      ...(fork ? { fork } : {}),
-      ...(base?.conversation?.flags ? { flags: base.conversation.flags } : {}),
-    };
+  const { fork: _, ...kept } = base?.conversation ?? {};
+  if (resume) own.conversation = { ...kept, ...(begin ? { begin } : {}), resume, ...(fork ? { fork } : {}) };
   return own;
 }
 

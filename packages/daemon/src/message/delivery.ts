@@ -28,6 +28,7 @@ import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import { headed } from "./heading.ts";
 import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
+import { remembers } from "./remembers.ts";
 import { asTyped } from "./same-words.ts";
 import { whoseText } from "./whose-text.ts";
 
@@ -310,7 +311,7 @@ export class Delivery implements Disposable {
       sameRun: message.run === null || message.run === record?.run,
       turn,
       attention: waits && !limitIsOver(waits, { turn, since, now: Date.now() }) ? waits.for : null,
-      composer: this.#composerOf(message, { profile, screen }),
+      composer: this.#composerOf(message, { record, profile, screen }),
       attempt: { ...this.#attemptOf(message) },
       tells: {
         prompts: heard && rules.some(({ prompt }) => prompt !== undefined),
@@ -323,10 +324,11 @@ export class Delivery implements Disposable {
 
   #composerOf(
     message: MessageRecord,
-    { profile, screen }: { profile: Profile | undefined; screen: Screen | undefined },
+    { record, profile, screen }: { record: SessionRecord | undefined; profile: Profile | undefined; screen: Screen | undefined },
   ): Situation["composer"] {
     // Without paste marks each line would be submitted by itself.
     if (!profile?.composer || !screen?.bracketedPaste) return "none";
+    if (message.state === "queued" && record && !remembers(record, profile.conversation?.shows, screen)) return "none";
     return whoseText(readComposer(profile.composer, screen), this.said(message));
   }
 

@@ -22,6 +22,7 @@ export const gemini: Profile = {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],
     fork: { copy: copyGeminiConversation },
+    shows: /^✦ /,
     flags: /^(--session-id|--session-file|--resume|--list-sessions)(=|$)|^-r$/,
   },
   screen: [
