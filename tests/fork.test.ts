@@ -54,6 +54,7 @@ test("a fork carries on a copy of the conversation in a workspace of its own, an
   expect(fork).toMatchObject({ name: "api-fork", agent: "demo", files: "checkpoint", workspace: { branch: "holdfast/api-fork" } });
   expect(fork.forkedFrom).toEqual({ session: api.id, name: "api", conversation: api.conversation, checkpoint: 3 });
   expect(fork.conversation).not.toBe(api.conversation);
+  expect(fork.notes).toEqual([]);
   expect(readFileSync(path.join(fork.cwd, "a.txt"), "utf8")).toBe("changed\n");
   expect(readFileSync(path.join(fork.cwd, "new/b.txt"), "utf8")).toBe("new\n");
   expect(app.gitIn(fork.cwd, "status", "--short")).toBe(" M a.txt\n?? new/");
@@ -122,6 +123,15 @@ test("of a session in a repository's own directory, the fork has what is checked
   expect(existsSync(path.join(tree, "c.log"))).toBe(false);
   expect(app.git("status", "--short")).toBe(" M a.txt\n?? b.txt");
   expect((await home.cli(["fork", "api", "--checkpoint", "1"])).stderr).toContain("has no checkpoints");
+});
+
+test("what is not copied is said", async () => {
+  await using home = new TestHome();
+  const app = new TestRepository(home);
+  const api = await told(home, "api", app.path, "--worktree");
+  mkdirSync(path.join(api.cwd, "within"));
+  app.gitIn(path.join(api.cwd, "within"), "init", "--quiet");
+  expect((await home.cli(["fork", "api"])).stderr).toContain("note: not copied: within/ (a repository within)");
 });
 
 test("outside of a repository a fork works in the same directory, and says so", async () => {

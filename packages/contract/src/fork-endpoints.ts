@@ -20,7 +20,8 @@ export const ForkRequest = z.object({
 });
 export type ForkRequest = z.infer<typeof ForkRequest>;
 
-export const Fork = z.extend(Session, { files: z.enum(FORK_FILES) });
+/** `notes`: what whoever asked should know of the workspace that was made for it, such as what was not copied. */
+export const Fork = z.extend(Session, { files: z.enum(FORK_FILES), notes: z.array(z.string()) });
 export type Fork = z.infer<typeof Fork>;
 
 export const FORK_ENDPOINTS = {

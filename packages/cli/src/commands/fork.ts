@@ -45,6 +45,7 @@ export const command: Command = {
     const fork = await withProgress(context, () => client.call("forkSession", { params: { ref }, body }), "making the copy");
     if (prompt !== undefined) await client.call("sendMessage", { params: { ref: fork.id }, body: { text: prompt } });
     process.stdout.write(`${context.json ? JSON.stringify(fork) : told(fork)}\n`);
+    if (!context.json) for (const note of fork.notes) process.stderr.write(`note: ${plain(note)}\n`);
     if (!flags.has("attach")) return 0;
     const attach = (await import("./attach.ts")).command;
     return (await attach.run({ ...context, args: [fork.name] })) ?? 0;

@@ -94,7 +94,9 @@ export class Checkpoints {
       const place = this.placeOf(record);
       const last = lastOf(await listCheckpoints(place.worktree, place.workspace, place.env));
       const taken = await takeTree(place.worktree, { env: place.env });
-      if (last?.tree === taken.tree && last.head === taken.head) return last;
+      const isSame = last?.tree === taken.tree && last.head === taken.head;
+      // What is not in it is told too, so that must be what is not in it now.
+      if (last && isSame && JSON.stringify(last.leftOut) === JSON.stringify(taken.leftOut)) return last;
       const checkpoint = await keepAsCheckpoint(place, taken, { ...why, keep: keptOf(record) });
       this.#tell(record, checkpoint, actor);
       return checkpoint;
