@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import type { HostName } from "@holdfast/contract";
+import type { OwnHost } from "@holdfast/contract";
 import type { HoldfastClient } from "@holdfast/sdk";
 import { eventually } from "../tests/home.ts";
 import { type Benchmark, compared, inTurns, quantile, type Row, type Scale } from "./harness.ts";
@@ -38,7 +38,7 @@ async function throughput(scale: Scale, { home, client, plain }: Rig): Promise<R
   const recorded = bytes + bytes / (LINE.length + 1);
   const program = ["/bin/sh", "-c", `yes ${LINE} | head -c ${bytes}; exec sleep 1000000`];
   const megabytesPerSecond = (began: number) => recorded / 1000 / (performance.now() - began);
-  const holdfast = async (host: HostName) => {
+  const holdfast = async (host: OwnHost) => {
     const began = performance.now();
     const [session] = await home.spawnMany(client, 1, program, { host });
     if (!session) throw new Error("the flood did not start");

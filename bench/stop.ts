@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { HostName } from "@holdfast/contract";
+import type { OwnHost } from "@holdfast/contract";
 import { allProcesses } from "@holdfast/platform";
 import type { HoldfastClient } from "@holdfast/sdk";
 import { eventually } from "../tests/home.ts";
@@ -32,7 +32,7 @@ export const stop: Benchmark = {
   },
 };
 
-async function stopped(home: BenchHome, client: HoldfastClient, host: HostName): Promise<number> {
+async function stopped(home: BenchHome, client: HoldfastClient, host: OwnHost): Promise<number> {
   const [session] = await home.spawnMany(client, 1, ["/bin/sh", "-c", TREE], { host });
   if (!session) throw new Error("the tree did not start");
   await eventually(() => below(session.pid ?? 0).length >= COUNT);

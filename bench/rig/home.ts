@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { HostName, Session } from "@holdfast/contract";
+import type { OwnHost, Session } from "@holdfast/contract";
 import { allProcesses, openHome, runDirectory } from "@holdfast/platform";
 import type { HoldfastClient } from "@holdfast/sdk";
 import { type CliOptions, eventually, ROOT, TestHome } from "../../tests/home.ts";
@@ -34,7 +34,7 @@ export class BenchHome extends TestHome {
     client: HoldfastClient,
     count: number,
     command: string[],
-    how: { host?: HostName; agent?: string } = {},
+    how: { host?: OwnHost; agent?: string } = {},
   ): Promise<Session[]> {
     const sessions: Session[] = [];
     while (sessions.length < count) sessions.push(await client.call("spawn", { body: { ...spawnBody(this.env, command), ...how } }));

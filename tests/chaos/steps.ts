@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { HOSTS, type HostName, type Session } from "@holdfast/contract";
+import { HOSTS, type OwnHost, type Session } from "@holdfast/contract";
 import { inspect, openHome } from "@holdfast/platform";
 import fc from "fast-check";
 import { eventually } from "../home.ts";
@@ -91,7 +91,7 @@ function hasRoom(model: Model): boolean {
   return model.sessions.length < MOST_SESSIONS;
 }
 
-export async function start(model: Model, world: World, host: HostName): Promise<void> {
+export async function start(model: Model, world: World, host: OwnHost): Promise<void> {
   await begun(model, world, await world.spawn(model.newWord(), host));
 }
 
@@ -218,7 +218,7 @@ async function cut<T>(model: Model, world: World, what: string, request: () => P
 }
 
 /** One that was not acknowledged is there or not; one that is there is whole. */
-async function cutStart(model: Model, world: World, host: HostName): Promise<void> {
+async function cutStart(model: Model, world: World, host: OwnHost): Promise<void> {
   const name = model.newWord();
   const client = await world.client();
   const body = { agent: "shell", name, host, cwd: "/", env: world.home.env, command: world.program } as const;

@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type AnyEvent, HoldfastError, type HostName, type Session } from "@holdfast/contract";
+import { type AnyEvent, HoldfastError, type OwnHost, type Session } from "@holdfast/contract";
 import { allProcesses, environmentValues, inspect, openHome, signalProcess } from "@holdfast/platform";
 import type { HoldfastClient } from "@holdfast/sdk";
 import { eventually, TestHome } from "../home.ts";
@@ -35,7 +35,7 @@ export class World implements AsyncDisposable {
     return this.#client;
   }
 
-  async spawn(name: string, host: HostName): Promise<Session> {
+  async spawn(name: string, host: OwnHost): Promise<Session> {
     const client = await this.client();
     return client.call("spawn", { body: { agent: "shell", name, host, cwd: "/", env: this.home.env, command: PROGRAM } });
   }

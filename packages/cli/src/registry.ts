@@ -46,6 +46,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   status: () => import("./commands/status.ts"),
   doctor: () => import("./commands/doctor.ts"),
   boot: () => import("./commands/boot.ts"),
+  adopt: () => import("./commands/adopt.ts"),
   orphans: () => import("./commands/orphans.ts"),
   backup: () => import("./commands/backup.ts"),
   version: () => import("./commands/version.ts"),

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
 import { AuditEntry, Listening, NewToken, ScopeSchema, Sharing, Token } from "./access.ts";
+import { ADOPTION_ENDPOINTS } from "./adoption-endpoints.ts";
 import { Approval, DecisionSchema } from "./approval.ts";
 import { Backup, RestoreReport } from "./backup.ts";
 import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
@@ -565,6 +566,7 @@ export const ENDPOINTS = {
     errors: SESSION_ERRORS,
   },
   ...DIGEST_ENDPOINTS,
+  ...ADOPTION_ENDPOINTS,
   listApprovals: {
     ...ROUTES.listApprovals,
     summary: "What agents wait for leave for, the longest-waiting first; with `all` also what is over.",

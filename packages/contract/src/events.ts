@@ -65,6 +65,8 @@ export const EVENTS = {
     workspace: z.optional(z.nullable(WorkspaceId)),
     /** Whose conversation it carries on a copy of. */
     forkedFrom: z.optional(z.nullable(ForkedFrom)),
+    /** Of one that was started outside and adopted: its process, and the pane of somebody's own tmux server where it is in one. */
+    adopted: z.optional(z.object({ pid: z.int(), socket: z.nullable(z.string()), pane: z.nullable(z.string()) })),
   }),
   /** Its record was lost with a damaged journal; this is what its files say. `exit` and `endedAt` are null for a run that may live. */
   "session.rebuilt": z.object({
@@ -105,6 +107,8 @@ export const EVENTS = {
     why: z.enum(["restart", "resume", "restore"]),
     /** What it was to go on with; absent where it begins anew, or the agent is told nothing. */
     conversation: z.optional(z.string()),
+    /** Where it runs from now on, if that is elsewhere: what was adopted is started again by us. */
+    host: z.optional(HostSchema),
   }),
   /** `due` is the same moment on the clock that nobody sets: boot and milliseconds since. */
   "session.restart_scheduled": z.object({ run: RunNumber, at: Time, quickEnds: z.int(), due: z.optional(z.nullable(z.string())) }),

@@ -1,4 +1,5 @@
 export * from "./access.ts";
+export * from "./adoption-endpoints.ts";
 export * from "./approval.ts";
 export * from "./backup.ts";
 export * from "./checkpoint.ts";

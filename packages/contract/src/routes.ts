@@ -34,6 +34,8 @@ export const ROUTES = {
   listDigests: { method: "GET", path: "/digests" },
   lookAtSession: { method: "POST", path: "/sessions/:ref/look" },
   getLastReply: { method: "GET", path: "/sessions/:ref/last-reply" },
+  listAdoptable: { method: "GET", path: "/adoptions" },
+  adopt: { method: "POST", path: "/adoptions" },
   listApprovals: { method: "GET", path: "/approvals" },
   getApproval: { method: "GET", path: "/approvals/:id" },
   answerApproval: { method: "POST", path: "/approvals/:id/answer" },

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { Principal, SessionId, WorkspaceId } from "./ids.ts";
-import { CAUSES, GIVEN_UP, HOSTS, KINDS, RESTARTS, ROLES, STATUSES, TURNS, WAITS } from "./status.ts";
+import { CAUSES, EVERY_HOST, GIVEN_UP, KINDS, RESTARTS, ROLES, STATUSES, TURNS, WAITS } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
 export const StatusSchema = z.enum(STATUSES);
-export const HostSchema = z.enum(HOSTS);
+export const HostSchema = z.enum(EVERY_HOST);
 export const RestartSchema = z.enum(RESTARTS);
 export const CauseSchema = z.enum(CAUSES);
 export const GivenUpSchema = z.enum(GIVEN_UP);

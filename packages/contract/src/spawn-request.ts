@@ -1,6 +1,7 @@
 /** What a session is started with. */
 import * as z from "zod/mini";
-import { HostSchema, RestartSchema } from "./session.ts";
+import { RestartSchema } from "./session.ts";
+import { HOSTS } from "./status.ts";
 import { WorktreeRequest } from "./workspace-endpoints.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
@@ -42,7 +43,7 @@ export const SpawnRequest = z.object({
   worktree: z.optional(WorktreeRequest),
   /** The workspace to work in, in place of `cwd`. */
   workspace: z.optional(text),
-  host: z.optional(HostSchema),
+  host: z.optional(z.enum(HOSTS)),
   restart: z._default(RestartSchema, "never"),
   memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
   /** Of each run's recording; 0 keeps everything. Left out: as configured. */

@@ -10,8 +10,12 @@ export const ROLES = ["driver", "observer"] as const;
 export const CONTROLS = ["request", "give", "take"] as const;
 export type AttachmentRole = (typeof ROLES)[number];
 
+/** Hosts on which a session can be started. */
 export const HOSTS = ["tmux", "native"] as const;
-export type HostName = (typeof HOSTS)[number];
+export type OwnHost = (typeof HOSTS)[number];
+/** `foreign`: what was started outside of Holdfast and adopted where it is. */
+export const EVERY_HOST = [...HOSTS, "foreign"] as const;
+export type HostName = (typeof EVERY_HOST)[number];
 
 /** From the most trusted to the least: a structured protocol, the agent's hooks, its own files, the terminal's title, what is on the screen. */
 export const SOURCES = ["protocol", "hook", "state_file", "title", "screen"] as const;

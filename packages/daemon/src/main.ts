@@ -26,6 +26,7 @@ import {
   inspect,
   launchDaemon,
   log,
+  minimalEnvironment,
   openHome,
   secureHome,
   whyUnwritable,
@@ -63,6 +64,9 @@ import { watchForHomeGone } from "./home-gone.ts";
 import type { Host } from "./host/host.ts";
 import { clientKeysOf } from "./host/keys.ts";
 import { NativeHost } from "./host/native/host.ts";
+import { ForeignHost } from "./host/tmux/foreign/host.ts";
+import { PanesOfOthers } from "./host/tmux/foreign/panes.ts";
+import { ForeignTmux } from "./host/tmux/foreign/tmux.ts";
 import { TmuxHost } from "./host/tmux/host.ts";
 import { findTmux, TMUX_HINT, TmuxServer, tmuxAtLeast } from "./host/tmux/server.ts";
 import { Backups } from "./journal/backups.ts";
@@ -87,6 +91,7 @@ import { TournamentQueries, tournamentsProjection } from "./projection/tournamen
 import { TurnQueries, turnsProjection } from "./projection/turns.ts";
 import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
+import { Adopting } from "./session/adopting.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { Attachments } from "./session/attachments.ts";
 import { diskUse } from "./session/disk-use.ts";
@@ -201,7 +206,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   const tmux = openTmux(home, configuration);
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
-  const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native]]);
+  const foreignTmux = tmux && new ForeignTmux({ program: tmux.server.program.path, env: minimalEnvironment(home) });
+  const foreign = new ForeignHost({ home, tmux: foreignTmux });
+  const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native], ["foreign", foreign]]);
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit: configuration.recordingLimit });
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
   lifecycle.observeWith(status);
@@ -299,6 +306,15 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const pruning = new Pruning({ home, queries, journal, policy: configuration.prune, discard });
 
   const orphans = new Orphans({ home, hosts, queries, journal, lifecycle });
+  const adopting = new Adopting({
+    home,
+    journal,
+    queries,
+    sessions,
+    profiles,
+    panes: new PanesOfOthers(foreignTmux),
+    programs: import.meta.dirname,
+  });
   const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
   const running = { orphans, listening: () => tcp.listening };
   const doctor = new Doctor({ home, backups, tmux: { hint: TMUX_HINT, program }, configured: lookAtConfiguration, running });
@@ -443,6 +459,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     forking,
     messages,
     orphans,
+    adopting,
     doctor,
     journal,
     backups,
@@ -540,7 +557,8 @@ async function stopAll(options: {
   graceMs: number;
   actor: Principal;
 }): Promise<{ stopped: Session[]; orphans: Orphan[] }> {
-  const running = options.sessions.list({}).sessions;
+  // What was adopted is its user's own: it goes on, and is found again.
+  const running = options.sessions.list({}).sessions.filter(({ host }) => host !== "foreign");
   const stopped = await Promise.all(
     running.map(async ({ id }) => {
       const stop = options.sessions.stop(id, options).then(({ session }) => session);

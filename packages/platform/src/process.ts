@@ -72,6 +72,22 @@ export function environmentValues(name: string, pids: Iterable<number>): Map<num
   return linux ? fromProc(name, pids) : fromPs(name, new Set(pids));
 }
 
+/** The environment a process was started with; undefined where it cannot be read. */
+export function environmentOf(pid: number): Record<string, string> | undefined {
+  if (!linux) return undefined;
+  try {
+    const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    return Object.fromEntries(entries.filter((entry) => entry.includes("=")).map((entry) => splitOnce(entry)));
+  } catch {
+    return undefined;
+  }
+}
+
+function splitOnce(entry: string): [string, string] {
+  const at = entry.indexOf("=");
+  return [entry.slice(0, at), entry.slice(at + 1)];
+}
+
 /** Pids that were started with `NAME=value` in their environment. */
 export function withEnvironmentEntry(entry: string, pids: Iterable<number>): Set<number> {
   const equals = entry.indexOf("=");

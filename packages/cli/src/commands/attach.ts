@@ -70,11 +70,18 @@ export async function follow(context: Context, plan: AttachPlan, digest?: Digest
   if (plan.command === null) return 0;
   // Inside another tmux it nests: without this, tmux would refuse.
   const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = process.env;
-  const [file = "", ...args] = plan.command;
+  const [file = "", ...args] = plan.session.host === "foreign" ? whereItIs(plan.command) : plan.command;
   process.stdout.write(greeting(plan));
   const { usableTerm } = await import("../terminal-type.ts");
   process.execve?.(file, [file, ...args], { ...env, TERM: usableTerm(process.env) });
   throw new HoldfastError("internal", "cannot become the session's client on this platform");
+}
+
+/** From a pane of the very tmux server the agent is in, this terminal is moved: a session cannot be shown in itself. */
+function whereItIs(command: string[]): string[] {
+  const [program = "", utf8 = "", flag = "", socket = "", , ...rest] = command;
+  const isInside = process.env.TMUX?.split(",")[0] === socket;
+  return isInside ? [program, utf8, flag, socket, "switch-client", "-t", rest.at(-1) ?? ""] : command;
 }
 
 /** Before the screen is the session's: what it said meanwhile is read once one has left it again. */
@@ -88,9 +95,10 @@ async function tellNews(context: Context, id: string, digest: Digest | undefined
   await tellLooked(context, id, digest ? { upTo: digest.upTo, head: digest.work?.head ?? null } : {});
 }
 
-function greeting({ session: { name }, driver, detachKey }: AttachPlan): string {
+function greeting({ session: { name, host }, driver, detachKey }: AttachPlan): string {
   const instead = driver === null ? "" : `${driver} drives, so you look on (holdfast control request ${name} asks for it); `;
-  return `${plain(`attaching to ${name}; ${instead}${detachKey} detaches`)}\n`;
+  const leave = host === "foreign" ? "in your own tmux, whose own keys detach" : `${detachKey} detaches`;
+  return `${plain(`attaching to ${name}; ${instead}${leave}`)}\n`;
 }
 
 /** Where the session's keeper is not ours to reach, its daemon stands in between. */

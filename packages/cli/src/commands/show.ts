@@ -49,7 +49,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["news", digest?.news ? `${sinceText(digest, Date.now())}: ${summary(digest)}` : null],
     ["", digest?.news ? `more: holdfast digest ${session.name}` : null],
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
-    ["", session.status === "lost" ? LOST : null],
+    ["", session.status !== "lost" ? null : session.cause === "exited" ? NOT_TOLD : LOST],
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
@@ -89,6 +89,8 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
 }
+
+const NOT_TOLD = "it ended; how is not known, for it was not started by Holdfast";
 
 const LOST =
   "its keeper vanished, and how the program ended is not known; what may still run of it: holdfast orphans; why: holdfast doctor";

@@ -8,6 +8,7 @@ import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
 import type { Messages } from "../message/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
+import type { Adopting } from "../session/adopting.ts";
 import type { Driving } from "../session/driving.ts";
 import type { Forking } from "../session/forking.ts";
 import type { HandingOver } from "../session/handing-over.ts";
@@ -41,6 +42,7 @@ export function handlers(rooms: {
   forking: Forking;
   messages: Messages;
   orphans: Orphans;
+  adopting: Adopting;
   doctor: Doctor;
   journal: Journal;
   backups: Backups;
@@ -62,8 +64,23 @@ export function handlers(rooms: {
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
-  const { sessions, messages, orphans, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } =
-    rooms;
+  const {
+    sessions,
+    messages,
+    orphans,
+    adopting,
+    doctor,
+    journal,
+    backups,
+    queries,
+    pruning,
+    approvals,
+    diskUse,
+    listAgents,
+    tokens,
+    gate,
+    control,
+  } = rooms;
   /** A session reads only what it reaches, also what it will start while it reads. */
   const filterOf = (
     query: { session?: string | undefined; type?: string[] | undefined },
@@ -190,6 +207,8 @@ export function handlers(rooms: {
     prune: ({ body }, { actor }) => pruning.ask(body, actor),
     diskUse,
     listAgents,
+    listAdoptable: async () => ({ agents: await adopting.list() }),
+    adopt: ({ body }, { actor }) => adopting.adopt(body, actor),
     listOrphans: async () => ({ orphans: await orphans.list() }),
     adoptOrphan: async ({ params }, { actor }) => sessions.get(await orphans.adopt(params.id, actor)),
     stopOrphan: ({ params, body }, { actor }) => orphans.stop(params.id, { ...body, actor }),

@@ -100,6 +100,7 @@ function endOf({ exit, cause }: EventData<"session.ended">): Pick<RunNews, "what
   const how = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
   if (cause === "stopped") return { what: "stopped", text: how };
   if (cause === "lost") return { what: "lost", text: "its keeper vanished" };
+  if (cause === "exited" && exit === null) return { what: "lost", text: "it ended; how is not known" };
   if (cause === "exited" && exit?.code === 0) return { what: "done", text: how };
   return { what: "failed", text: cause === "exited" ? how : cause.replaceAll("_", " ") };
 }

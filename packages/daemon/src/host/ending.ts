@@ -19,6 +19,7 @@ const KILL_ROUNDS = 200;
 export async function endProcesses(options: {
   root: { pid: number; start: string };
   marker: string;
+  treeOnly?: boolean | undefined;
   keepers: number[];
   graceMs: number;
   /** The program gets a SIGHUP too: it ignores SIGTERM, but goes when its terminal does. */

@@ -64,7 +64,8 @@ export type AttachWays = { command: string[]; socket: null } | { command: null; 
 
 export interface Host extends AsyncDisposable {
   readonly name: HostName;
-  start(request: StartRequest): Promise<{ pid: number }>;
+  /** `since`: when it began, where that was not now. */
+  start(request: StartRequest): Promise<{ pid: number; since?: number }>;
   list(): Promise<LiveRun[]>;
   remove(run: RunId): Promise<void>;
   retitle(run: RunId, title: string): Promise<void>;

@@ -20,6 +20,8 @@ export interface ProcessScan {
 export interface RunProcesses {
   root: { pid: number; start: string };
   marker: string;
+  /** It was adopted: others than its own share its terminal and process session, the shell it was typed into above all. */
+  treeOnly?: boolean | undefined;
   /** Processes that were found to be members before: they stay members when their parents are gone. */
   known?: ReadonlyMap<number, ProcessInfo>;
 }
@@ -65,8 +67,8 @@ export function membersOf(scan: ProcessScan, run: RunProcesses): ProcessInfo[] {
   for (const info of scan.candidates) {
     const isKnown = run.known?.get(info.pid)?.start === info.start;
     const isRoot = rootLives && info.pid === run.root.pid;
-    const sharesSession = rootLives && info.session === run.root.pid;
-    const sharesTerminal = rootLives && root !== undefined && root.tty !== "" && info.tty === root.tty;
+    const sharesSession = !run.treeOnly && rootLives && info.session === run.root.pid;
+    const sharesTerminal = !run.treeOnly && rootLives && root !== undefined && root.tty !== "" && info.tty === root.tty;
     if (isKnown || isRoot || sharesSession || sharesTerminal || scan.markers.get(info.pid) === run.marker) members.add(info.pid);
   }
   // Children of members, down to the leaves; a keeper's subtree is not entered.

@@ -80,6 +80,7 @@ const APPLY: Apply = {
   "session.run_created"(s, { session, data, at }) {
     s.newRun.run(session, data.run);
     s.nextRun.run(data.run, session);
+    if (data.host !== undefined) s.moveTo.run(data.host, session);
     // One it had before may be gone on with.
     if (data.conversation !== undefined) converse(s, { session, id: data.conversation, run: data.run, since: at });
   },
@@ -224,6 +225,7 @@ const SQL = {
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun:
     "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, restart_given_up = NULL, viewed_at = NULL WHERE id = ?",
+  moveTo: "UPDATE sessions SET host = ? WHERE id = ?",
   restartAt: "UPDATE sessions SET restart_at = ?, restart_due = ?, restart_given_up = NULL WHERE id = ?",
   giveUpRestart: "UPDATE sessions SET restart_at = NULL, restart_due = NULL, restart_given_up = ? WHERE id = ?",
   startRun: "UPDATE runs SET pid = ?, pid_start = ?, output_path = ?, started_at = coalesce(started_at, ?) WHERE session = ? AND run = ?",

@@ -6,7 +6,16 @@
  * carries its own time, and what is older than what is known says nothing new.
  */
 import type { FSWatcher } from "node:fs";
-import { type EventData, type Evidence, type Explanation, type HostName, hasEnded, type Screen, unwritable } from "@holdfast/contract";
+import {
+  type EventData,
+  type Evidence,
+  type Explanation,
+  HoldfastError,
+  type HostName,
+  hasEnded,
+  type Screen,
+  unwritable,
+} from "@holdfast/contract";
 import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { dialogOn } from "../agent/dialog.ts";
@@ -56,6 +65,11 @@ export type StatusFollower = (what: {
   /** What was just seen, where a look is what brought it, and whether it had come to rest. */
   seen?: { screen: Screen; settled: boolean };
 }) => Draft[];
+
+/** Of an adopted agent on a terminal that only its user can reach, its own files may still tell. */
+function outOfReach(error: unknown): undefined {
+  if (!(error instanceof HoldfastError && error.code === "not_in_reach")) throw error;
+}
 
 /** What comes with evidence. */
 interface Absorbed {
@@ -308,7 +322,7 @@ export class AgentStatus implements RunObserver, Disposable {
     const host = record && this.#hosts.get(record.host);
     if (!record || !host || hasEnded(record.status)) return;
     const { profile, run } = observed;
-    const screen = profile.screen ? await host.screen(run) : undefined;
+    const screen = profile.screen ? await host.screen(run).catch(outOfReach) : undefined;
     if (this.#observed.get(runMarker(run)) !== observed) return;
     this.#followClock();
     const read = screen && withDialog(profile, screen, readScreen(profile.screen ?? [], screen));

@@ -188,7 +188,7 @@ function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Ask
     context: asked.context ?? true,
     role: record.role ?? undefined,
     objective: record.objective ?? undefined,
-    host: record.host,
+    host: record.host === "foreign" ? undefined : record.host,
     restart: record.restart,
     memoryLimitBytes: record.memoryLimit ?? undefined,
     recordingLimitBytes: record.recordingLimit ?? undefined,

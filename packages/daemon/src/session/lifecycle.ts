@@ -124,10 +124,10 @@ export class Lifecycle implements Disposable {
   }
 
   /** While `start` runs, the run is not compared with what its host keeps: it may or may not be there yet. */
-  starting(run: RunId, start: () => Promise<{ pid: number }>): Promise<void> {
+  starting(run: RunId, start: () => Promise<{ pid: number; since?: number }>): Promise<void> {
     this.#cutShort.delete(run.session);
     const started = start()
-      .then(({ pid }) => this.#noteStart(run, pid))
+      .then(({ pid, since }) => this.#noteStart(run, pid, since))
       .finally(() => this.#starting.delete(run.session));
     this.#starting.set(run.session, started);
     return started.then(() => this.#tryToWatch(run));
@@ -242,6 +242,8 @@ export class Lifecycle implements Disposable {
     this.#observer?.look(run);
     this.#tellCut(record);
     const { recording } = this.#watches.get(runMarker(run)) ?? {};
+    // What is not recorded may have changed all the same.
+    if (!live.recording) this.#observer?.wrote(run);
     if (!live.recording && recording && (await this.#recorders.replace(host, run, recording))) this.#gaps.tell(run);
   }
 
@@ -261,9 +263,9 @@ export class Lifecycle implements Disposable {
   }
 
   /** The program runs, whether or not that can be written: the next sweep finds it and tries again. */
-  #noteStart(run: RunId, pid: number): void {
+  #noteStart(run: RunId, pid: number, since: number | undefined): void {
     try {
-      this.#started(run, pid);
+      this.#started(run, pid, { since });
     } catch (error) {
       if (!unwritable(error)) throw error;
       log(`session ${run.session}: ${describe(error)}`);
@@ -338,7 +340,7 @@ export class Lifecycle implements Disposable {
     const activity = recording.lastActivity();
     const data: EventData<"session.ended"> = {
       run: run.run,
-      exit: "exit" in how ? how.exit.exit : null,
+      exit: "exit" in how && !isUnknown(record, how.exit) ? how.exit.exit : null,
       cause: this.#causeOf(this.#queries.get(run.session) ?? record, how),
       endedAt: new Date("exit" in how ? how.exit.endedAt : Date.now()).toISOString(),
       lastActivityAt: activity === null ? null : new Date(activity).toISOString(),
@@ -385,6 +387,11 @@ export class Lifecycle implements Disposable {
     const data = { run: record.run, offset, bytes: offset - record.cutOffset, limit: this.#limitOf(record), outputPath };
     return [{ type: "recording.cut", actor: DAEMON, session: record.id, data }];
   }
+}
+
+/** An adopted program ends without telling anybody how. */
+function isUnknown({ host }: SessionRecord, { exit }: RecordedExit): boolean {
+  return host === "foreign" && exit.code === null && exit.signal === null;
 }
 
 /** When a program began that nobody lived to write down, on the clock as it is now. */

@@ -90,7 +90,9 @@ export class Orphans {
 
   async #keptRuns(): Promise<(RunId & { pid: number })[]> {
     const kept: (RunId & { pid: number })[] = [];
-    for (const host of this.#hosts.values()) kept.push(...(await host.list()).filter((run) => !run.dead));
+    // What was adopted is its user's, record or not.
+    const ours = [...this.#hosts.values()].filter(({ name }) => name !== "foreign");
+    for (const host of ours) kept.push(...(await host.list()).filter((run) => !run.dead));
     return kept;
   }
 

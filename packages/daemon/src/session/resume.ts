@@ -25,10 +25,12 @@ export function conversationToResume(
     );
   }
   if (record.kind === "shell") return null;
-  // Without a turn there is nothing in it, and most agents have not even written it down.
-  if (record.turns > 0 && record.conversation !== null) return record.conversation;
-  if (record.turns === 0) return null;
-  throw new HoldfastError("conversation_unknown", `${name} had ${record.turns} turns, but which conversation that was is not known`, {
+  // Without a turn there is nothing in it, and most agents have not even written it down. What was adopted had its turns before.
+  const hadTurns = record.turns > 0 || record.host === "foreign";
+  if (hadTurns && record.conversation !== null) return record.conversation;
+  if (!hadTurns) return null;
+  const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${record.turns} turns`;
+  throw new HoldfastError("conversation_unknown", `${name} ${turns}, but which conversation that was is not known`, {
     hint: `begin a new one: holdfast resume ${name} --fresh`,
   });
 }

@@ -127,7 +127,7 @@ export function readSpec(home: Home, session: SessionId): Spec | undefined {
 }
 
 /** What a lost journal would have to find again. */
-export function amendSpec(home: Home, session: SessionId, more: Partial<Pick<Spec, "name" | "conversation" | "owner">>): void {
+export function amendSpec(home: Home, session: SessionId, more: Partial<Pick<Spec, "name" | "conversation" | "owner" | "host">>): void {
   const spec = readSpec(home, session);
   if (!spec) return;
   const { conversation = spec.conversation } = more;

@@ -174,7 +174,7 @@ export class Sessions {
 
   /** Throws what a start in a new worktree would be refused for, before anything is made. */
   checkNew(request: SpawnRequest): void {
-    nameOf(request, (name) => this.#isTaken(name));
+    nameOf(request, (name) => this.isTaken(name));
     checkStart({ ...request, worktree: { setup: true } }, { profiles: this.#profiles, programs: this.#programs });
     if (request.prompt !== undefined) promptWords(this.#profiles.get(request.agent), request.prompt);
   }
@@ -189,8 +189,8 @@ export class Sessions {
       ...made
     }: { actor: Principal; parent?: SessionId | null; fork?: ForkOrder } & Pick<CreateRequest, "tournament" | "copyOf">,
   ): Promise<Session & { notes: string[] }> {
-    const host = this.#host(request.host ?? (this.#hosts.has("tmux") ? "tmux" : "native"));
-    const isTaken = (name: string) => this.#isTaken(name);
+    const host = this.#host(request.host ?? this.#usualHost);
+    const isTaken = (name: string) => this.isTaken(name);
     const name = nameOf(request, isTaken);
     checkStart(request, { profiles: this.#profiles, programs: this.#programs });
     const place = await placeFor(request, { workspaces: this.#workspaces, name, actor, ...made });
@@ -221,7 +221,7 @@ export class Sessions {
       host: host.name,
       owner: actor,
       parent,
-      isTaken: (name) => this.#isTaken(name),
+      isTaken: (name) => this.isTaken(name),
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
     });
@@ -253,6 +253,13 @@ export class Sessions {
     }
     await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title: titleOf({ name, agent: profile.name }) });
     return this.#view(this.#queries.resolve(id));
+  }
+
+  /** Of one that runs elsewhere and has just been recorded. */
+  startAdopted(session: SessionId, size: { columns: number; rows: number } | null): Promise<void> {
+    const record = this.#queries.resolve(session);
+    const directory = runDirectory(this.#home, session, 1);
+    return this.#start({ session, run: 1 }, { host: this.#host("foreign"), directory, title: titleOf(record), ...size });
   }
 
   /**
@@ -299,11 +306,14 @@ export class Sessions {
     const run = { session, run: how.isCreated ? record.run : record.run + 1 };
     const { host, directory, conversation } = this.#readyToStart(record, { run, ...how });
     const going = conversation && "resume" in conversation ? { conversation: conversation.resume } : {};
-    const created = { type: "session.run_created", actor: how.actor, session, data: { run: run.run, why: how.why, ...going } } as const;
+    const moved = host.name === record.host ? {} : { host: host.name };
+    const data = { run: run.run, why: how.why, ...going, ...moved };
+    const created = { type: "session.run_created", actor: how.actor, session, data } as const;
     const id = conversationId(conversation);
     const began = conversation && !("resume" in conversation) && id !== null ? [conversationBegan(run, id)] : [];
     const facts = [...(how.isCreated ? [] : [created]), ...began];
     if (facts.length > 0) this.#journal.append(...facts);
+    if (host.name !== record.host) amendSpec(this.#home, session, moved);
     if (id !== null) amendSpec(this.#home, session, { conversation: id });
     await this.#start(run, { host, directory, title: titleOf(record) });
     return conversation;
@@ -311,7 +321,8 @@ export class Sessions {
 
   #readyToStart(record: SessionRecord, { run, known, fresh = false }: { run: RunId; known: string | null; fresh?: boolean }) {
     try {
-      const host = this.#host(record.host);
+      // What was adopted ran where it was; its next run is ours.
+      const host = this.#host(record.host === "foreign" ? this.#usualHost : record.host);
       const { spec, env } = readSessionFiles(this.#home, record.id);
       const profile = this.#profiles.find(record.agent);
       // Who begins anew says what is to be done next; what was done once is not done again by itself.
@@ -327,10 +338,11 @@ export class Sessions {
     }
   }
 
-  async #start(run: RunId, how: { host: Host; directory: string; title: string }): Promise<void> {
+  async #start(run: RunId, how: { host: Host; directory: string; title: string; columns?: number; rows?: number }): Promise<void> {
+    const { host, directory, title, ...size } = { ...DEFAULT_SIZE, ...how };
     try {
-      new Times(how.directory).append({ at: Date.now(), offset: 0, size: DEFAULT_SIZE });
-      await this.#lifecycle.starting(run, () => how.host.start({ ...run, ...how, ...DEFAULT_SIZE }));
+      new Times(directory).append({ at: Date.now(), offset: 0, size });
+      await this.#lifecycle.starting(run, () => host.start({ ...run, directory, title, ...size }));
       this.limits.begin();
     } catch (error) {
       const endedAt = new Date().toISOString();
@@ -378,6 +390,7 @@ export class Sessions {
       root: { pid: record.pid ?? 0, start: record.pidStart ?? "" },
       marker: runMarker(run),
       keepers: this.#keepers(),
+      treeOnly: record.host === "foreign",
       graceMs: options.graceMs,
       hangUp: isInteractiveShell(record.command),
     });
@@ -428,7 +441,7 @@ export class Sessions {
     const record = this.#queries.resolve(ref);
     const name = checkName(options.name);
     if (name === record.name) return this.#view(record);
-    if (this.#isTaken(name)) throw nameTaken(name);
+    if (this.isTaken(name)) throw nameTaken(name);
     this.#journal.append({ type: "session.renamed", actor: options.actor, session: record.id, data: { from: record.name, name } });
     amendSpec(this.#home, record.id, { name });
     // Only what somebody who is attached reads at the bottom of the screen: not worth failing a rename that has happened.
@@ -650,7 +663,7 @@ export class Sessions {
   }
 
   /** An id is taken too: a name wins over it, and a session called like another's id would be stopped in its place. */
-  #isTaken(name: string): boolean {
+  isTaken(name: string): boolean {
     return this.#queries.byName(name) !== undefined || this.#queries.get(name as SessionId) !== undefined;
   }
 
@@ -666,6 +679,10 @@ export class Sessions {
     const host = this.#hosts.get(name);
     if (!host) throw this.#missingHost(name);
     return host;
+  }
+
+  get #usualHost(): HostName {
+    return this.#hosts.has("tmux") ? "tmux" : "native";
   }
 
   #keepers(): number[] {

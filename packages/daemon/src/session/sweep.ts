@@ -8,7 +8,7 @@ import type { SessionQueries } from "../projection/session-queries.ts";
 import { isSessionId } from "./rebuild.ts";
 
 /** All that a start writes before the journal knows of it, also half written; paths in the session's directory. */
-const BEFORE_START = /^(spec\.json|env|runs\/\d+\/(?:launch|token|mcp|hooks\/[^/]+))(\.\d+\.\d+\.tmp)?$/;
+const BEFORE_START = /^(spec\.json|env|runs\/\d+\/(?:launch|token|foreign\.json|mcp|hooks\/[^/]+))(\.\d+\.\d+\.tmp)?$/;
 
 /** What we did not make stays, whatever it is: a person's own directory, or a session that a lost journal may still get back. */
 export function sweepSessions(home: Home, { journal, queries }: { journal: Journal; queries: SessionQueries }): void {

@@ -10,7 +10,8 @@ export function usageOf(records: readonly SessionRecord[], keepers: readonly num
   for (const record of records) {
     if (hasEnded(record.status)) continue;
     const root = { pid: record.pid ?? 0, start: record.pidStart ?? "" };
-    const members = membersOf(scan, { root, marker: runMarker({ session: record.id, run: record.run }) });
+    const marker = runMarker({ session: record.id, run: record.run });
+    const members = membersOf(scan, { root, marker, treeOnly: record.host === "foreign" });
     const sum = (of: (member: (typeof members)[number]) => number) => members.reduce((total, member) => total + of(member), 0);
     usage.set(record.id, {
       cpuMs: sum((member) => member.cpuMs),

@@ -98,6 +98,7 @@ export const claude: Profile = {
   stateFile: {
     path: ({ pid, env }) => `${env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`}/sessions/${pid}.json`,
     since: "statusUpdatedAt",
+    conversation: "sessionId",
     says: "status",
     rules: [
       { when: { status: /^waiting$/, waitingFor: /permission/ }, turn: "working", waits: "approval" },

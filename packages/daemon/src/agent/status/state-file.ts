@@ -7,6 +7,8 @@ export interface StateFile {
   path(run: { pid: number; env: Readonly<Record<string, string>> }): string;
   /** Where it says since when, in milliseconds since 1970. */
   since: string;
+  /** Where it says the agent's own id of the conversation. */
+  conversation?: string;
   /** Where its text is, in `explain`. */
   says: string;
   rules: readonly FieldRule[];

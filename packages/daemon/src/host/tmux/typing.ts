@@ -25,8 +25,12 @@ function unlessDead(run: RunId, command: string): string {
 }
 
 export function pressCommand(run: RunId, keys: readonly Key[]): string {
-  const names = keys.map((key) => quote(key.base === "Tab" && key.shift ? "BTab" : key.name));
+  const names = keys.map((key) => quote(keyName(key)));
   return unlessDead(run, `send-keys -t ${target(run)} -- ${names.join(" ")}`);
+}
+
+export function keyName(key: Key): string {
+  return key.base === "Tab" && key.shift ? "BTab" : key.name;
 }
 
 /** tmux pins a window that was resized by hand; it is to follow its terminals again. */
@@ -34,10 +38,12 @@ export function resizeCommands(run: RunId, size: { columns: number; rows: number
   return [`resize-window -t ${target(run)} -x ${size.columns} -y ${size.rows}`, `set-option -wu -t ${target(run)} window-size`];
 }
 
+export const SCREEN_FACTS =
+  "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{alternate_on} #{keypad_cursor_flag} #{pane_title}";
+
 export function screenCommands(run: RunId): string[] {
-  const facts = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{alternate_on} #{keypad_cursor_flag} #{pane_title}";
   return [
-    `display-message -p -t ${target(run)} ${quote(facts)}`,
+    `display-message -p -t ${target(run)} ${quote(SCREEN_FACTS)}`,
     `capture-pane -p -t ${target(run)}`,
     `capture-pane -p -e -t ${target(run)}`,
   ];

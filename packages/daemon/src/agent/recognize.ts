@@ -1,0 +1,39 @@
+/** Which agent a program is that somebody started themselves, by the words it was started with. */
+import { basename } from "node:path";
+import type { Profile } from "./profile.ts";
+
+/** Programs that run another, which is their first word that is no flag. */
+const INTERPRETERS = /^(node|nodejs|bun|deno|python[\d.]*|ruby|perl|sh|bash|dash|zsh)$/;
+
+/** The demo and a shell are not what somebody wants to have adopted; a profile whose program is an interpreter names no agent. */
+export function recognize(words: readonly string[], profiles: readonly Profile[]): Profile | undefined {
+  const names = programNames(words);
+  return profiles.find(({ command, kind }) => {
+    const own = kind === "terminal" && typeof command !== "function" ? basename(command[0] ?? "") : "";
+    return own !== "" && !INTERPRETERS.test(own) && names.includes(own);
+  });
+}
+
+/** The program itself, and the script where it is an interpreter: a shell names a script as it was typed, with or without its ending. */
+function programNames([program = "", ...args]: readonly string[]): string[] {
+  // A login shell begins with a dash; some programs write blanks behind their name.
+  const name = basename(program.replace(/^-/, "").split(" ")[0] ?? "");
+  if (!INTERPRETERS.test(name)) return [name];
+  const script = args.find((word) => word !== "" && !word.startsWith("-"));
+  return script === undefined ? [] : [basename(script).replace(/\.(?:[cm]?js|py|sh|pl|rb)$/, "")];
+}
+
+/** The id of the conversation in the words of an agent that was started with one. */
+export function conversationIn(words: readonly string[], profile: Profile): string | null {
+  const { begin, resume } = profile.conversation ?? {};
+  for (const [flag, value] of [begin, resume].map((template) => template ?? [])) {
+    if (flag === undefined || value !== "{id}") continue;
+    const at = words.indexOf(flag, 1);
+    const found = at > 0 ? words[at + 1] : words.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1);
+    if (found !== undefined && ID.test(found)) return found;
+  }
+  return null;
+}
+
+/** Long enough not to be a name that somebody gave something else. */
+const ID = /^[\w.-]{8,200}$/;

@@ -1,0 +1,372 @@
+/**
+ * Agents that somebody started themselves and that were adopted where they are: in a pane of their own tmux server, or on a terminal that
+ * nobody but them can reach. Holdfast is a guest there. It reads the pane's screen, types into it, and records it through the pane's
+ * pipe if that is free; it sets no option and no hook, and takes its pipe away when it goes.
+ *
+ * Of the port's promises these are kept in another way:
+ * - `start` starts nothing: it begins to listen to what runs. Recording is complete from then on, and a hole at offset 0 says so.
+ * - Nobody writes `exit.json` for a program that is not ours: `list` tells that it has ended, and how where tmux knows it.
+ * - A pane that has a pipe of its user's is not recorded until that ends: `list` says so, and `reopenRecording` tries.
+ * - `resize`, `switchClient` and `handOver` would change what is the user's, and do nothing; nor is anything taken from or shown on a
+ *   terminal of theirs: who is there is known, who of them may type is their own tmux's affair.
+ * Which runs there are is in `adopted/`, a file for each; an end is noticed by one timer for all of them, which looks at no more than their
+ * processes.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { HoldfastError, type Screen } from "@holdfast/contract";
+import {
+  appendGap,
+  type Home,
+  isMissing,
+  isSameProcess,
+  msSince,
+  readGaps,
+  runDirectory,
+  segmentPrefix,
+  startStamp,
+  writeFileAtomic,
+} from "@holdfast/platform";
+import {
+  type AttachWays,
+  type Host,
+  type HostClient,
+  type LiveRun,
+  parseRunMarker,
+  programEnded,
+  type RecorderEnd,
+  type RunId,
+  runMarker,
+  type StartRequest,
+  type Typed,
+} from "../../host.ts";
+import type { Key } from "../../keys.ts";
+import { type Pane, type PaneState, type Place, readPlace } from "../../place.ts";
+import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "../drain.ts";
+import { PasteMarks } from "../paste-marks.ts";
+import { DEAD, parseScreen } from "../typing.ts";
+import {
+  CLIENTS,
+  PANES,
+  parsePaneClients,
+  parsePanes,
+  pressCommand,
+  recordCommand,
+  screenCommand,
+  screenReplies,
+  writeCommand,
+} from "./commands.ts";
+import type { ForeignTmux } from "./tmux.ts";
+
+/** How late an end may be told. Where a look at a process costs a process, the sweep is enough. */
+const LOOK_MS = 1000;
+/** A recorder on a machine that is overloaded says its pid this late. */
+const RECORDER_MS = 5000;
+const NOT_KNOWN: Typed = { waiting: null };
+
+interface Kept extends RunId {
+  directory: string;
+  place: Place;
+}
+
+export class ForeignHost implements Host {
+  readonly name = "foreign";
+  readonly #home: Home;
+  readonly #directory: string;
+  readonly #tmux: ForeignTmux | undefined;
+  readonly #pasteMarks = new PasteMarks();
+  readonly #listeners: (() => void)[] = [];
+  /** Ends that were told. */
+  readonly #told = new Set<string>();
+  readonly #sizes = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #pastes = 0;
+
+  constructor({ home, tmux }: { home: Home; tmux: ForeignTmux | undefined }) {
+    this.#home = home;
+    this.#directory = join(home.path, "adopted");
+    this.#tmux = tmux;
+  }
+
+  async start(request: StartRequest): Promise<{ pid: number; since?: number }> {
+    const place = readPlace(request.directory);
+    if (!place || !runs(place)) throw new HoldfastError("not_adoptable", "it ended while it was being adopted");
+    const { pid, start } = place.process;
+    if (place.pastes) writeFileAtomic(join(request.directory, "paste-marks"), "on\n");
+    const age = msSince(startStamp(start));
+    const since = age === undefined || age < 0 ? undefined : Date.now() - age;
+    if (readGaps(request.directory).length === 0) {
+      const why = place.pane ? "it was adopted while it ran" : "its terminal cannot be reached";
+      appendGap(request.directory, { offset: 0, bytes: null, why, at: since === undefined ? null : Math.round(since) });
+    }
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    writeFileAtomic(join(this.#directory, runMarker(request)), "");
+    try {
+      if (place.pane) await this.#record(place.pane, { directory: request.directory, prefix: segmentPrefix(0) });
+    } catch (error) {
+      rmSync(join(this.#directory, runMarker(request)), { force: true });
+      throw error;
+    }
+    this.#watch();
+    return { pid, ...(since === undefined ? {} : { since }) };
+  }
+
+  async list(): Promise<LiveRun[]> {
+    this.#watch();
+    const kept = this.#kept();
+    const panes = await this.#panes(kept);
+    return kept.map(({ session, run, directory, place }) => {
+      const state = place.pane ? panes.get(keyOf(place.pane)) : undefined;
+      const live = { session, run, pid: place.process.pid };
+      if (!runs(place)) {
+        const exit = state?.dead && state.pid === place.process.pid ? state.exit : null;
+        return { ...live, dead: true, exit: exit ?? { code: null, signal: null }, recording: false };
+      }
+      if (state) this.#noteSize({ session, run, directory }, state);
+      // Of a server that does not answer now, nothing is known to be missing.
+      const recording = state ? state.piped && recorderOf(directory) !== undefined : place.pane !== null;
+      return { ...live, dead: false, exit: null, recording };
+    });
+  }
+
+  /** The pane stays as it was before us. */
+  async remove(run: RunId): Promise<void> {
+    const directory = runDirectory(this.#home, run.session, run.run);
+    const place = readPlace(directory);
+    const recorder = recorderOf(directory);
+    this.#pasteMarks.forget(directory);
+    if (place?.pane && recorder) {
+      const { pane } = place;
+      await drained(directory, async () => (await this.#state(pane))?.piped ?? false);
+      if (recorderOf(directory)) await this.#tmux?.ask(pane.socket, ["pipe-pane", "-t", pane.id]);
+      await recorderGone(recorder);
+    }
+    rmSync(join(this.#directory, runMarker(run)), { force: true });
+    this.#told.delete(runMarker(run));
+    this.#sizes.delete(runMarker(run));
+  }
+
+  async retitle(): Promise<void> {}
+
+  /** Their own client on their own session; who may type sees the agent's window at once, who only looks turns no page for others. */
+  async attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays> {
+    const { tmux, pane } = this.#reached(run);
+    const target = options.readOnly ? "#{session_id}" : "#{session_id}:#{window_id}.#{pane_id}";
+    const [found = ""] = await tmux.told(pane.socket, ["display-message", "-p", "-t", pane.id, target]);
+    const flags = options.readOnly ? ["-f", "read-only,ignore-size"] : [];
+    return { command: [tmux.program, "-u", "-S", pane.socket, "attach-session", ...flags, "-t", found], socket: null };
+  }
+
+  async switchClient(): Promise<boolean> {
+    return false;
+  }
+
+  async handOver(): Promise<boolean> {
+    return false;
+  }
+
+  async clients(): Promise<HostClient[]> {
+    const kept = this.#kept().filter(({ place }) => place.pane !== null && runs(place));
+    if (kept.length === 0) return [];
+    const panes = await this.#panes(kept);
+    const found: HostClient[] = [];
+    for (const [socket, runs] of Map.groupBy(kept, ({ place }) => place.pane?.socket ?? "")) {
+      const answer = await this.#tmux?.ask(socket, CLIENTS);
+      const clients = answer && "lines" in answer ? parsePaneClients(answer.lines) : [];
+      for (const { session, run, place } of runs) {
+        const state = place.pane ? panes.get(keyOf(place.pane)) : undefined;
+        const there = clients.filter(({ sessionId }) => state?.shown && state.sessionId === sessionId);
+        found.push(...there.map(({ sessionId: _, ...client }) => ({ session, run, ...client })));
+      }
+    }
+    return found;
+  }
+
+  /** There is nobody who would tell: it is asked for. */
+  onClients(): void {}
+
+  async setPart(): Promise<void> {}
+
+  async tell(): Promise<void> {}
+
+  async showPeople(): Promise<void> {}
+
+  async detach(run: RunId): Promise<number> {
+    const { tmux, pane } = this.#reached(run);
+    const clients = (await this.clients()).filter((client) => runMarker(client) === runMarker(run));
+    for (const { key } of clients) await tmux.ask(pane.socket, ["detach-client", "-t", key]);
+    return clients.length;
+  }
+
+  async write(run: RunId, bytes: Uint8Array, { paste }: { paste: boolean }): Promise<Typed> {
+    const { tmux, pane } = this.#takesKeys(run);
+    const buffer = `holdfast-${runMarker(run)}-${++this.#pastes}`;
+    const said = await tmux.told(pane.socket, writeCommand(pane.id, { buffer, paste }), bytes);
+    if (said.includes(DEAD)) throw programEnded();
+    return NOT_KNOWN;
+  }
+
+  async press(run: RunId, keys: readonly Key[]): Promise<Typed> {
+    const { tmux, pane } = this.#takesKeys(run);
+    if ((await tmux.told(pane.socket, pressCommand(pane.id, keys))).includes(DEAD)) throw programEnded();
+    return NOT_KNOWN;
+  }
+
+  async resize(): Promise<void> {
+    throw new HoldfastError("not_in_reach", "the size of a window of somebody's own tmux is not changed", {
+      hint: "attach, and resize it",
+    });
+  }
+
+  async screen(run: RunId): Promise<Screen> {
+    const { tmux, pane, directory } = this.#reached(run);
+    const lines = await tmux.told(pane.socket, screenCommand(pane.id));
+    return parseScreen(screenReplies(lines), { bracketedPaste: this.#pasteMarks.asked(directory) });
+  }
+
+  /** With its pane it ends as it should; before that, somebody gave the pane another pipe or ended it. */
+  async recorderEnd(run: RunId): Promise<RecorderEnd | undefined> {
+    const directory = runDirectory(this.#home, run.session, run.run);
+    if (!recorderDied(directory)) return undefined;
+    const place = readPlace(directory);
+    return recorderSaid(directory) ?? (place && runs(place) ? { why: "the pane's pipe was taken away", at: null } : undefined);
+  }
+
+  async reopenRecording(run: RunId, prefix: string): Promise<boolean> {
+    const directory = runDirectory(this.#home, run.session, run.run);
+    const place = readPlace(directory);
+    return place?.pane ? this.#record(place.pane, { directory, prefix }) : false;
+  }
+
+  rememberFrom(run: RunId, paths: readonly string[]): void {
+    this.#pasteMarks.remember(runDirectory(this.#home, run.session, run.run), paths);
+  }
+
+  /** The servers of others; whatever an agent's processes are, these are not among them. */
+  keeperPids(): number[] {
+    return [...new Set(this.#kept().flatMap(({ place }) => (place.pane ? [place.pane.server.pid] : [])))];
+  }
+
+  onLost(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** What is not ours goes on. */
+  async shutdown(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Whether the pane is recorded now; not when it has a pipe of somebody else's. */
+  async #record(pane: Pane, { directory, prefix }: { directory: string; prefix: string }): Promise<boolean> {
+    const before = await this.#state(pane);
+    if (!before || before.piped) return false;
+    forgetRecorder(directory);
+    await this.#tmux?.told(pane.socket, recordCommand(pane.id, { directory, prefix }));
+    const deadline = performance.now() + RECORDER_MS;
+    while (!recorderOf(directory) && performance.now() < deadline) await delay(5);
+    return recorderOf(directory) !== undefined;
+  }
+
+  /** For the times of the recording; as the hook of our own server writes it. */
+  #noteSize(run: RunId & { directory: string }, { columns, rows }: PaneState): void {
+    const size = `${columns} ${rows}\n`;
+    if (this.#sizes.get(runMarker(run)) === size) return;
+    this.#sizes.set(runMarker(run), size);
+    writeFileAtomic(join(run.directory, "size"), size);
+  }
+
+  #kept(): Kept[] {
+    let names: string[];
+    try {
+      names = readdirSync(this.#directory);
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+    return names.flatMap((name) => {
+      const run = parseRunMarker(name);
+      if (!run) return [];
+      const directory = runDirectory(this.#home, run.session, run.run);
+      const place = readPlace(directory);
+      return place ? [{ ...run, directory, place }] : [];
+    });
+  }
+
+  /** One question for each server. */
+  async #panes(kept: readonly Kept[]): Promise<Map<string, PaneState>> {
+    const sockets = new Set(kept.flatMap(({ place }) => (place.pane ? [place.pane.socket] : [])));
+    const panes = new Map<string, PaneState>();
+    for (const socket of sockets) {
+      const answer = await this.#tmux?.ask(socket, PANES);
+      if (!answer || "gone" in answer) continue;
+      // A window can be in several sessions: the one that shows it counts.
+      for (const state of parsePanes(answer.lines)) {
+        const key = keyOf({ socket, id: state.id });
+        if (state.shown || !panes.has(key)) panes.set(key, state);
+      }
+    }
+    return panes;
+  }
+
+  async #state(pane: Pane): Promise<PaneState | undefined> {
+    const answer = await this.#tmux?.ask(pane.socket, PANES);
+    return answer && "lines" in answer ? parsePanes(answer.lines).find(({ id }) => id === pane.id) : undefined;
+  }
+
+  #reached(run: RunId): { tmux: ForeignTmux; pane: Pane; place: Place; directory: string } {
+    const directory = runDirectory(this.#home, run.session, run.run);
+    const place = readPlace(directory);
+    if (this.#tmux && place?.pane) return { tmux: this.#tmux, pane: place.pane, place, directory };
+    throw new HoldfastError("not_in_reach", "it runs on a terminal that only its user can reach", {
+      hint: "go on with its conversation once it has ended: holdfast resume NAME",
+    });
+  }
+
+  /** What an agent that has ended or sleeps would be told, the shell below it would run. */
+  #takesKeys(run: RunId): { tmux: ForeignTmux; pane: Pane } {
+    const reached = this.#reached(run);
+    if (!runs(reached.place)) throw programEnded();
+    if (!isSuspended(reached.place.process.pid)) return reached;
+    throw new HoldfastError("not_in_reach", "it is suspended: what is typed now would go to the shell it was started from", {
+      hint: "attach, and bring it back with fg: holdfast attach NAME",
+    });
+  }
+
+  #watch(): void {
+    if (process.platform !== "linux") return;
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  #look(): void {
+    const kept = this.#kept();
+    if (kept.length === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    const ended = kept.filter((each) => !runs(each.place) && !this.#told.has(runMarker(each)));
+    for (const each of ended) this.#told.add(runMarker(each));
+    if (ended.length > 0) for (const listener of this.#listeners) listener();
+  }
+}
+
+function runs({ process }: Place): boolean {
+  return isSameProcess(process.pid, process.start);
+}
+
+function keyOf({ socket, id }: Pick<Pane, "socket" | "id">): string {
+  return `${socket} ${id}`;
+}
+
+/** By Ctrl+Z; where that cannot be read, it is not known to be. */
+function isSuspended(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3) === "T";
+  } catch {
+    return false;
+  }
+}

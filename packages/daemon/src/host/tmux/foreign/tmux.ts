@@ -1,0 +1,48 @@
+/**
+ * Commands on tmux servers that are not ours, one process for each: a control client would be one more terminal on the user's session,
+ * which their hooks and options could see. Nothing here ever starts a server.
+ */
+import { execFile } from "node:child_process";
+import { HoldfastError } from "@holdfast/contract";
+
+/** A server that is silent for this long is busy or stopped; what was asked is not known. */
+const ANSWER_MS = 5000;
+
+export type Answer = { lines: string[] } | { gone: true; said: string };
+
+export class ForeignTmux {
+  readonly program: string;
+  readonly #env: Record<string, string>;
+
+  constructor({ program, env }: { program: string; env: Record<string, string> }) {
+    this.program = program;
+    this.#env = env;
+  }
+
+  /** `gone`: there is no such server, or no such pane on it. */
+  ask(socket: string, words: readonly string[], input?: Uint8Array): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const options = { env: this.#env, cwd: "/", timeout: ANSWER_MS, maxBuffer: 1 << 26 };
+      const child = execFile(this.program, ["-u", "-S", socket, ...words], options, (error, stdout, stderr) => {
+        if (!error) return resolve({ lines: stdout === "" ? [] : stdout.replace(/\n$/, "").split("\n") });
+        const said = stderr.trim() || error.message;
+        if (GONE.test(said)) return resolve({ gone: true, said });
+        const why = error.killed ? "it does not answer" : said;
+        reject(new HoldfastError("host_failed", `the tmux server at ${socket}: ${why}`, { hint: "try again", cause: error }));
+      });
+      // One that cannot be reached does not read.
+      child.stdin?.on("error", () => {}).end(input);
+    });
+  }
+
+  /** What must be there. */
+  async told(socket: string, words: readonly string[], input?: Uint8Array): Promise<string[]> {
+    const answer = await this.ask(socket, words, input);
+    if ("lines" in answer) return answer.lines;
+    throw new HoldfastError("not_in_reach", `the pane is not there any more (${answer.said})`, {
+      hint: "see what is known of it: holdfast show NAME",
+    });
+  }
+}
+
+const GONE = /no server running|error connecting|server exited|lost server|can't find (?:pane|session|window)|no such/i;

@@ -1,0 +1,355 @@
+/**
+ * Agents that were started outside of Holdfast become sessions where they are (host/foreign). Found by their program: in panes of the
+ * user's own tmux servers, or anywhere else. What cannot be taken over is said, not guessed. (What runs under this home without a
+ * record is an orphan; see orphans.ts.)
+ *
+ * Nothing is done to the agent before the journal knows of it: a daemon that dies leaves files of a session that never was, which the next
+ * one sweeps; or a session that is starting, which it finds running.
+ */
+import { mkdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type Adoptable,
+  type AdoptReply,
+  type AdoptRequest,
+  checkName,
+  HoldfastError,
+  newSessionId,
+  type Principal,
+} from "@holdfast/contract";
+import {
+  allProcesses,
+  argumentsOf,
+  environmentOf,
+  environmentValues,
+  type Home,
+  inspect,
+  type ProcessInfo,
+  readJsonFile,
+  runDirectory,
+} from "@holdfast/platform";
+import { textAt } from "../agent/hooks/hook-rules.ts";
+import { commandOf, type Profile } from "../agent/profile.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
+import { conversationIn, recognize } from "../agent/recognize.ts";
+import { type ForeignPanes, type FoundPane, type PaneState, writePlace } from "../host/place.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import { runEnvironment } from "./launch-file.ts";
+import { nameTaken } from "./prepare.ts";
+import { readableName } from "./readable-name.ts";
+import { type Spec, writeSessionFiles } from "./run-files.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** What is to be adopted: a process, and the pane it is in. */
+interface Found {
+  info: ProcessInfo;
+  words: string[];
+  profile: Profile;
+  pane: FoundPane | null;
+}
+
+type Processes = ReadonlyMap<number, ProcessInfo>;
+
+export class Adopting {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #sessions: Sessions;
+  readonly #profiles: Profiles;
+  readonly #panes: ForeignPanes;
+  readonly #programs: string;
+
+  constructor(options: {
+    home: Home;
+    journal: Journal;
+    queries: SessionQueries;
+    sessions: Sessions;
+    profiles: Profiles;
+    panes: ForeignPanes;
+    programs: string;
+  }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#sessions = options.sessions;
+    this.#profiles = options.profiles;
+    this.#panes = options.panes;
+    this.#programs = options.programs;
+  }
+
+  /** Agents of this user that are no sessions; the topmost process of each. */
+  async list(): Promise<Adoptable[]> {
+    const processes = allProcesses();
+    const panes = await this.#panes.reachable();
+    const agents = [...processes.values()].flatMap((info) => this.#asAgent(info) ?? []);
+    const pids = new Set(agents.map(({ info }) => info.pid));
+    const own = environmentValues("HOLDFAST_RUN", pids);
+    const adopted = this.#adoptedPids();
+    return agents
+      .filter(({ info }) => !own.has(info.pid) && !adopted.has(info.pid) && !ancestorsOf(info, processes).some(({ pid }) => pids.has(pid)))
+      .map(({ info, words, profile }) => {
+        const pane = paneOf(info, { panes, processes });
+        return {
+          pid: info.pid,
+          agent: profile.name,
+          command: words.join(" "),
+          cwd: directoryOf(info.pid) ?? null,
+          socket: pane?.socket ?? null,
+          target: pane ? `${pane.session}:${pane.window}.${pane.index}` : null,
+          pane: pane?.id ?? null,
+        };
+      });
+  }
+
+  async adopt(request: AdoptRequest, actor: Principal): Promise<AdoptReply> {
+    if ((request.tmux === undefined) === (request.pid === undefined)) {
+      throw new HoldfastError("usage", "say a pane or a process, one of the two", { hint: "see what there is: holdfast adopt --list" });
+    }
+    const name = this.#nameFor(request.name);
+    const found = request.tmux ? await this.#inTmux(request.tmux, request.agent) : await this.#byPid(request.pid ?? 0, request.agent);
+    this.#refuseOwn(found);
+    const { session, missing } = this.#prepared(found, { ...request, name, actor });
+    await this.#sessions.startAdopted(session, found.pane && { columns: found.pane.columns, rows: found.pane.rows });
+    return { session: this.#sessions.get(session), missing };
+  }
+
+  async #inTmux({ socket, target }: { socket: string; target: string }, agent: string | undefined): Promise<Found> {
+    const panes = await this.#panes.at(socket);
+    const fitting = panesFor(panes, target);
+    if (fitting.length === 0) {
+      throw new HoldfastError("not_adoptable", `there is no pane ${JSON.stringify(target)} on the tmux server at ${socket}`, {
+        hint: "see what there is: holdfast adopt --list",
+        candidates: [...new Set(panes.map(({ session }) => session))],
+      });
+    }
+    const processes = allProcesses();
+    const agents = fitting.flatMap((pane) => {
+      const found = this.#agentIn(pane, { processes, agent });
+      return found ? [found] : [];
+    });
+    const [first, ...others] = agents;
+    if (first && others.length === 0) return first;
+    if (first) {
+      throw new HoldfastError("not_adoptable", `there are ${agents.length} agents in ${target}`, {
+        hint: "say which pane: SESSION:WINDOW.PANE",
+        candidates: agents.map(({ pane }) => `${pane?.session}:${pane?.window}.${pane?.index}`),
+      });
+    }
+    throw new HoldfastError("not_adoptable", `no agent that Holdfast knows runs in ${target}`, {
+      hint: "say which it is with --agent NAME (holdfast agents lists them), or --agent shell for the pane's own shell",
+    });
+  }
+
+  /** The topmost process of the pane that is an agent; the pane's first process where somebody says that it is one. */
+  #agentIn(pane: FoundPane, { processes, agent }: { processes: Processes; agent: string | undefined }): Found | undefined {
+    const first = processes.get(pane.pid);
+    if (!first || pane.dead) return undefined;
+    const below = [first, ...descendantsOf(first.pid, processes)];
+    const known = below.flatMap((info) => this.#asAgent(info) ?? []).find(({ profile }) => agent === undefined || profile.name === agent);
+    if (known) return { ...known, pane };
+    if (agent === undefined) return undefined;
+    // Somebody says that it is one: what was typed into the shell, else the shell itself.
+    const info = agent === "shell" ? first : (below[1] ?? first);
+    return { info, words: wordsOf(info.pid), profile: this.#profiles.get(agent), pane };
+  }
+
+  async #byPid(pid: number, agent: string | undefined): Promise<Found> {
+    const info = inspect(pid);
+    if (!info || info.zombie) throw new HoldfastError("not_adoptable", `there is no process ${pid}`, { hint: "holdfast adopt --list" });
+    const processes = allProcesses();
+    const known = agent === undefined ? this.#asAgent(info) : { info, words: wordsOf(pid), profile: this.#profiles.get(agent) };
+    if (!known) {
+      throw new HoldfastError("not_adoptable", `process ${pid} (${info.name}) is no agent that Holdfast knows`, {
+        hint: "say which it is with --agent NAME (holdfast agents lists them)",
+      });
+    }
+    return { ...known, pane: paneOf(info, { panes: await this.#panes.reachable(), processes }) ?? null };
+  }
+
+  /** What is a session, or part of one, is not adopted a second time. */
+  #refuseOwn({ info, pane }: Found): void {
+    const taken = this.#queries.live().find(({ pid, pidStart }) => pid === info.pid && pidStart === info.start);
+    if (taken) {
+      throw new HoldfastError("not_adoptable", `it is a session already: ${taken.name}`, { hint: `holdfast attach ${taken.name}` });
+    }
+    const marker = environmentValues("HOLDFAST_RUN", [info.pid]).get(info.pid);
+    if (marker !== undefined || pane?.socket === this.#home.tmuxSocket) {
+      throw new HoldfastError("not_adoptable", `process ${info.pid} was started by a session of Holdfast, and belongs to it`, {
+        hint: "see what runs without a record: holdfast orphans",
+      });
+    }
+  }
+
+  /** Files and the record; undone when the record cannot be written. */
+  #prepared({ info, words, profile, pane }: Found, request: AdoptRequest & { name: string; actor: Principal }) {
+    const id = newSessionId();
+    const directory = runDirectory(this.#home, id, 1);
+    const all = environmentOf(info.pid);
+    const env = runEnvironment(all ?? {});
+    const cwd = directoryOf(info.pid) ?? env.HOME ?? "/";
+    const conversation = request.conversation ?? conversationIn(words, profile) ?? conversationInState(profile, { pid: info.pid, env });
+    const isAgent = profile.kind === "terminal";
+    const program = isAgent ? commandOf(profile, { env, node: process.execPath, programs: this.#programs }) : words;
+    const { name, actor, role = null, objective = null } = request;
+    const spec: Spec = {
+      v: 1,
+      id,
+      name,
+      kind: profile.kind,
+      agent: profile.name,
+      role,
+      objective,
+      host: "foreign",
+      cwd,
+      command: words,
+      umask: umaskOf(info.pid),
+      owner: actor,
+      createdAt: new Date().toISOString(),
+      restart: "never",
+      memoryLimitBytes: null,
+      parent: null,
+      // What it was told at its start is in its conversation, and its other arguments are the user's own.
+      asked: { program, args: [], prompt: null, context: false },
+      conversation,
+    };
+    const at = pane && { socket: pane.socket, id: pane.id, pid: pane.pid, server: pane.server };
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      writeSessionFiles(this.#home, spec, env);
+      writePlace(directory, { v: 1, process: { pid: info.pid, start: info.start }, pane: at, pastes: isAgent });
+      const { kind, agent, host, command } = spec;
+      const adopted = { pid: info.pid, socket: at?.socket ?? null, pane: at?.id ?? null };
+      const data = {
+        name,
+        kind,
+        agent,
+        role,
+        objective,
+        host,
+        cwd,
+        command,
+        restart: "never" as const,
+        memoryLimitBytes: null,
+        parent: null,
+      };
+      this.#journal.append({
+        type: "session.created",
+        actor,
+        session: id,
+        data: { ...data, ...(conversation === null ? {} : { conversation }), adopted },
+      });
+    } catch (error) {
+      rmSync(join(this.#home.sessions, id), { recursive: true, force: true });
+      throw error;
+    }
+    return { session: id, missing: missingOf({ profile, pane, conversation, hasEnvironment: all !== undefined, words }) };
+  }
+
+  #nameFor(wanted: string | undefined): string {
+    const isTaken = (name: string) => this.#sessions.isTaken(name);
+    if (wanted === undefined) return readableName(isTaken);
+    const name = checkName(wanted);
+    if (isTaken(name)) throw nameTaken(name);
+    return name;
+  }
+
+  #asAgent(info: ProcessInfo): Omit<Found, "pane"> | undefined {
+    if (info.zombie) return undefined;
+    const words = wordsOf(info.pid);
+    const profile = recognize(words, this.#profiles.all);
+    return profile && { info, words, profile };
+  }
+
+  #adoptedPids(): Set<number> {
+    return new Set(this.#queries.live().flatMap(({ host, pid }) => (host === "foreign" && pid !== null ? [pid] : [])));
+  }
+}
+
+/** `%3`, or a session's name, with `.PANE` of its current window or `:WINDOW.PANE` behind it. */
+function panesFor<T extends PaneState>(panes: readonly T[], target: string): T[] {
+  if (target.startsWith("%")) return panes.filter(({ id }) => id === target).slice(0, 1);
+  const match = /^([^:.]+)(?::(\d+))?(?:\.(%?\d+))?$/.exec(target);
+  if (!match) return [];
+  const [, session, window, index] = match;
+  return panes.filter(
+    (pane) =>
+      pane.session === session &&
+      (window === undefined ? index === undefined || index.startsWith("%") || pane.shown : pane.window === window) &&
+      (index === undefined || pane.index === index || pane.id === index),
+  );
+}
+
+function missingOf(found: {
+  profile: Profile;
+  pane: PaneState | null;
+  conversation: string | null;
+  hasEnvironment: boolean;
+  words: readonly string[];
+}): string[] {
+  const { profile, pane } = found;
+  const isAgent = profile.kind === "terminal";
+  const takesUp = profile.conversation?.resume !== undefined;
+  const missing = [
+    !pane && "its terminal: only its user can reach it; it is known to run until it ends",
+    pane && "what it said before now: it is recorded from here on",
+    pane?.piped && "a recording: the pane has a pipe already; recording begins when that ends",
+    pane && profile.hooks && "its hooks: it was started without ours, so what it does is read from its screen",
+    pane && isAgent && !profile.screen && "what it does: Holdfast cannot read its screen",
+    isAgent &&
+      takesUp &&
+      found.conversation === null &&
+      "its conversation: which one it has is not known (adopt it with --conversation ID)",
+    isAgent && found.words.length > 1 && "its arguments: a next run (holdfast resume) starts without them",
+    !found.hasEnvironment && "its environment: a next run gets none of it",
+    "how it ends: a program that was not started by Holdfast does not tell its exit code",
+  ];
+  return missing.filter((each): each is string => typeof each === "string");
+}
+
+/** Claude Code says it in the file in which it keeps what it does. */
+function conversationInState(profile: Profile, run: { pid: number; env: Record<string, string> }): string | null {
+  const { stateFile } = profile;
+  return stateFile?.conversation === undefined ? null : (textAt(readJsonFile(stateFile.path(run)), stateFile.conversation) ?? null);
+}
+
+function paneOf<T extends PaneState>(
+  info: ProcessInfo,
+  { panes, processes }: { panes: readonly T[]; processes: Processes },
+): T | undefined {
+  const above = new Set([info.pid, ...ancestorsOf(info, processes).map(({ pid }) => pid)]);
+  return panes.find(({ pid, dead }) => !dead && above.has(pid));
+}
+
+function ancestorsOf(info: ProcessInfo, processes: Processes): ProcessInfo[] {
+  const above: ProcessInfo[] = [];
+  for (let at = processes.get(info.parent); at && !above.includes(at); at = processes.get(at.parent)) above.push(at);
+  return above;
+}
+
+/** Nearest first. */
+function descendantsOf(pid: number, processes: Processes): ProcessInfo[] {
+  const children = [...processes.values()].filter(({ parent, zombie }) => parent === pid && !zombie);
+  return [...children, ...children.flatMap((child) => descendantsOf(child.pid, processes))];
+}
+
+function wordsOf(pid: number): string[] {
+  const words = argumentsOf(pid);
+  return words.at(-1) === "" ? words.slice(0, -1) : words;
+}
+
+function directoryOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
+function umaskOf(pid: number): number {
+  try {
+    return Number.parseInt(/^Umask:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? "022", 8);
+  } catch {
+    return 0o022;
+  }
+}

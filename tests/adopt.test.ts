@@ -1,0 +1,205 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import type { Adoptable, AdoptReply, ErrorBody } from "@holdfast/contract";
+import { allProcesses } from "@holdfast/platform";
+import { expect, test } from "vitest";
+import { openTerminal } from "./attached.ts";
+import { eventually, TestHome } from "./home.ts";
+import { OwnTmux } from "./own-tmux.ts";
+
+test("an agent in a pane of the user's own tmux is watched, recorded from now on and typed into, and nothing of that tmux is changed", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux, "said before");
+  const before = tmux.state();
+
+  const { session, missing } = await home.json<AdoptReply>(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine"]);
+  expect(session).toMatchObject({ name: "mine", agent: "actor", host: "foreign", cwd: home.root, kind: "terminal", endedAt: null });
+  expect(allProcesses().get(session.pid ?? 0)?.name).toBe("actor");
+  expect(missing.join("\n")).toContain("what it said before now");
+  expect(Date.parse(session.startedAt ?? "")).toBeLessThanOrEqual(Date.parse(session.createdAt));
+
+  await home.ok(["send", "mine", "work on it", "--force"]);
+  await home.until("mine", ({ status }) => status === "working");
+  expect(tmux.screen()).toContain("work on it");
+  expect(await home.ok(["screen", "mine"])).toContain("work on it");
+  await home.ok(["keys", "mine", "r", "e", "a", "d", "y", "Enter"]);
+  await home.until("mine", ({ status }) => status === "idle");
+  tmux.type("may I rest?");
+  await home.until("mine", ({ attention }) => attention?.for === "approval");
+
+  const logs = await home.ok(["logs", "mine"]);
+  expect(readFileSync(session.outputPath ?? "", "utf8")).toMatch(/^work on it/);
+  expect(logs).toContain("not recorded: it was adopted while it ran");
+  expect(logs).not.toContain("said before");
+  using client = home.client();
+  const { events } = await client.call("listEvents", { query: { session: session.id, type: "recording.gap" } });
+  expect(events.map(({ data }) => data)).toMatchObject([{ run: 1, offset: 0, bytes: null, why: "it was adopted while it ran" }]);
+  expect(statSync(session.outputPath ?? "").mode & 0o077).toBe(0);
+  expect(tmux.state()).toBe(before);
+});
+
+test("the end of an adopted agent is noticed though its shell goes on, what is typed then reaches nobody, and its pane's pipe is free again", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux);
+  await adopt(home, tmux, "mine");
+  expect(tmux.run("list-panes", "-a", "-F", "#{pane_pipe}")).toBe("1\n");
+  await home.ok(["send", "mine", "bye", "--force"]);
+  const ended = await home.ended("mine");
+  expect(ended).toMatchObject({ status: "lost", cause: "exited", exit: { code: null, signal: null } });
+  expect(await home.ok(["show", "mine"])).toContain("how is not known, for it was not started by Holdfast");
+  const { code, stderr } = await home.cli(["keys", "mine", "x", "Enter"]);
+  expect({ code, stderr }).toMatchObject({ code: 6, stderr: expect.stringContaining("has ended") });
+  await eventually(() => tmux.run("list-panes", "-a", "-F", "#{pane_pipe}") === "0\n");
+  expect(tmux.screen()).toMatch(/\$ *$/m);
+  expect(await home.json<{ due: unknown[] }>(["restore", "ls"])).toMatchObject({ due: [] });
+  await home.ok(["rm", "mine"]);
+  expect(existsSync(path.join(home.path, "sessions", ended.id))).toBe(false);
+});
+
+test("a stop ends the adopted agent and what it started, and neither the user's shell nor their tmux; down --all leaves it alone", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  const shell = Number(tmux.run("list-panes", "-t", "work", "-F", "#{pane_pid}"));
+  await agentIn(tmux);
+  const session = await adopt(home, tmux, "mine");
+  expect(session.usage?.processes ?? 1).toBe(1);
+  expect((await home.json<{ stopped: unknown[] }>(["down", "--all"])).stopped).toEqual([]);
+  expect(allProcesses().has(session.pid ?? 0)).toBe(true);
+
+  const { killed } = await home.json<{ killed: { pid: number }[] }[]>(["stop", "mine"]).then(([first]) => first ?? { killed: [] });
+  expect(killed.map(({ pid }) => pid)).toEqual([session.pid]);
+  expect((await home.session("mine")).status).toBe("stopped");
+  expect(allProcesses().has(shell)).toBe(true);
+  tmux.type("echo still-$((40 + 2))");
+  await eventually(() => tmux.screen().includes("still-42"));
+});
+
+test("a daemon that is killed finds the adopted agent again, with what it said meanwhile", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux);
+  const before = await adopt(home, tmux, "mine");
+  await home.killDaemon();
+  tmux.type("work while nobody looks");
+  await eventually(() => tmux.screen().includes("work while nobody looks"));
+  const after = await home.until("mine", ({ status }) => status === "working");
+  expect(after).toMatchObject({ id: before.id, pid: before.pid, endedAt: null });
+  expect(await home.ok(["logs", "mine"])).toContain("work while nobody looks");
+  await home.killDaemon();
+  tmux.type("bye");
+  await eventually(() => !allProcesses().has(before.pid ?? 0));
+  expect(await home.ended("mine")).toMatchObject({ cause: "exited", exit: { code: null, signal: null } });
+});
+
+test("attach is the user's own tmux client on their own session, and who is there is known", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux);
+  await adopt(home, tmux, "mine");
+  using terminal = openTerminal(home);
+  terminal.line("holdfast attach mine");
+  await terminal.shows("[work]");
+  terminal.line("work by hand");
+  await home.until("mine", ({ status, attachments }) => status === "working" && attachments.length === 1);
+  expect(await home.ok(["detach", "mine"])).toBe("mine: 1 terminal detached\n");
+  await terminal.shows("[detached");
+  expect((await home.session("mine")).endedAt).toBeNull();
+});
+
+test("a pane that has a pipe of its user's keeps it, and is recorded once that ends", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  const theirs = path.join(home.root, "theirs");
+  tmux.run("pipe-pane", "-O", "-t", "work", `cat > '${theirs}'`);
+  await agentIn(tmux);
+  const { session, missing } = await home.json<AdoptReply>(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine"]);
+  expect(missing.join("\n")).toContain("the pane has a pipe already");
+  await home.ok(["send", "mine", "work for both", "--force"]);
+  await eventually(() => readFileSync(theirs, "utf8").includes("work for both"));
+  // Read from its screen though nothing is recorded.
+  await home.until("mine", ({ status }) => status === "working");
+  expect(existsSync(session.outputPath ?? "")).toBe(false);
+  tmux.run("pipe-pane", "-t", "work");
+  await eventually(() => tmux.run("list-panes", "-a", "-F", "#{pane_pipe}") === "1\n");
+  tmux.type("ready again");
+  await eventually(async () => (await home.ok(["logs", "mine"])).includes("ready again"));
+});
+
+test("an adopted agent that has ended goes on with its conversation as a run of Holdfast's own", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux, "--resume", "conversation-4711");
+  expect(await adopt(home, tmux, "mine")).toMatchObject({ conversation: "conversation-4711" });
+  tmux.type("bye");
+  await home.ended("mine");
+  expect(await home.ok(["resume", "mine"])).toContain("goes on with its conversation conversation-4711");
+  const next = await home.session("mine");
+  expect(next).toMatchObject({ runs: 2, host: "tmux", cwd: home.root });
+  await eventually(async () => (await home.ok(["logs", "mine"])).includes("ready --resume conversation-4711"));
+});
+
+test("an agent on a terminal that nobody else can reach is known until it ends, and then goes on with its conversation", async () => {
+  await using home = new TestHome();
+  using _tmux = new OwnTmux(home);
+  using terminal = openTerminal(home);
+  terminal.line("actor --resume conversation-4711");
+  await terminal.shows("ready --resume");
+  const found = (await home.json<Adoptable[]>(["adopt", "--list"])).find(({ command }) => command.includes(home.root));
+  const pid = found?.pid ?? 0;
+  expect(found).toMatchObject({ agent: "actor", socket: null, target: null, pane: null });
+  const { session, missing } = await home.json<AdoptReply>(["adopt", "--pid", String(pid), "--name", "far"]);
+  expect(session).toMatchObject({ host: "foreign", pid, status: "unknown", conversation: "conversation-4711" });
+  expect(missing.join("\n")).toContain("its terminal: only its user can reach it");
+  for (const words of [
+    ["screen", "far"],
+    ["keys", "far", "x"],
+    ["attach", "far", "--json"],
+  ]) {
+    const { code, stderr } = await home.cli(words);
+    expect({ code, stderr }, words.join(" ")).toMatchObject({ code: 6, stderr: expect.stringContaining("only its user can reach") });
+  }
+  expect((await home.cli(["resume", "far"])).stderr).toContain("far is running");
+  terminal.line("bye");
+  await home.ended("far");
+  expect(await home.ok(["resume", "far"])).toContain("goes on with its conversation conversation-4711");
+});
+
+test("candidates are listed with what adopts them, and what is a session already, or of one, is refused", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  expect(await refused(home, "--tmux", `${tmux.name}:work`)).toMatchObject({ code: "not_adoptable" });
+  expect(await refused(home, "--tmux", `${tmux.name}:nowhere`)).toMatchObject({ code: "not_adoptable", candidates: ["work"] });
+  expect(await refused(home, "--tmux", `${tmux.name}-not:work`)).toMatchObject({ code: "not_adoptable" });
+  await agentIn(tmux);
+  tmux.run("split-window", "-d", "-t", "work", "actor");
+  await eventually(() => tmux.screen("work.1").includes("ready"));
+  expect(await refused(home, "--tmux", `${tmux.name}:work`)).toMatchObject({ code: "not_adoptable", candidates: ["work:0.0", "work:0.1"] });
+
+  const agents = await home.json<Adoptable[]>(["adopt", "--list"]);
+  const own = agents.filter(({ socket }) => socket?.endsWith(tmux.name));
+  expect(own.map(({ agent, target }) => `${agent} ${target}`).sort()).toEqual(["actor work:0.0", "actor work:0.1"]);
+  for (const { socket, target } of own) await home.ok(["adopt", "--tmux", `${socket}:${target}`]);
+  expect((await home.json<Adoptable[]>(["adopt", "--list"])).filter(({ socket }) => socket?.endsWith(tmux.name))).toEqual([]);
+  expect((await refused(home, "--tmux", `${tmux.name}:work.1`)).message).toContain("it is a session already");
+
+  const ours = await home.json<{ pid: number }>(["spawn", "actor"]);
+  expect(await refused(home, "--pid", String(ours.pid))).toMatchObject({ code: "not_adoptable" });
+});
+
+async function agentIn(tmux: OwnTmux, ...words: string[]): Promise<void> {
+  await eventually(() => tmux.screen().includes("$"));
+  tmux.type(["actor", ...words].join(" "));
+  await eventually(() => /^ready/m.test(tmux.screen()));
+}
+
+async function adopt(home: TestHome, tmux: OwnTmux, name: string) {
+  return (await home.json<AdoptReply>(["adopt", "--tmux", `${tmux.name}:work`, "--name", name])).session;
+}
+
+async function refused(home: TestHome, ...flags: string[]): Promise<ErrorBody> {
+  const { code, stderr } = await home.cli(["adopt", "--json", ...flags]);
+  expect(code).toBe(6);
+  return (JSON.parse(stderr) as { error: ErrorBody }).error;
+}
