@@ -166,6 +166,23 @@ test("an agent on a terminal that nobody else can reach is known until it ends, 
   expect(await home.ok(["resume", "far"])).toContain("goes on with its conversation conversation-4711");
 });
 
+test("an agent that is to be taken over when it ends goes on by itself, once, also if no daemon saw its end", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux);
+  expect(await refused(home, "--tmux", `${tmux.name}:work`, "--resume-when-ended")).toMatchObject({ code: "conversation_unknown" });
+  const flags = ["--conversation", "conversation-4711", "--resume-when-ended"];
+  const { session } = await home.json<AdoptReply>(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine", ...flags]);
+  await home.killDaemon();
+  tmux.type("bye");
+  await eventually(() => !allProcesses().has(session.pid ?? 0));
+  await home.until("mine", ({ runs, host, pid }) => runs === 2 && host === "tmux" && pid !== null);
+  await eventually(async () => (await home.ok(["logs", "mine"])).includes("ready --resume conversation-4711"));
+  await home.ok(["stop", "mine"]);
+  await home.killDaemon();
+  expect(await home.session("mine")).toMatchObject({ runs: 2, status: "stopped" });
+});
+
 test("candidates are listed with what adopts them, and what is a session already, or of one, is refused", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);

@@ -30,6 +30,8 @@ export const AdoptRequest = z.object({
   objective: z.optional(word),
   /** The agent's own id of its conversation, where somebody knows it. */
   conversation: z.optional(z.string().check(z.regex(/^[\w.-]{1,200}$/, "an id of a conversation has letters, digits, dots and dashes"))),
+  /** Once it has ended by itself, its next run is started with its conversation. */
+  resumeWhenEnded: z._default(z.boolean(), false),
 });
 export type AdoptRequest = z.infer<typeof AdoptRequest>;
 
@@ -51,6 +53,6 @@ export const ADOPTION_ENDPOINTS = {
     scope: "owner",
     body: AdoptRequest,
     reply: AdoptReply,
-    errors: ["not_adoptable", "agent_unknown", "name_taken", "invalid_name", "host_missing", "host_failed"],
+    errors: ["not_adoptable", "conversation_unknown", "agent_unknown", "name_taken", "invalid_name", "host_missing", "host_failed"],
   },
 } as const satisfies Record<string, Endpoint>;

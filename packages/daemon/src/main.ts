@@ -346,6 +346,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     sessions.restarts.begin(lifecycle.cutShort);
     sessions.limits.begin();
     restoring.begin(lastEvent);
+    adopting.begin();
     keepAwake.begin();
     hung.begin();
     pruning.begin();
@@ -364,6 +365,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     sessions.restarts[Symbol.dispose]();
     sessions.limits[Symbol.dispose]();
     restoring[Symbol.dispose]();
+    adopting[Symbol.dispose]();
     keepAwake[Symbol.dispose]();
     hung[Symbol.dispose]();
     pruning[Symbol.dispose]();

@@ -7,7 +7,7 @@ import { plain } from "../plain.ts";
 export const command: Command = {
   name: "adopt",
   summary: "make an agent that you started yourself a session, where it is",
-  usage: "--tmux [SOCKET:]SESSION[.PANE] | --pid PID | --list  [--name NAME] [--agent AGENT] [--conversation ID]",
+  usage: "--tmux [SOCKET:]SESSION[.PANE] | --pid PID | --list  [--name NAME] [--agent AGENT] [--conversation ID] [--resume-when-ended]",
   description:
     "An agent in a pane of your own tmux is watched, recorded from now on and typed into where it is: nothing of your tmux is changed. One on any other\nterminal is known until it ends; then holdfast resume goes on with its conversation. What could not be taken over is said.\nSOCKET is a path, or a name as tmux -L takes it; without it your default server, or the one you are in.\nstop ends the agent and what it started, never your shell, your tmux session or its server. down --all leaves it alone.",
   arguments: "nothing",
@@ -24,12 +24,14 @@ export const command: Command = {
     role: { value: "TEXT", summary: "what it is there for", complete: "nothing" },
     objective: { value: "TEXT", summary: "what it works on", complete: "nothing" },
     conversation: { value: "ID", summary: "the agent's own id of its conversation, where you know it", complete: "nothing" },
+    "resume-when-ended": { summary: "go on with its conversation, as a run of Holdfast's own, as soon as it has ended" },
   },
   examples: [
     ["holdfast adopt --list", "what there is"],
     ["holdfast adopt --tmux work", "the agent in your tmux session work"],
     ["holdfast adopt --tmux other:work.1 --name fix-login", "in pane 1 of its window, on the server of tmux -L other"],
     ["holdfast adopt --pid 4711", "by its process"],
+    ["holdfast adopt --pid 4711 --resume-when-ended", "and take its conversation over when you leave it"],
   ],
   async run(context) {
     const { flags, args } = context;
@@ -43,7 +45,7 @@ export const command: Command = {
     }
     const what = { name: flags.text("name"), agent: flags.text("agent"), role: flags.text("role"), objective: flags.text("objective") };
     const where = pane === undefined ? { pid: Number(pid) } : { tmux: paneOf(pane) };
-    const body = { ...where, ...what, conversation: flags.text("conversation") };
+    const body = { ...where, ...what, conversation: flags.text("conversation"), resumeWhenEnded: flags.has("resume-when-ended") };
     const reply = await context.client.call("adopt", { body });
     process.stdout.write(context.json ? `${JSON.stringify(reply)}\n` : told(reply));
     return 0;

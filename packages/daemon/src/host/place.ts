@@ -25,6 +25,8 @@ export interface Place {
   pane: Pane | null;
   /** It is a program that asks for marks around pasted text; that it did so was before we listened. */
   pastes: boolean;
+  /** Its next run is to follow by itself. */
+  resumeWhenEnded?: boolean;
 }
 
 export const PLACE_FILE = "foreign.json";

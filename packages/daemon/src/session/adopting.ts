@@ -20,19 +20,22 @@ import {
 import {
   allProcesses,
   argumentsOf,
+  describe,
   environmentOf,
   environmentValues,
   type Home,
   inspect,
+  log,
   type ProcessInfo,
   readJsonFile,
   runDirectory,
 } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
 import { textAt } from "../agent/hooks/hook-rules.ts";
 import { commandOf, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { conversationIn, recognize } from "../agent/recognize.ts";
-import { type ForeignPanes, type FoundPane, type PaneState, writePlace } from "../host/place.ts";
+import { type ForeignPanes, type FoundPane, type PaneState, readPlace, writePlace } from "../host/place.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import { runEnvironment } from "./launch-file.ts";
@@ -51,7 +54,7 @@ interface Found {
 
 type Processes = ReadonlyMap<number, ProcessInfo>;
 
-export class Adopting {
+export class Adopting implements Disposable {
   readonly #home: Home;
   readonly #journal: Journal;
   readonly #queries: SessionQueries;
@@ -59,6 +62,7 @@ export class Adopting {
   readonly #profiles: Profiles;
   readonly #panes: ForeignPanes;
   readonly #programs: string;
+  readonly #ending = new AbortController();
 
   constructor(options: {
     home: Home;
@@ -76,6 +80,42 @@ export class Adopting {
     this.#profiles = options.profiles;
     this.#panes = options.panes;
     this.#programs = options.programs;
+  }
+
+  /** Those that ended meanwhile are gone on with now, others when they end. */
+  begin(): void {
+    this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`adopted agents are not gone on with: ${describe(error)}`));
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort();
+  }
+
+  async #follow(from: number): Promise<void> {
+    const { signal } = this.#ending;
+    await this.#goOn();
+    for (let seq = from; !signal.aborted; ) {
+      await this.#journal.changed(seq, signal);
+      const end = this.#journal.cursor.seq;
+      const hasNews = this.#journal.readAfter(seq, 1, { types: ["session.ended"] }).length > 0;
+      seq = end;
+      if (hasNews && !signal.aborted) await this.#goOn();
+    }
+  }
+
+  /** The run that follows is on a host of ours: it is gone on with once. What cannot be is not tried again. */
+  async #goOn(): Promise<void> {
+    for (const { id, run, name, host, cause } of this.#queries.ended()) {
+      const directory = runDirectory(this.#home, id, run);
+      const place = host === "foreign" && cause === "exited" ? readPlace(directory) : undefined;
+      if (!place?.resumeWhenEnded) continue;
+      try {
+        await this.#sessions.resume(id, { fresh: false, why: "resume", actor: DAEMON });
+      } catch (error) {
+        writePlace(directory, { ...place, resumeWhenEnded: false });
+        log(`session ${id}: ${name} has ended and cannot be gone on with: ${describe(error)}`);
+      }
+    }
   }
 
   /** Agents of this user that are no sessions; the topmost process of each. */
@@ -190,6 +230,11 @@ export class Adopting {
     const cwd = directoryOf(info.pid) ?? env.HOME ?? "/";
     const conversation = request.conversation ?? conversationIn(words, profile) ?? conversationInState(profile, { pid: info.pid, env });
     const isAgent = profile.kind === "terminal";
+    if (request.resumeWhenEnded && conversation === null) {
+      throw new HoldfastError("conversation_unknown", "which conversation it has is not known, so it could not be gone on with", {
+        hint: "say it with --conversation ID",
+      });
+    }
     const program = isAgent ? commandOf(profile, { env, node: process.execPath, programs: this.#programs }) : words;
     const { name, actor, role = null, objective = null } = request;
     const spec: Spec = {
@@ -217,7 +262,13 @@ export class Adopting {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeSessionFiles(this.#home, spec, env);
-      writePlace(directory, { v: 1, process: { pid: info.pid, start: info.start }, pane: at, pastes: isAgent });
+      writePlace(directory, {
+        v: 1,
+        process: { pid: info.pid, start: info.start },
+        pane: at,
+        pastes: isAgent,
+        resumeWhenEnded: request.resumeWhenEnded,
+      });
       const { kind, agent, host, command } = spec;
       const adopted = { pid: info.pid, socket: at?.socket ?? null, pane: at?.id ?? null };
       const data = {
