@@ -54,6 +54,8 @@ test("the end of an adopted agent is noticed though its shell goes on, what is t
   await eventually(() => tmux.run("list-panes", "-a", "-F", "#{pane_pipe}") === "0\n");
   expect(tmux.screen()).toMatch(/\$ *$/m);
   expect(await home.json<{ due: unknown[] }>(["restore", "ls"])).toMatchObject({ due: [] });
+  const unknown = await home.cli(["resume", "mine"]);
+  expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining("or say which: --conversation ID") });
   await home.ok(["rm", "mine"]);
   expect(existsSync(path.join(home.path, "sessions", ended.id))).toBe(false);
 });
@@ -138,6 +140,18 @@ test("an adopted agent that has ended goes on with its conversation as a run of 
   const next = await home.session("mine");
   expect(next).toMatchObject({ runs: 2, host: "tmux", cwd: home.root });
   await eventually(async () => (await home.ok(["logs", "mine"])).includes("ready --resume conversation-4711"));
+});
+
+test("which conversation an adopted agent had can be said when it is gone on with", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux);
+  await adopt(home, tmux, "mine");
+  tmux.type("bye");
+  await home.ended("mine");
+  await home.ok(["resume", "mine", "--conversation", "conversation-0815"]);
+  await eventually(async () => (await home.ok(["logs", "mine"])).includes("ready --resume conversation-0815"));
+  expect(await home.session("mine")).toMatchObject({ conversation: "conversation-0815", runs: 2 });
 });
 
 test("an agent on a terminal that nobody else can reach is known until it ends, and then goes on with its conversation", async () => {

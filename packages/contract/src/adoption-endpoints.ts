@@ -29,7 +29,7 @@ export const AdoptRequest = z.object({
   role: z.optional(word),
   objective: z.optional(word),
   /** The agent's own id of its conversation, where somebody knows it. */
-  conversation: z.optional(z.string().check(z.regex(/^[\w.-]{1,200}$/, "an id of a conversation has letters, digits, dots and dashes"))),
+  conversation: z.optional(z.string().check(z.regex(/^\w[\w.-]{0,199}$/, "an id of a conversation has letters, digits, dots and dashes"))),
   /** Once it has ended by itself, its next run is started with its conversation. */
   resumeWhenEnded: z._default(z.boolean(), false),
 });

@@ -14,13 +14,21 @@ export function recognize(words: readonly string[], profiles: readonly Profile[]
   });
 }
 
+/** What the agent itself was given: without its program, and the interpreter of that. */
+export function ownArguments([program = "", ...args]: readonly string[]): readonly string[] {
+  return INTERPRETERS.test(basename(program)) ? args.slice(args.findIndex((word) => !word.startsWith("-")) + 1) : args;
+}
+
 /** The program itself, and the script where it is an interpreter: a shell names a script as it was typed, with or without its ending. */
 function programNames([program = "", ...args]: readonly string[]): string[] {
   // A login shell begins with a dash; some programs write blanks behind their name.
   const name = basename(program.replace(/^-/, "").split(" ")[0] ?? "");
   if (!INTERPRETERS.test(name)) return [name];
-  const script = args.find((word) => word !== "" && !word.startsWith("-"));
-  return script === undefined ? [] : [basename(script).replace(/\.(?:[cm]?js|py|sh|pl|rb)$/, "")];
+  const at = args.findIndex((word) => word !== "" && !word.startsWith("-"));
+  const script = args[at];
+  // What it runs is a text; the agent in it is a process of its own.
+  const isText = args.slice(0, at).some((word) => /^-[a-z]*[ce]$/.test(word));
+  return script === undefined || isText ? [] : [basename(script).replace(/\.(?:[cm]?js|py|sh|pl|rb)$/, "")];
 }
 
 /** The id of the conversation in the words of an agent that was started with one. */
@@ -36,4 +44,4 @@ export function conversationIn(words: readonly string[], profile: Profile): stri
 }
 
 /** Long enough not to be a name that somebody gave something else. */
-const ID = /^[\w.-]{8,200}$/;
+const ID = /^\w[\w.-]{7,199}$/;

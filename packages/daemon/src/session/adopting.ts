@@ -34,7 +34,7 @@ import { DAEMON } from "../access/principal.ts";
 import { textAt } from "../agent/hooks/hook-rules.ts";
 import { commandOf, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
-import { conversationIn, recognize } from "../agent/recognize.ts";
+import { conversationIn, ownArguments, recognize } from "../agent/recognize.ts";
 import { type ForeignPanes, type FoundPane, type PaneState, readPlace, writePlace } from "../host/place.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
@@ -350,8 +350,8 @@ function missingOf(found: {
     isAgent &&
       takesUp &&
       found.conversation === null &&
-      "its conversation: which one it has is not known (adopt it with --conversation ID)",
-    isAgent && found.words.length > 1 && "its arguments: a next run (holdfast resume) starts without them",
+      "its conversation: which one it has is not known; to go on with it once it has ended: holdfast resume NAME --conversation ID",
+    isAgent && ownArguments(found.words).length > 0 && "its arguments: a next run (holdfast resume) starts without them",
     !found.hasEnvironment && "its environment: a next run gets none of it",
     "how it ends: a program that was not started by Holdfast does not tell its exit code",
   ];

@@ -15,6 +15,8 @@ export function conversationToResume(
   if (conversation !== undefined) {
     const known = record.conversations.filter(({ id }) => id.startsWith(conversation));
     if (known.length === 1 && known[0]) return known[0].id;
+    // Which one an adopted agent had, its user may know better.
+    if (known.length === 0 && record.host === "foreign" && /^\w[\w.-]{7,199}$/.test(conversation)) return conversation;
     throw new HoldfastError(
       "conversation_unknown",
       `${known.length === 0 ? "no" : "more than one"} conversation of ${name} begins with ${conversation}`,
@@ -31,7 +33,7 @@ export function conversationToResume(
   if (!hadTurns) return null;
   const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${record.turns} turns`;
   throw new HoldfastError("conversation_unknown", `${name} ${turns}, but which conversation that was is not known`, {
-    hint: `begin a new one: holdfast resume ${name} --fresh`,
+    hint: `begin a new one: holdfast resume ${name} --fresh${record.host === "foreign" ? `; or say which: --conversation ID` : ""}`,
   });
 }
 
