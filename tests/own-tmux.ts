@@ -1,7 +1,7 @@
 /** A tmux server as a user has one of their own: not Holdfast's, with nothing of it in its environment. And an agent to run in it. */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { TestHome } from "./home.ts";
 
@@ -84,5 +84,6 @@ export class OwnTmux implements Disposable {
 
   [Symbol.dispose](): void {
     spawnSync("tmux", ["-L", this.name, "kill-server"], { env: this.#env });
+    rmSync(path.join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.name), { force: true });
   }
 }
