@@ -30,7 +30,11 @@ test("unknown commands, flags and arguments are refused with what there is", asy
   await using home = new TestHome();
   await refuses(home, [
     { args: ["stopp"], code: 2, says: 'there is no command "stopp"\n  did you mean: stop\n  holdfast --help lists them' },
-    { args: ["constructor"], code: 2, says: 'there is no command "constructor"\n  did you mean: completion\n  holdfast --help lists them' },
+    {
+      args: ["constructor"],
+      code: 2,
+      says: 'there is no command "constructor"\n  did you mean: control, compare, context, completion\n  holdfast --help lists them',
+    },
     { args: ["help", "zzz"], code: 2, says: 'there is no command "zzz"\n  holdfast --help lists them' },
     { args: ["run", "--nme", "x", "--", "ls"], code: 2, says: "run has no flag --nme\n  did you mean: --name\n  see: holdfast run --help" },
     { args: ["ls", "-x"], code: 2, says: "ls has no flag -x\n  see: holdfast ls --help" },

@@ -21,12 +21,21 @@ function sectionOf(help: string, heading: string): string[] {
   return from === 0 ? [] : lines.slice(from, to < 0 ? undefined : to);
 }
 
+/** Four at a time: a command line is a process of its own, and there are many. */
+async function each(names: readonly string[], check: (name: string) => Promise<void>): Promise<void> {
+  const left = [...names];
+  const work = async () => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) await check(name);
+  };
+  await Promise.all([work(), work(), work(), work()]);
+}
+
 test("every command has help with usage, flags and examples that it understands", async () => {
   await using home = new TestHome();
   const names = await commands(home);
   const wanted = "spawn run ls show attach detach logs stop rm rename events up down status version completion".split(" ");
   expect(wanted.filter((name) => !names.includes(name))).toEqual([]);
-  for (const name of names) {
+  await each(names, async (name) => {
     const help = await home.ok([name, "--help"]);
     expect(await home.ok(["help", name])).toBe(help);
     expect(help.startsWith(`holdfast ${name}: `)).toBe(true);
@@ -46,12 +55,12 @@ test("every command has help with usage, flags and examples that it understands"
         example,
       ).toEqual([]);
     }
-  }
+  });
 });
 
 test("usage lines name no flag that the command does not have", async () => {
   await using home = new TestHome();
-  for (const name of await commands(home)) {
+  await each(await commands(home), async (name) => {
     const help = await home.ok([name, "--help"]);
     const flags = sectionOf(help, "Flags").flatMap((line) => /--[a-z-]+/.exec(line)?.[0] ?? []);
     const used =
@@ -62,7 +71,7 @@ test("usage lines name no flag that the command does not have", async () => {
       used.filter((flag) => !flags.includes(flag)),
       name,
     ).toEqual([]);
-  }
+  });
 });
 
 test("help needs no daemon and starts none", async () => {
