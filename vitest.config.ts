@@ -33,7 +33,7 @@ export default defineConfig({
           include: ["tests/**/*.test.ts"],
           pool: "forks",
           // Real daemons, tmux servers and floods: they wait more than they compute, but with more at once they measure each other.
-          maxWorkers: 3,
+          maxWorkers: 4,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
