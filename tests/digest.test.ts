@@ -111,6 +111,7 @@ test("attach, show, logs and digest on a terminal are looks, once a minute in th
   expect(await looks(home)).toEqual([]);
   expect(await digestOf(home, "api")).toMatchObject({ since: { why: "began", seq: 0 } });
 
+  const began = performance.now();
   await lookedBy(home, "show api", "demo");
   expect(await looks(home)).toHaveLength(1);
   for (const command of ["logs api", "digest"]) {
@@ -119,11 +120,13 @@ test("attach, show, logs and digest on a terminal are looks, once a minute in th
     await lookedBy(home, command, /\S/);
     expect(await digestOf(home, "api"), command).toMatchObject({ turns: { began: 0 }, since: { why: "looked" } });
   }
-  expect(await looks(home)).toHaveLength(1);
+  const written = (await looks(home)).length;
+  // On a busy machine all this takes longer than a minute.
+  expect(written).toBeLessThanOrEqual(1 + Math.floor((performance.now() - began) / 60_000));
   // One that ends writes what it kept; the next knows.
   await home.ok(["down"]);
   expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 0 }, since: { why: "looked" } });
-  expect(await looks(home)).toHaveLength(2);
+  if (written === 1) expect(await looks(home)).toHaveLength(2);
   expect(await home.session("api")).toMatchObject({ viewedAt: null });
 });
 
