@@ -36,7 +36,11 @@ test("unknown commands, flags and arguments are refused with what there is", asy
       says: 'there is no command "constructor"\n  did you mean: control, compare, context, completion\n  holdfast --help lists them',
     },
     { args: ["help", "zzz"], code: 2, says: 'there is no command "zzz"\n  holdfast --help lists them' },
-    { args: ["run", "--nme", "x", "--", "ls"], code: 2, says: "run has no flag --nme\n  did you mean: --name\n  see: holdfast run --help" },
+    {
+      args: ["run", "--nme", "x", "--", "ls"],
+      code: 2,
+      says: "run has no flag --nme\n  did you mean: --name, --no-setup\n  see: holdfast run --help",
+    },
     { args: ["ls", "-x"], code: 2, says: "ls has no flag -x\n  see: holdfast ls --help" },
     { args: ["ls", "--all=yes"], code: 2, says: "--all takes no value\n  see: holdfast ls --help" },
     { args: ["run", "--name"], code: 2, says: "--name needs a value: --name NAME\n  see: holdfast run --help" },
