@@ -1,5 +1,5 @@
 /**
- * npm test: everything. With arguments (file filters, vitest options) a part, without the check of the requirements.
+ * npm test: everything but what takes minutes (test:faults, test:agents). With arguments (file filters, vitest options) a part, without the check of the requirements.
  */
 import path from "node:path";
 import { installAgent } from "./real-agents.mjs";

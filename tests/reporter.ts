@@ -23,6 +23,9 @@ export default class HoldfastReporter implements Reporter {
     const took = module.diagnostic().duration;
     print(`${module.state() === "failed" ? "✗" : "✓"} ${nameOf(module)}  ${tests.length} tests  ${seconds(took)}`);
     for (const test of tests.filter((each) => each.result().state === "failed")) print(`    ✗ ${test.fullName}`);
+    for (const test of tests.filter((each) => each.result().state === "passed" && each.diagnostic()?.flaky)) {
+      print(`    needed a second try: ${test.fullName}`);
+    }
     for (const test of tests.filter((each) => each.result().state === "skipped")) print(`    skipped: ${test.fullName}`);
     const limit = module.project.name === "unit" ? SLOW_MS.unit : SLOW_MS.product;
     for (const test of tests.filter((each) => durationOf(each) > limit)) print(`    slow, ${seconds(durationOf(test))}: ${test.fullName}`);
