@@ -27,10 +27,11 @@ function digestOf(home: TestHome, name: string, ...flags: string[]): Promise<Dig
 
 /** As a person does it on a terminal. */
 async function lookedBy(home: TestHome, command: string, shows: string | RegExp): Promise<string> {
-  using terminal = openTerminal(home);
+  // High enough for all of a JSON to be seen at once.
+  using terminal = openTerminal(home, { rows: 120 });
   terminal.line(`clear; holdfast ${command}; echo "the"" end"`);
   await terminal.shows(/^the end$/m);
-  return terminal.shows(shows);
+  return await terminal.shows(shows);
 }
 
 async function looks(home: TestHome): Promise<AnyEvent[]> {
