@@ -27,8 +27,8 @@ function digestOf(home: TestHome, name: string, ...flags: string[]): Promise<Dig
 
 /** As a person does it on a terminal. */
 async function lookedBy(home: TestHome, command: string, shows: string | RegExp): Promise<string> {
-  // High enough for all of a JSON to be seen at once.
-  using terminal = openTerminal(home, { rows: 120 });
+  // Large enough for all of a JSON to be seen at once, in one line.
+  using terminal = openTerminal(home, { columns: 8000, rows: 40 });
   terminal.line(`clear; holdfast ${command}; echo "the"" end"`);
   await terminal.shows(/^the end$/m);
   return await terminal.shows(shows);
