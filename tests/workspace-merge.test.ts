@@ -24,8 +24,8 @@ const events = async (home: TestHome, type: string) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as AnyEvent);
 
-describe("merge (CAVE-02 workspaces)", () => {
-  test("an agent's commits go onto the base as they are, and everybody hears of it", async () => {
+describe("merge", () => {
+  test("an agent's commits go onto the base as they are, and everybody hears of it (CAVE-02 workspaces)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const script = "echo new > b.txt; git add .; git commit -qm 'Mend it'; touch ../done; exec sleep 1000";
@@ -173,7 +173,7 @@ describe("merge (CAVE-02 workspaces)", () => {
   });
 });
 
-describe("push and pull requests (CAVE-02 workspaces)", () => {
+describe("push and pull requests", () => {
   async function withRemote(home: TestHome) {
     const repository = new TestRepository(home);
     const remote = path.join(home.root, "remote.git");

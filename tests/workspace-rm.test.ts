@@ -20,7 +20,7 @@ const events = async (home: TestHome, type: string) =>
 const branches = (repository: TestRepository) => repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split("\n");
 const show = (home: TestHome, ref: string) => home.json<Workspace>(["workspace", "show", ref]);
 
-describe("rm (CAVE-02 workspaces)", () => {
+describe("rm", () => {
   test("one that is merged goes with its branch, and stays in the list of all", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
@@ -37,7 +37,7 @@ describe("rm (CAVE-02 workspaces)", () => {
     expect(await refusal(home, ["workspace", "rm", "fix"])).toMatchObject({ code: 6, error: { code: "workspace_removed" } });
   });
 
-  test("uncommitted files and commits that are neither merged nor pushed are refused with the list, and nothing is changed", async () => {
+  test("uncommitted files and commits that are neither merged nor pushed are refused with the list, and nothing is changed (CAVE-02 workspaces)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const { path: tree } = await repository.workspace("fix");
@@ -67,7 +67,7 @@ describe("rm (CAVE-02 workspaces)", () => {
     expect(existsSync(tree)).toBe(false);
   });
 
-  test("one that a session lives in is refused; --force ends the session and leaves a ref that brings everything back", async () => {
+  test("one that a session lives in is refused; --force ends the session and leaves a ref that brings everything back (CAVE-02 workspaces)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     const script = "echo mine > mine.txt; exec sleep 1000";
@@ -212,8 +212,8 @@ describe("rm (CAVE-02 workspaces)", () => {
   });
 });
 
-describe("recover (CAVE-02 workspaces)", () => {
-  test("branch, staged and unstaged changes, new files and the copies by rule are back; it says that ignored files are not kept", async () => {
+describe("recover", () => {
+  test("branch, staged and unstaged changes, new files and the copies by rule are back; it says that ignored files are not kept (CAVE-02 workspaces)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home, { "a.txt": "one\n", ".gitignore": ".env\n*.log\n" });
     repository.write({ ".env": "KEY=1\n" });
@@ -289,7 +289,7 @@ describe("recover (CAVE-02 workspaces)", () => {
   });
 });
 
-describe("gc (CAVE-02 workspaces)", () => {
+describe("gc", () => {
   test("finds what is merged, orphaned or old, says why, and removes nothing without --yes and nothing with work in it", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);

@@ -359,7 +359,7 @@ describe("repositories of every kind", () => {
   });
 });
 
-test("diff shows commits, uncommitted changes and new files against where the base was left, and touches nothing", async () => {
+test("diff shows commits, uncommitted changes and new files against where the base was left, and touches nothing (CAVE-02 workspaces)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, { "a.txt": "one\n", "b.txt": "b\n" });
   const { path: tree } = await repository.workspace("cave");

@@ -52,7 +52,7 @@ async function recover() {
 
 const status = (directory = tree) => repository.gitIn(directory, "status", "--porcelain=v1", "--branch", "-uall");
 
-describe("what is removed comes back as it was (CAVE-02 workspaces)", () => {
+describe("what is removed comes back as it was", () => {
   test("commits, staged and unstaged changes, deletions and new files; the Working Context too", async () => {
     repository.commit({ "b.txt": "b\n", "gone.txt": "g\n", ".gitignore": "*.log\n" }, "second", tree);
     repository.write({ "a.txt": "staged\n" }, tree);
