@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-const place = () => ({ from: OLD, id: NEW, directory: "/work/my app", env: { HOME: home }, program: ["agent"] });
+const place = () => ({ from: OLD, id: NEW, directory: "/srv/my app", env: { HOME: home }, program: ["agent"] });
 
 function write(path: string, ...entries: (object | string)[]): string {
   const file = join(home, path);
@@ -30,13 +30,13 @@ function entries(path: string): unknown[] {
 }
 
 test("a conversation of Qwen Code is copied to where it keeps those of the new directory, without what is half written", async () => {
-  const said = { uuid: "a", sessionId: OLD, cwd: "/work/old", message: { parts: [{ text: "hello" }] } };
+  const said = { uuid: "a", sessionId: OLD, cwd: "/srv/old", message: { parts: [{ text: "hello" }] } };
   const original = write(`.qwen/projects/-work-old/chats/${OLD}.jsonl`, said, '{"uuid":"b","sess');
   const before = readFileSync(original, "utf8");
   const copied = await copyQwenConversation(place());
   expect(copied.id).toBe(NEW);
-  const copy = `.qwen/projects/-work-my-app/chats/${NEW}.jsonl`;
-  expect(entries(copy)).toEqual([{ ...said, sessionId: NEW, cwd: "/work/my app" }]);
+  const copy = `.qwen/projects/-srv-my-app/chats/${NEW}.jsonl`;
+  expect(entries(copy)).toEqual([{ ...said, sessionId: NEW, cwd: "/srv/my app" }]);
   expect(readFileSync(original, "utf8")).toBe(before);
   await copied.undo();
   expect([existsSync(join(home, copy)), existsSync(original)]).toEqual([false, true]);
@@ -48,7 +48,7 @@ test.each([
 ])("Qwen Code's store is where its variables say: %j", async (env, store) => {
   write(`${store}/projects/-work-old/chats/${OLD}.jsonl`, { uuid: "a", sessionId: OLD });
   await copyQwenConversation({ ...place(), env: { HOME: home, ...env } });
-  expect(entries(`${store}/projects/-work-my-app/chats/${NEW}.jsonl`)).toHaveLength(1);
+  expect(entries(`${store}/projects/-srv-my-app/chats/${NEW}.jsonl`)).toHaveLength(1);
 });
 
 test("a conversation of Gemini CLI is copied below a project of its own, marked with the new directory", async () => {
@@ -59,7 +59,7 @@ test("a conversation of Gemini CLI is copied below a project of its own, marked 
   write(`.gemini/tmp/other/chats/session-2026-01-02T00-00-${OLD.slice(0, 8)}.jsonl`, { sessionId: `${OLD.slice(0, 8)}-other` });
   const copied = await copyGeminiConversation(place());
   const project = `.gemini/tmp/holdfast-${NEW.slice(0, 13)}`;
-  expect(readFileSync(join(home, project, ".project_root"), "utf8")).toBe("/work/my app");
+  expect(readFileSync(join(home, project, ".project_root"), "utf8")).toBe("/srv/my app");
   const [file = ""] = readdirSync(join(home, project, "chats"));
   expect(file).toMatch(new RegExp(`^session-\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-${NEW.slice(0, 8)}\\.jsonl$`));
   expect(entries(join(project, "chats", file))).toEqual([{ ...first, sessionId: NEW, startTime: expect.any(String) }, said]);
@@ -69,7 +69,7 @@ test("a conversation of Gemini CLI is copied below a project of its own, marked 
 
 test("where Gemini CLI knows the new directory already, the copy is beside what it has there, and alone is taken away again", async () => {
   write(`.gemini/tmp/old/chats/session-2026-01-01T00-00-${OLD.slice(0, 8)}.jsonl`, { sessionId: OLD });
-  write(".gemini/tmp/app/.project_root", "/work/my app\n");
+  write(".gemini/tmp/app/.project_root", "/srv/my app\n");
   write(".gemini/tmp/app/chats/session-1.jsonl", { sessionId: "mine" });
   const copied = await copyGeminiConversation(place());
   expect(readdirSync(join(home, ".gemini/tmp/app/chats"))).toHaveLength(2);
