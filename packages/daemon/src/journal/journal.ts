@@ -30,6 +30,8 @@ export type Draft = {
 /** Derives tables from events. `apply` sees each event once, in order, inside the transaction that appends it. */
 export interface Projection {
   readonly tables: readonly string[];
+  /** Events of no session that its tables are made of: they are as good as the row, however old, and never pruned. */
+  readonly kept?: readonly EventType[];
   apply(db: DatabaseSync, event: HoldfastEvent): void;
 }
 
@@ -75,6 +77,11 @@ export class Journal {
     this.#insert = this.#db.prepare(
       "INSERT INTO events (seq, epoch, id, type, v, at, actor, session, machine, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     );
+  }
+
+  /** What pruning must leave for the tables to be rebuilt. */
+  get kept(): EventType[] {
+    return this.#projections.flatMap(({ kept = [] }) => kept);
   }
 
   get cursor(): Cursor {

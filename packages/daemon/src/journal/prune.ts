@@ -17,10 +17,6 @@ const EVENTS_AT_ONCE = 2000;
 /** A session that is still there keeps this many: what people read, and not worth a snapshot. */
 const MOST_OLD_EVENTS = 1000;
 
-/** Of no session, and yet what a table is made of: a token's creation is as good as the token, however old. */
-const KEPT =
-  "'token.created', 'token.revoked', 'workspace.created', 'workspace.rebuilt', 'workspace.setup_started', 'workspace.setup_ended', 'workspace.merged', 'workspace.removed', 'workspace.recovered', 'workspace.forgotten', 'workspace.conflicts_changed', 'tournament.started', 'tournament.kept', 'generation.recorded'";
-
 /** Each says all of a workspace's conflicts: of those of one workspace, only the last counts. */
 const OUTDATED = `
   SELECT seq FROM events WHERE session IS NULL AND type = 'workspace.conflicts_changed' AND at < ? AND seq NOT IN (
@@ -51,7 +47,8 @@ export function pruneEvents(journal: Journal, options: PruneOptions): boolean {
       ...crowded.map((session) => deleteWhere(db, "session = ? AND at < ?", session, options.before)),
       deleteWhere(
         db,
-        `seq IN (SELECT seq FROM events WHERE session IS NULL AND type NOT IN (${KEPT}) AND at < ? LIMIT ${EVENTS_AT_ONCE})`,
+        `seq IN (SELECT seq FROM events WHERE session IS NULL AND type NOT IN (SELECT value FROM json_each(?)) AND at < ? LIMIT ${EVENTS_AT_ONCE})`,
+        JSON.stringify(journal.kept),
         options.before,
       ),
       deleteWhere(db, `seq IN (${OUTDATED})`, options.before),

@@ -8,6 +8,7 @@ const KEPT = 20;
 
 export const generationsProjection: Projection = {
   tables: ["generations"],
+  kept: ["generation.recorded"],
   apply(db, { type, data, at }) {
     if (type !== "generation.recorded") return;
     const sql = "INSERT INTO generations (number, at, why, sessions) VALUES (?, ?, ?, ?)";

@@ -5,6 +5,7 @@ import type { Projection } from "../journal/journal.ts";
 
 export const tokensProjection: Projection = {
   tables: ["tokens"],
+  kept: ["token.created", "token.revoked"],
   apply(db, { type, data, at, actor, seq }) {
     if (type === "token.created") {
       db.prepare(

@@ -7,6 +7,7 @@ import { insertRow } from "./sessions.ts";
 
 export const tournamentsProjection: Projection = {
   tables: ["tournaments"],
+  kept: ["tournament.started", "tournament.kept"],
   apply(db, event) {
     const apply = APPLY[event.type] as ((db: DatabaseSync, e: HoldfastEvent) => void) | undefined;
     apply?.(db, event);

@@ -15,6 +15,17 @@ import { insertRow } from "./sessions.ts";
 
 export const workspacesProjection: Projection = {
   tables: ["workspaces"],
+  kept: [
+    "workspace.created",
+    "workspace.rebuilt",
+    "workspace.setup_started",
+    "workspace.setup_ended",
+    "workspace.merged",
+    "workspace.removed",
+    "workspace.recovered",
+    "workspace.forgotten",
+    "workspace.conflicts_changed",
+  ],
   apply(db, event) {
     const apply = APPLY[event.type] as ((db: DatabaseSync, e: HoldfastEvent) => void) | undefined;
     apply?.(db, event);
