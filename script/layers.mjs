@@ -35,6 +35,7 @@ const ROOMS = {
   notify: ABOVE_SESSION,
   search: ABOVE_SESSION,
   digest: ABOVE_SESSION,
+  conversation: ["approval", "message", "usage", ...ABOVE_SESSION],
   doctor: ABOVE_SESSION,
   fleet: ["journal", "projection"],
 };

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
+import { structuredCommandOf } from "../../packages/daemon/src/agent/profile.ts";
 import { Profiles } from "../../packages/daemon/src/agent/profiles/index.ts";
 import { RealWorld } from "./world.ts";
 
@@ -10,7 +11,8 @@ test.each(["qwen", "gemini", "opencode"] as const)(
   async (agent) => {
     await using world = await RealWorld.open();
     const { env, project } = await world.agent(agent);
-    const [program = "", ...args] = [...world.model.prefix, ...(new Profiles().get(agent).structured ?? [])];
+    const structured = structuredCommandOf(new Profiles().get(agent), { env, node: process.execPath, programs: "" }) ?? [];
+    const [program = "", ...args] = [...world.model.prefix, ...structured];
     const child = spawn(program, args, {
       cwd: project,
       env: { ...world.home.env, ...env },

@@ -38,7 +38,15 @@ type StartedSession = Session & { notes?: string[] };
 
 export async function startSession(
   context: Context,
-  what: { agent: string; command?: string[]; args?: string[]; prompt?: string | undefined },
+  what: {
+    agent: string;
+    command?: string[];
+    args?: string[];
+    prompt?: string | undefined;
+    chat?: boolean;
+    model?: string | undefined;
+    mode?: string | undefined;
+  },
 ): Promise<StartedSession> {
   const { flags, client } = context;
   const worktree = worktreeOf(flags);
@@ -78,9 +86,12 @@ export function printStarted(session: StartedSession, json: boolean): void {
   if (!json) for (const note of session.notes ?? []) process.stderr.write(`note: ${plain(note)}\n`);
   if (json || !process.stderr.isTTY) return;
   const where = session.workspace?.branch ? ` on the branch ${plain(session.workspace.branch)}` : "";
-  process.stderr.write(
-    `${plain(session.name)} is running${where}. Look: holdfast attach ${session.name}   Read: holdfast logs ${session.name}\n`,
-  );
+  const { name, kind } = session;
+  const look =
+    kind === "conversation"
+      ? `Talk: holdfast chat ${name}   Read: holdfast transcript ${name}`
+      : `Look: holdfast attach ${name}   Read: holdfast logs ${name}`;
+  process.stderr.write(`${plain(name)} is running${where}. ${look}\n`);
 }
 
 function oneOf<T extends string>(text: string | undefined, { flag, words }: { flag: string; words: readonly T[] }): T | undefined {

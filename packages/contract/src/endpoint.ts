@@ -4,7 +4,7 @@ import type { Scope } from "./scopes.ts";
 
 /**
  * One endpoint as data. The server binds it, the SDK calls it, openapi.json describes it; none of them repeats it.
- * `params` are the `:names` of the path. `reply` is JSON, or a stream: "events" is SSE of journal events, "socket" the same over
+ * `params` are the `:names` of the path. `reply` is JSON, or a stream: "events" is SSE of journal events, "entries" of a transcript's, "socket" the same over
  * WebSocket, "bytes" raw output, "terminal" an upgrade to frames of the holder protocol.
  */
 export interface Endpoint {
@@ -19,7 +19,7 @@ export interface Endpoint {
   reach?: "own" | "any";
   query?: z.ZodMiniObject;
   body?: z.ZodMiniObject;
-  reply: z.ZodMiniType | "events" | "socket" | "bytes" | "terminal";
+  reply: z.ZodMiniType | "events" | "entries" | "socket" | "bytes" | "terminal";
   errors: readonly ErrorCode[];
 }
 

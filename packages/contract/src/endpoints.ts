@@ -6,6 +6,7 @@ import { Approval, DecisionSchema } from "./approval.ts";
 import { Backup, RestoreReport } from "./backup.ts";
 import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
 import { CONTEXT_ENDPOINTS } from "./context-endpoints.ts";
+import { CONVERSATION_ENDPOINTS } from "./conversation-endpoints.ts";
 import { DIGEST_ENDPOINTS } from "./digest-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
@@ -565,6 +566,7 @@ export const ENDPOINTS = {
     reply: Session,
     errors: SESSION_ERRORS,
   },
+  ...CONVERSATION_ENDPOINTS,
   ...DIGEST_ENDPOINTS,
   ...ADOPTION_ENDPOINTS,
   listApprovals: {

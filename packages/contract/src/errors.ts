@@ -15,6 +15,14 @@ export const ERRORS = {
   session_damaged: { http: 409, exit: 6, what: "The files a new run would start from are damaged or missing." },
   conversation_unknown: { http: 409, exit: 6, what: "There is no conversation that the session could go on with." },
   fork_refused: { http: 409, exit: 6, what: "The session's conversation cannot be copied; nothing was started." },
+  has_no_terminal: { http: 409, exit: 6, what: "The session is a conversation: it has no screen, and takes no keys." },
+  not_a_conversation: {
+    http: 409,
+    exit: 6,
+    what: "The session is a terminal's: it has no transcript, and nothing of a conversation can be set.",
+  },
+  not_offered: { http: 409, exit: 6, what: "The agent does not offer that: another mode, another model, an interruption." },
+  turn_runs: { http: 409, exit: 6, what: "The action needs a conversation whose turn has ended." },
   session_ended: { http: 409, exit: 6, what: "The action needs a session that is running." },
   orphan_not_found: { http: 404, exit: 3, what: "There is no such orphan (any more)." },
   orphan_not_adoptable: {

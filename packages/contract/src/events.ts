@@ -4,6 +4,7 @@ import { Asked, DecisionSchema } from "./approval.ts";
 import { RestoreReport } from "./backup.ts";
 import { CHECKPOINT_EVENTS } from "./checkpoint.ts";
 import { ContextFileSchema } from "./context.ts";
+import { CONVERSATION_EVENTS } from "./conversation.ts";
 import { DIGEST_EVENTS } from "./digest.ts";
 import { Evidence } from "./evidence.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
@@ -169,6 +170,7 @@ export const EVENTS = {
   ...CHECKPOINT_EVENTS,
   ...TOURNAMENT_EVENTS,
   ...DIGEST_EVENTS,
+  ...CONVERSATION_EVENTS,
   /** Those files of a Working Context that were missing were laid out, because somebody asked for it. */
   "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),
   "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),

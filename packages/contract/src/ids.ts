@@ -54,3 +54,6 @@ function newId(): string {
   for (const [i, byte] of bytes.entries()) id += ALPHABET[i === 0 ? byte % 26 : byte & 31];
   return id;
 }
+
+/** Who acts when nobody asked for it. */
+export const DAEMON = "daemon" as Principal;

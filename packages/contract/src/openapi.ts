@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { PlacedEntry } from "./conversation-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { AttachPlan, DaemonStatus, ENDPOINTS, SessionList, StopReply } from "./endpoints.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
@@ -62,14 +63,15 @@ function reply({ reply }: Endpoint, schemas: Schemas): Json {
   if (reply === "socket") return { description: "Never: it answers an upgrade to WebSocket with 101." };
   if (reply === "terminal") return { description: "Never: it answers an upgrade to `holdfast` with 101." };
   if (reply === "bytes") return { description: "Raw bytes.", content: { "application/octet-stream": {} } };
-  if (reply !== "events") return { description: "Done.", content: json(schemas.of(reply, "output")) };
+  if (reply === "events") return serverSent("an event", schemas.of(AnyEvent, "output"));
+  if (reply === "entries") return serverSent("an entry", schemas.of(PlacedEntry, "output"));
+  return { description: "Done.", content: json(schemas.of(reply, "output")) };
+}
+
+function serverSent(what: string, contentSchema: Json): Json {
   return {
-    description: "Server-sent events: `data` is an event as JSON, `id` its cursor.",
-    content: {
-      "text/event-stream": {
-        schema: { type: "string", contentMediaType: "application/json", contentSchema: schemas.of(AnyEvent, "output") },
-      },
-    },
+    description: `Server-sent events: \`data\` is ${what} as JSON, \`id\` its cursor.`,
+    content: { "text/event-stream": { schema: { type: "string", contentMediaType: "application/json", contentSchema } } },
   };
 }
 

@@ -35,6 +35,11 @@ export const SpawnRequest = z.object({
   args: z._default(z.array(z.string()), []),
   /** The agent's first prompt. */
   prompt: z.optional(FirstPrompt),
+  /** As a conversation: the agent is talked to in a protocol, and has no terminal. */
+  chat: z._default(z.boolean(), false),
+  /** Of a conversation, where its agent offers a choice. */
+  mode: z.optional(text),
+  model: z.optional(text),
   /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */
   context: z._default(z.boolean(), true),
   role: z.optional(text),

@@ -51,8 +51,8 @@ export type AskedFor = (typeof ASKED_FOR)[number];
 export const DECISIONS = ["allow", "deny", "answer"] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** How an answer reaches the agent: a hook of it that waits, or keys in the dialog on its screen. */
-export const APPROVAL_CHANNELS = ["hook", "screen"] as const;
+/** How an answer reaches the agent: a hook of it that waits, keys in the dialog on its screen, or the protocol that it speaks. */
+export const APPROVAL_CHANNELS = ["hook", "screen", "protocol"] as const;
 export type ApprovalChannel = (typeof APPROVAL_CHANNELS)[number];
 
 /** How a request can be over without an answer from the inbox. */
@@ -93,3 +93,15 @@ export const CHECK_STATES = ["running", "passed", "failed", "interrupted"] as co
 /** Where a fork's files are from: a checkpoint, what was in its directory; or the directory itself, shared with the original, or another that was named. */
 export const FORK_FILES = ["checkpoint", "copied", "shared", "given"] as const;
 export type ForkFiles = (typeof FORK_FILES)[number];
+
+/** What a tool is for, in the words of the Agent Client Protocol. */
+export const TOOL_KINDS = ["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] as const;
+export type ToolKind = (typeof TOOL_KINDS)[number];
+
+/** How a turn ended: by itself; at a limit of the agent's or the model's; refused; by a person; by an error; or cut off with its process. */
+export const TURN_ENDS = ["completed", "max_tokens", "max_requests", "refused", "cancelled", "failed", "interrupted"] as const;
+export type TurnEnd = (typeof TURN_ENDS)[number];
+
+/** What drives a conversation: an agent that speaks ACP, a command for each turn, or a model by itself. */
+export const DRIVERS = ["acp", "exec", "model"] as const;
+export type DriverName = (typeof DRIVERS)[number];

@@ -42,6 +42,7 @@ import { Profiles } from "./agent/profiles/index.ts";
 import { userProfiles } from "./agent/user-profiles.ts";
 import { bind } from "./api/bind.ts";
 import { contextHandlers } from "./api/context-handlers.ts";
+import { conversationHandlers } from "./api/conversation-handlers.ts";
 import { digestHandlers } from "./api/digest-handlers.ts";
 import { type Door, Gate, UNIX_DOOR } from "./api/gate.ts";
 import { type Control, handlers } from "./api/handlers.ts";
@@ -57,11 +58,14 @@ import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import { readRules } from "./approval/rules.ts";
 import { defaultConfiguration, readConfiguration } from "./configuration.ts";
+import { Conversations } from "./conversation/conversations.ts";
+import { Transcripts } from "./conversation/transcripts.ts";
+import { ConversationVerbs } from "./conversation/verbs.ts";
 import { Digests } from "./digest/digests.ts";
 import { Looks } from "./digest/looks.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
 import { watchForHomeGone } from "./home-gone.ts";
-import type { Host } from "./host/host.ts";
+import type { Host, RunId } from "./host/host.ts";
 import { clientKeysOf } from "./host/keys.ts";
 import { NativeHost } from "./host/native/host.ts";
 import { ForeignHost } from "./host/tmux/foreign/host.ts";
@@ -78,18 +82,16 @@ import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
 import { takeHome } from "./lock.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
-import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
-import { AttachmentQueries, attachmentsProjection } from "./projection/attachments.ts";
-import { generationsProjection } from "./projection/generations.ts";
-import { looksProjection } from "./projection/looks.ts";
-import { MessageQueries, messagesProjection } from "./projection/messages.ts";
-import { lastRestore, restoresProjection } from "./projection/restores.ts";
+import { PROJECTIONS } from "./projection/all.ts";
+import { ApprovalQueries } from "./projection/approvals.ts";
+import { AttachmentQueries } from "./projection/attachments.ts";
+import { MessageQueries } from "./projection/messages.ts";
+import { lastRestore } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
-import { sessionsProjection } from "./projection/sessions.ts";
-import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
-import { TournamentQueries, tournamentsProjection } from "./projection/tournaments.ts";
-import { TurnQueries, turnsProjection } from "./projection/turns.ts";
-import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
+import { TokenQueries } from "./projection/tokens.ts";
+import { TournamentQueries } from "./projection/tournaments.ts";
+import { TurnQueries } from "./projection/turns.ts";
+import { WorkspaceQueries } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
 import { Adopting } from "./session/adopting.ts";
 import { AgentStatus } from "./session/agent-status.ts";
@@ -100,7 +102,7 @@ import { Forking } from "./session/forking.ts";
 import { HandingOver } from "./session/handing-over.ts";
 import { HungWatch } from "./session/hung.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
-import { Lifecycle } from "./session/lifecycle.ts";
+import { Lifecycle, type RunObserver } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Pruning } from "./session/pruning.ts";
 import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
@@ -170,29 +172,16 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const rules = readRules(configuration.approvals);
   const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
   for (const warning of warnings) log(warning);
-  const projections = [
-    sessionsProjection,
-    messagesProjection,
-    tokensProjection,
-    restoresProjection,
-    approvalsProjection,
-    workspacesProjection,
-    generationsProjection,
-    tournamentsProjection,
-    attachmentsProjection,
-    turnsProjection,
-    looksProjection,
-  ];
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
   let damage: string | undefined;
   let foundDamage = (what: string): void => {
     damage ??= what;
   };
   const backups = new Backups({ home, copier: join(import.meta.dirname, "backup-copy.mjs"), onDamage: (what) => foundDamage(what) });
-  const db = await openJournalDatabase(home, { backups, projections, canRebuild: (id) => canRebuild(home, id) });
+  const db = await openJournalDatabase(home, { backups, projections: PROJECTIONS, canRebuild: (id) => canRebuild(home, id) });
   onDamage(db, (error) => foundDamage(error.message));
   const reserve = new Reserve(join(home.path, "reserve"));
-  const journal = new Journal({ db, reserve, projections, machineName: hostname().split(".")[0] || "machine" });
+  const journal = new Journal({ db, reserve, projections: PROJECTIONS, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tokenQueries = new TokenQueries(db);
   const tokens = new Tokens({ home, journal, queries: tokenQueries });
@@ -211,7 +200,6 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native], ["foreign", foreign]]);
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit: configuration.recordingLimit });
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
-  lifecycle.observeWith(status);
   const hung = new HungWatch({ status, lifecycle, hosts, afterMs: configuration.hungAfterMs });
   const approvals: Approvals = new Approvals({
     home,
@@ -288,6 +276,33 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   const messageQueries = new MessageQueries(db);
   const delivery = new Delivery({ home, journal, queries, messages: messageQueries, hosts, profiles, status, typing: sessions.typing });
+  const conversations = new Conversations({
+    home,
+    journal,
+    queries,
+    messages: messageQueries,
+    status,
+    approvals,
+    keeper: native,
+    said: (message) => delivery.said(message),
+    use: () => [],
+  });
+  // What a transcript said last counts before its end does.
+  lifecycle.observeWith(bothOf(conversations, status));
+  const transcripts = new Transcripts({
+    home,
+    queries,
+    changed: (run, signal) => lifecycle.watchOf(run)?.changed(signal),
+  });
+  const conversationVerbs = new ConversationVerbs({
+    transcripts,
+    keeper: native,
+    turnOf: (run) => conversations.turnOf(run),
+    viewOf: (ref) => sessions.get(ref),
+    resolve: (ref) => queries.resolve(ref),
+    profiles,
+    press: (ref, options) => sessions.press(ref, options),
+  });
   const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
   const looks = new Looks({ journal, db });
   const digests = new Digests({
@@ -343,6 +358,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   if (!trouble) {
     approvals.begin();
     delivery.begin();
+    conversations.begin();
     sessions.restarts.begin(lifecycle.cutShort);
     sessions.limits.begin();
     restoring.begin(lastEvent);
@@ -374,6 +390,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turnCheckpoints[Symbol.dispose]();
     workspaces[Symbol.dispose]();
     delivery[Symbol.dispose]();
+    conversations[Symbol.dispose]();
     attachments[Symbol.dispose]();
     lifecycle[Symbol.dispose]();
     approvals[Symbol.dispose]();
@@ -481,6 +498,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     contexts: contextHandlers({ contexts: new Contexts({ journal, sessions: queries, workspaces: workspaces.queries }), queries, gate }),
     tournaments: tournamentHandlers({ tournaments, workspaces, queries, gate, journal, turns, lookForConflicts: () => radar.look() }),
     digests: digestHandlers({ digests, queries }),
+    conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;
@@ -539,6 +557,14 @@ function startAnew(home: Home, error: Error): never {
 /** Without waiting for it: it can only begin when this process has ended. */
 function launchNext(home: Home): void {
   launchDaemon(home, process.argv[1] ?? "").catch((error: unknown) => log(`no daemon follows: ${describe(error)}`));
+}
+
+function bothOf(first: RunObserver, second: RunObserver): RunObserver {
+  const each = (what: keyof RunObserver) => (run: RunId) => {
+    first[what](run);
+    second[what](run);
+  };
+  return { began: each("began"), wrote: each("wrote"), look: each("look"), ended: each("ended") };
 }
 
 function openTmux(home: Home, keys: { detachKey: string; nextKey: string }): TmuxHost | undefined {

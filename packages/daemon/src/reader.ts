@@ -34,18 +34,12 @@ import { Journal } from "./journal/journal.ts";
 import { Reserve } from "./journal/reserve.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
-import { ApprovalQueries, approvalsProjection } from "./projection/approvals.ts";
-import { attachmentsProjection } from "./projection/attachments.ts";
-import { generationsProjection } from "./projection/generations.ts";
-import { looksProjection } from "./projection/looks.ts";
-import { MessageQueries, messagesProjection } from "./projection/messages.ts";
-import { restoresProjection } from "./projection/restores.ts";
+import { PROJECTIONS } from "./projection/all.ts";
+import { ApprovalQueries } from "./projection/approvals.ts";
+import { MessageQueries } from "./projection/messages.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
-import { sessionsProjection } from "./projection/sessions.ts";
-import { TokenQueries, tokensProjection } from "./projection/tokens.ts";
-import { tournamentsProjection } from "./projection/tournaments.ts";
-import { turnsProjection } from "./projection/turns.ts";
-import { WorkspaceQueries, workspacesProjection } from "./projection/workspaces.ts";
+import { TokenQueries } from "./projection/tokens.ts";
+import { WorkspaceQueries } from "./projection/workspaces.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
@@ -91,20 +85,7 @@ export async function serveReader(options: {
   const { home, trouble, configuration } = options;
   const journaled = openCopy(home, options.place);
   const { db } = journaled;
-  const projections = [
-    sessionsProjection,
-    messagesProjection,
-    tokensProjection,
-    restoresProjection,
-    approvalsProjection,
-    workspacesProjection,
-    generationsProjection,
-    tournamentsProjection,
-    attachmentsProjection,
-    turnsProjection,
-    looksProjection,
-  ];
-  const journal = new Journal({ db, projections, machineName: hostname().split(".")[0] || "machine" });
+  const journal = new Journal({ db, projections: PROJECTIONS, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tokenQueries = new TokenQueries(db);
   const refusals = new Refusals({ journal });

@@ -5,22 +5,17 @@
  * Order for every byte of output: disk first, then the screen model and the viewers. The daemon may die or be replaced at any time; its
  * connection is one client among others.
  */
-import { fstatSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
-import { uptime } from "node:os";
+import { fstatSync, openSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join } from "node:path";
-import { type ErrorBody, HoldfastError, unwritable } from "@holdfast/contract/errors";
 import { BYTES, decodeMessage, encodeMessage, FrameReader } from "@holdfast/contract/frames";
 import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/holder";
-import { keepListening } from "@holdfast/platform/door";
 import { writeFileAtomic } from "@holdfast/platform/files";
-import { openHome, secureSocketDirectory } from "@holdfast/platform/home";
-import { describe, log } from "@holdfast/platform/log";
-import { inspect } from "@holdfast/platform/process";
 import type { IPty } from "@lydell/node-pty";
 import { Input } from "./input.ts";
+import { Keeper, type Order, type ProgramExit } from "./keeper.ts";
 import { Model } from "./model.ts";
-import { type ProgramExit, startProgram } from "./program.ts";
+import { startProgram } from "./program.ts";
 import { Recorder } from "./recorder.ts";
 import { ViewerFilter } from "./viewer-filter.ts";
 import { Viewers } from "./viewers.ts";
@@ -28,38 +23,12 @@ import { Viewers } from "./viewers.ts";
 /** How long somebody who wants the screen waits for a flood to pass before it is shown as far as it got. */
 const SCREEN_MS = 300;
 
-/** How long after there is room again the end of a program may stay unknown. */
-const WRITE_AGAIN_MS = 250;
-
 /** Of a program that has not read so much, more is not taken: it may never. */
 const MOST_WAITING = 1024 * 1024;
 
-/** Written by the daemon into the run's directory. */
-interface Order {
-  socket: string;
-  /** Names this holder while it lives. */
-  register: string;
-  columns: number;
-  rows: number;
-}
-
-/** `exit.json`; see the daemon's `session/exit-file.ts`. */
-interface HowItEnded {
-  status: string;
-  signal: string;
-  uptime: string;
-  began: string;
-  pid: number;
-  at?: number;
-}
-
-process.on("SIGHUP", () => {});
-process.umask(0o077);
-let begun = false;
-// Once the program runs and is registered, whatever goes wrong with a client, a file or the screen's model: it lives as long as this process.
-process.on("uncaughtException", (error) => (begun ? log(`holder ${process.pid}: ${describe(error)}`) : refuse(error)));
 const directory = process.argv[2] ?? "";
-const order = JSON.parse(readFileSync(join(directory, "holder.json"), "utf8")) as Order;
+const keeper = new Keeper<Order & { columns: number; rows: number }>(directory, serve);
+const { order } = keeper;
 let pty: IPty | undefined;
 let input: Input | undefined;
 const recorder = new Recorder(directory);
@@ -78,14 +47,7 @@ let filter = new ViewerFilter();
 const controls = new Set<Socket>();
 let size = { columns: order.columns, rows: order.rows };
 let people: Extract<FromHolder, { t: "people" }> = { t: "people", driver: null, observers: 0 };
-const server = createServer((socket) => serve(socket));
-const door = await keepListening(server, { path: order.socket, secure: () => secureSocketDirectory(openHome()) });
-if (!isStarterThere()) {
-  // The next daemon finds nothing of this run, and starts it itself; two of them must not run.
-  door.close();
-  process.exit(1);
-}
-const beganAt = uptime();
+await keeper.open();
 pty = startProgram({
   launch: join(directory, "launch"),
   env: Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
@@ -95,39 +57,7 @@ pty = startProgram({
   onExit,
 });
 input = new Input((pty as IPty & { fd: number }).fd);
-writeFileAtomic(
-  order.register,
-  `${JSON.stringify({ pid: process.pid, start: inspect(process.pid)?.start, program: pty.pid, socket: order.socket })}\n`,
-);
-begun = true;
-tellStarter({ pid: pty.pid });
-
-/** A pipe that nobody reads takes nothing; what is before the answer is white space to whoever does. */
-function isStarterThere(): boolean {
-  try {
-    writeSync(3, " ");
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "EPIPE";
-  }
-}
-
-/** On descriptor 3, the daemon's pipe. */
-function tellStarter(what: { pid: number } | { error: ErrorBody }): void {
-  try {
-    writeSync(3, `${JSON.stringify(what)}\n`);
-  } catch {
-    // It died meanwhile: the next one finds us by the register.
-  }
-}
-
-/** What cannot be found again must not run. */
-function refuse(error: unknown): void {
-  pty?.kill("SIGKILL");
-  log(`holder of ${directory}: ${describe(error)}`);
-  tellStarter({ error: HoldfastError.from(error).toBody() });
-  process.exit(1);
-}
+keeper.register({ pid: pty.pid, kill: () => pty?.kill("SIGKILL") });
 
 /** A program that asks and asks and never reads the answers gets no more of them. */
 function answer(data: string): void {
@@ -146,44 +76,13 @@ function onOutput(bytes: Uint8Array): void {
 function onExit(exit: ProgramExit): void {
   input?.close();
   input = undefined;
-  writeDown({
-    status: exit.signal === 0 ? String(exit.code) : "",
-    signal: exit.signal === 0 ? "" : String(exit.signal),
-    uptime: String(uptime()),
-    began: String(beganAt),
-    pid: pty?.pid ?? 0,
+  keeper.programEnded(exit, {
+    finish: () => recorder.finish(),
+    tell: ({ status, signal }) => void viewers.dismiss({ t: "exit", status, signal }),
+    leave() {
+      for (const socket of controls) socket.end();
+    },
   });
-}
-
-/** On a full disk nobody but this process knows how the program ended: it stays until that is written. */
-function writeDown(how: HowItEnded): void {
-  const isWritten = triedToWrite(`${JSON.stringify(how)}\n`);
-  viewers.dismiss({ t: "exit", status: how.status, signal: how.signal });
-  // Of what is written later, the file's own time is not that of the end.
-  const late = { at: Date.now(), ...how };
-  if (isWritten) leave();
-  else setTimeout(() => writeDown(late), WRITE_AGAIN_MS);
-}
-
-function triedToWrite(exit: string): boolean {
-  try {
-    recorder.finish();
-    writeFileAtomic(join(directory, "exit.json"), exit);
-    rmSync(order.register, { force: true });
-  } catch (error) {
-    if (unwritable(error)) return false;
-    // Its directory was taken away: there is nobody to tell.
-    log(`holder of ${directory}: ${describe(error)}`);
-  }
-  return true;
-}
-
-function leave(): void {
-  door.close();
-  // What viewers were sent last must be out before the process is gone.
-  server.close(() => process.exit(0));
-  setTimeout(() => process.exit(0), 1000).unref();
-  for (const socket of controls) socket.end();
 }
 
 function serve(socket: Socket): void {
@@ -198,7 +97,7 @@ function serve(socket: Socket): void {
       }
     } catch (error) {
       // One client's nonsense must not end the run.
-      log(`holder of ${directory}: ${describe(error)}`);
+      keeper.complain(error);
       socket.destroy();
     }
   });
@@ -299,6 +198,6 @@ function resize(columns: number, rows: number): void {
     writeFileAtomic(join(directory, "size"), `${columns} ${rows}\n`);
   } catch (error) {
     // Only what a replay shows depends on it.
-    log(`holder of ${directory}: ${describe(error)}`);
+    keeper.complain(error);
   }
 }

@@ -1,11 +1,7 @@
 /** The run's program in a pseudo-terminal. Its terminal hangs up with it; then what it said has been read to the end. */
 import type { ReadStream } from "node:tty";
 import { type IPty, spawn } from "@lydell/node-pty";
-
-export interface ProgramExit {
-  code: number;
-  signal: number;
-}
+import type { ProgramExit } from "./keeper.ts";
 
 export function startProgram(options: {
   launch: string;

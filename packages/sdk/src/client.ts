@@ -2,6 +2,7 @@
  * A typed client of one daemon. Everything it can do is an endpoint of the contract; method and path come from there, types
  * too, and no schema is loaded.
  */
+import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import type { CallOf, ReplyOf } from "@holdfast/contract/endpoint";
 import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
@@ -41,7 +42,12 @@ export class HoldfastClient implements Disposable {
 
   /** Journal events as they come, until the stream ends or the signal aborts; come back with the last event's cursor. */
   async *events(call: CallOf<Endpoints["followEvents"]>, signal?: AbortSignal): AsyncGenerator<AnyEvent> {
-    yield* parseEventStream(await this.#open("followEvents", call as Call, signal));
+    yield* parseEventStream<AnyEvent>(await this.#open("followEvents", call as Call, signal));
+  }
+
+  /** A conversation's entries as they are written, until it has ended or the signal aborts; come back with the last one's cursor. */
+  async *entries(call: CallOf<Endpoints["followTranscript"]>, signal?: AbortSignal): AsyncGenerator<PlacedEntry> {
+    yield* parseEventStream<PlacedEntry>(await this.#open("followTranscript", call as Call, signal));
   }
 
   [Symbol.dispose](): void {

@@ -1,7 +1,5 @@
-import type { AnyEvent } from "@holdfast/contract/events";
-
-/** Server-sent events as the daemon sends them: one `data` line of JSON per event; comments are signs of life. */
-export async function* parseEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<AnyEvent> {
+/** Server-sent events as the daemon sends them: one `data` line of JSON each; comments are signs of life. */
+export async function* parseEventStream<T>(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<T> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of chunks) {
@@ -9,7 +7,7 @@ export async function* parseEventStream(chunks: AsyncIterable<Uint8Array>): Asyn
     rest = blocks.pop() ?? "";
     for (const block of blocks) {
       const data = block.split("\n").find((line) => line.startsWith("data: "));
-      if (data !== undefined) yield JSON.parse(data.slice("data: ".length)) as AnyEvent;
+      if (data !== undefined) yield JSON.parse(data.slice("data: ".length)) as T;
     }
   }
 }

@@ -14,6 +14,9 @@ export const command: Command = {
     prompt: { value: "TEXT", summary: "what it is to do first; - reads it from standard input", complete: "nothing" },
     "best-of": { value: "N", summary: "start so many on the same prompt, each in a worktree of its own", complete: "nothing" },
     agents: { value: "A,B", summary: "with --best-of: these agents in turn (comma-separated)", multiple: true, complete: "agents" },
+    chat: { summary: "as a conversation, without a terminal: exact status, a transcript, approvals in the inbox; see holdfast chat" },
+    model: { value: "MODEL", summary: "with --chat: the model, where the agent offers a choice", complete: "nothing" },
+    mode: { value: "MODE", summary: "with --chat: the agent's mode, where it has some", complete: "nothing" },
     "no-context": { summary: "tell it nothing of the Working Context (see holdfast context)" },
     ...START_FLAGS,
   },
@@ -23,6 +26,7 @@ export const command: Command = {
     ["holdfast spawn claude --prompt 'fix the login bug'", "an agent that begins at once"],
     ["holdfast spawn claude --worktree --prompt 'add tests'", "in a git worktree of its own"],
     ["holdfast spawn --best-of 3 --agents claude,codex,gemini --name fix --prompt 'fix it'", "three at once; then: holdfast compare fix"],
+    ["holdfast spawn --chat claude --prompt 'fix it'", "as a conversation; then: holdfast transcript NAME -f"],
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
     ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
   ],
@@ -44,7 +48,9 @@ export const command: Command = {
       const { startTournament } = await import("../tournament/start.ts");
       return startTournament(context, { agent, prompt });
     }
-    printStarted(await startSession(context, { agent, args: [...context.rest], prompt }), context.json);
+    const { flags } = context;
+    const talk = { chat: flags.has("chat"), model: flags.text("model"), mode: flags.text("mode") };
+    printStarted(await startSession(context, { agent, args: [...context.rest], prompt, ...talk }), context.json);
     return 0;
   },
 };

@@ -1,8 +1,7 @@
 import type { Principal, Scope, SessionId } from "@holdfast/contract";
 import { userName } from "@holdfast/platform";
 
-/** What Holdfast notices by itself. */
-export const DAEMON = "daemon" as Principal;
+export { DAEMON } from "@holdfast/contract";
 
 /** Only the daemon's own OS user can open its socket. */
 export function osUser(): Principal {

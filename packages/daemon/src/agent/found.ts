@@ -1,7 +1,7 @@
 /** Which agents are on this machine, and in which version. */
 import type { AgentInfo } from "@holdfast/contract";
 import { findProgram, STANDARD_PATH } from "@holdfast/platform";
-import { commandOf, type LaunchContext, type Profile } from "./profile.ts";
+import { commandOf, type LaunchContext, type Profile, structuredCommandOf } from "./profile.ts";
 import type { Profiles } from "./profiles/index.ts";
 import { PENDING, versionOf } from "./version.ts";
 
@@ -32,6 +32,11 @@ async function agentInfo(profile: Profile, context: LaunchContext, waitMs: numbe
     own: profile.own === true,
     takesPrompt: profile.prompt !== undefined,
     resumes: profile.conversation !== undefined,
-    structured: (profile.structured?.[0] && findProgram(profile.structured[0], context.env.PATH, "/")) ?? null,
+    structured: structuredProgram(profile, context),
   };
+}
+
+function structuredProgram(profile: Profile, context: LaunchContext): string | null {
+  const [program] = structuredCommandOf(profile, context) ?? [];
+  return program === undefined ? null : (findProgram(program, context.env.PATH, "/") ?? null);
 }

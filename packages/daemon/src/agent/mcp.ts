@@ -44,12 +44,17 @@ export function giveServers(
   profile: Profile | undefined,
   run: { directory: string; env: Readonly<Record<string, string>> },
 ): { args: readonly string[]; env: Readonly<Record<string, string>> } {
-  const servers = (profile?.servers ?? []).filter(({ agents }) => agents?.includes(profile?.name ?? "") ?? true);
+  const servers = serversOf(profile);
   if (!profile?.mcp || servers.length === 0) return { args: [], env: {} };
   const file = join(run.directory, MCP_FILE);
   const { args = [], env = {}, content } = profile.mcp({ servers, file, env: run.env });
   if (content !== undefined) writeFileAtomic(file, content);
   return { args, env };
+}
+
+/** Those that this agent is to have. */
+export function serversOf(profile: Profile | undefined): McpServer[] {
+  return (profile?.servers ?? []).filter(({ agents }) => agents?.includes(profile?.name ?? "") ?? true);
 }
 
 /** As most agents have it. */

@@ -74,7 +74,7 @@ export interface Profile {
   /** Those that config.toml has for it. */
   servers?: readonly McpServer[];
   /** The command with which it speaks the Agent Client Protocol on its input and output: the agent itself, or an adapter for it. */
-  structured?: readonly string[];
+  structured?: readonly string[] | ((context: LaunchContext) => string[]);
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */
@@ -87,6 +87,11 @@ export interface Profile {
 
 export function commandOf(profile: Profile, context: LaunchContext): string[] {
   return typeof profile.command === "function" ? profile.command(context) : [...profile.command];
+}
+
+/** Undefined: it speaks no protocol that we know. */
+export function structuredCommandOf({ structured }: Profile, context: LaunchContext): string[] | undefined {
+  return typeof structured === "function" ? structured(context) : structured && [...structured];
 }
 
 /** Words of their own or parts of one, `--prompt={prompt}`. A word that is nothing else and begins with a dash would be taken for a flag. */

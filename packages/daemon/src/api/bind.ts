@@ -12,6 +12,7 @@ import {
   type EndpointName,
   formatCursor,
   HoldfastError,
+  type PlacedEntry,
   type Principal,
   type ReplyOf,
   type RequestOf,
@@ -48,9 +49,11 @@ type Reply<E extends Endpoint> = E["reply"] extends "terminal"
   ? Promise<(wire: Duplex) => void>
   : E["reply"] extends "events" | "socket"
     ? AsyncIterable<AnyEvent | undefined>
-    : E["reply"] extends "bytes"
-      ? AsyncIterable<Uint8Array>
-      : ReplyOf<E> | Promise<ReplyOf<E>>;
+    : E["reply"] extends "entries"
+      ? AsyncIterable<PlacedEntry | undefined>
+      : E["reply"] extends "bytes"
+        ? AsyncIterable<Uint8Array>
+        : ReplyOf<E> | Promise<ReplyOf<E>>;
 
 export type Handlers = {
   [N in EndpointName]: (
@@ -104,7 +107,9 @@ async function answer(
   c.req.raw.signal.addEventListener("abort", () => end.abort());
   const reply = handler(request, { actor, scope, reach, version: c.req.header("holdfast-version"), signal: end.signal });
   if (endpoint.reply === "events")
-    return stream(sse(whileValid(identity, reply as AsyncIterable<AnyEvent | undefined>, end)), "text/event-stream");
+    return stream(sse(whileValid(identity, reply as AsyncIterable<AnyEvent | undefined>, end), asEvent), "text/event-stream");
+  if (endpoint.reply === "entries")
+    return stream(sse(whileValid(identity, reply as AsyncIterable<PlacedEntry | undefined>, end), asEntry), "text/event-stream");
   if (endpoint.reply === "bytes")
     return stream(brokenOff(c, whileValid(identity, reply as AsyncIterable<Uint8Array>, end)), "application/octet-stream");
   return json(200, await reply);
@@ -149,12 +154,19 @@ function sentence(message: string | undefined): string | undefined {
   return message !== undefined && /^[a-z]/.test(message) ? message : undefined;
 }
 
-/** `id` is the cursor to come back with; a comment line now and then tells a client that we live. */
-async function* sse(events: AsyncIterable<AnyEvent | undefined>): AsyncGenerator<Uint8Array> {
+/** A comment line now and then tells a client that we live. */
+async function* sse<T>(items: AsyncIterable<T | undefined>, format: (item: T) => string): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  for await (const event of events) {
-    yield encoder.encode(event ? `id: ${formatCursor(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n` : ": alive\n\n");
-  }
+  for await (const item of items) yield encoder.encode(item === undefined ? ": alive\n\n" : format(item));
+}
+
+/** `id` is the cursor to come back with. */
+function asEvent(event: AnyEvent): string {
+  return `id: ${formatCursor(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+function asEntry(placed: PlacedEntry): string {
+  return `id: ${placed.cursor}\nevent: ${placed.entry.type}\ndata: ${JSON.stringify(placed)}\n\n`;
 }
 
 /** The head is out: all that can still be said of an error is to break off, which no reader takes for the end. */

@@ -19,6 +19,7 @@ import type { Restoring } from "../session/restoring.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Caller, Handlers } from "./bind.ts";
 import type { ContextHandlers } from "./context-handlers.ts";
+import type { ConversationHandlers } from "./conversation-handlers.ts";
 import type { DigestHandlers } from "./digest-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
@@ -61,6 +62,7 @@ export function handlers(rooms: {
   workspaces: WorkspaceHandlers;
   contexts: ContextHandlers;
   digests: DigestHandlers;
+  conversations: ConversationHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
@@ -112,6 +114,7 @@ export function handlers(rooms: {
     ...rooms.workspaces,
     ...rooms.contexts,
     ...rooms.digests,
+    ...rooms.conversations,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
     listSessions: ({ query }, { reach }) => {

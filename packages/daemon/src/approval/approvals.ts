@@ -34,7 +34,20 @@ import type { Turns } from "../session/typing.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { isOver } from "./over.ts";
 import { noReason, notAllShown, notTaken, over, unanswerable } from "./refusals.ts";
-import { answered, answering, type How, isDue, requestOf, resolved, shown, shownRequest, waiting } from "./request.ts";
+import {
+  answered,
+  answering,
+  type How,
+  isDue,
+  type ProtocolAsk,
+  protocolRequest,
+  requestOf,
+  resolved,
+  shown,
+  shownRequest,
+  waiting,
+  waitingByProtocol,
+} from "./request.ts";
 import { decide, type Rule } from "./rules.ts";
 
 /** The longest that a timer can wait. */
@@ -70,6 +83,7 @@ export class Approvals implements Parking, Disposable {
   /** Whose dialog has been on the screen. */
   readonly #shown = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
+  #tellAgent: ((approval: ApprovalRecord) => void) | undefined;
 
   constructor(options: {
     home: Home;
@@ -93,14 +107,19 @@ export class Approvals implements Parking, Disposable {
     this.#typing = options.typing;
   }
 
+  /** Who tells agents that speak a protocol what was decided. */
+  tellWith(tell: (approval: ApprovalRecord) => void): void {
+    this.#tellAgent = tell;
+  }
+
   /** What the daemon before did not come to: answers that were given and not heard, hooks that ended meanwhile. */
   begin(): void {
     const live = this.#sessions.live();
     const runs = new Set(live.map(({ id, run }) => runMarker({ session: id, run })));
     for (const approval of this.#queries.list({ sessions: live.map(({ id }) => id) })) {
       if (!runs.has(runMarker(approval))) continue;
-      if (approval.status === "open") this.#watch(approval);
-      else this.#tell(approval);
+      if (approval.status !== "open") this.#tell(approval);
+      else if (approval.channel === "hook") this.#watch(approval);
     }
     for (const { session, run } of this.#queries.list({ open: true })) this.look({ session, run });
     for (const { id, run } of live) this.#letGoUnknown({ session: id, run });
@@ -174,6 +193,26 @@ export class Approvals implements Parking, Disposable {
     };
   }
 
+  /** Of an agent that speaks a protocol: it waits until it is told, or its turn is over. */
+  asked(record: SessionRecord, asked: ProtocolAsk): Parked {
+    const known = this.#queries.byAsk(record.id, record.run, asked.ask);
+    if (known)
+      return { drafts: [], evidence: known.status === "open" ? waitingByProtocol(known) : undefined, written: () => this.#tell(known) };
+    const data = protocolRequest(record, asked);
+    const requested: Draft = { type: "approval.requested", actor: DAEMON, session: record.id, data };
+    const ruled = decide(this.#rules, { ...data, input: asked.input, agent: record.agent });
+    if (!ruled) return { drafts: [requested], evidence: waitingByProtocol({ ...data, requestedAt: asked.at }), written: () => {} };
+    const answer = { id: data.id, run: data.run, decision: ruled.decision, reason: ruled.reason, text: data.text };
+    const answered: Draft = { type: "approval.answered", actor: ruled.rule, session: record.id, data: answer };
+    return { drafts: [requested, answered], evidence: undefined, written: () => this.#tell(this.#queries.get(data.id)) };
+  }
+
+  /** It was cancelled with its turn, or decided where the agent is. */
+  settled(record: SessionRecord, ask: string): Draft[] {
+    const known = this.#queries.byAsk(record.id, record.run, ask);
+    return known?.status === "open" ? [resolved(known, "withdrawn")] : [];
+  }
+
   /** What its signals, its files and its screen say about what it asked for. */
   readonly follow: StatusFollower = (what) => [...this.#followHooks(what), ...this.#followScreen(what)];
 
@@ -181,7 +220,13 @@ export class Approvals implements Parking, Disposable {
     const channel = this.#channelOf(record.agent);
     const open = channel ? this.#queries.openOf(record.id, record.run) : [];
     return open.flatMap((approval): Draft[] => {
-      if (approval.ask === null || !channel || !isOver(approval, { signal, evidence, channel, shown: this.#shown })) return [];
+      if (
+        approval.ask === null ||
+        approval.channel === "protocol" ||
+        !channel ||
+        !isOver(approval, { signal, evidence, channel, shown: this.#shown })
+      )
+        return [];
       // When it is written; if it cannot be, it is still open then, and stays so.
       setImmediate(() => this.#tell(this.#queries.get(approval.id)));
       this.#shown.delete(approval.id);
@@ -222,6 +267,7 @@ export class Approvals implements Parking, Disposable {
     const approval = this.#queries.resolve(ref);
     if (approval.status !== "open") throw over(approval);
     if (approval.channel === "screen") return this.#answerOnScreen(approval, answer);
+    if (approval.channel === "protocol") return this.#answerByProtocol(approval, answer);
     this.#wordsOf(approval, answer);
     if (isDue(approval)) {
       this.#resolve(approval, "timed_out");
@@ -232,6 +278,14 @@ export class Approvals implements Parking, Disposable {
       this.#resolve(approval, "withdrawn");
       throw over({ ...approval, status: "withdrawn" });
     }
+    this.#conclude(approval, answered(approval, answer));
+    this.#tell(this.#queries.get(approval.id));
+    return this.get(approval.id);
+  }
+
+  #answerByProtocol(approval: ApprovalRecord, answer: Answer): Approval {
+    if (answer.decision === "answer") throw unanswerable(approval, answer.decision);
+    if (answer.reason !== undefined) throw noReason(approval);
     this.#conclude(approval, answered(approval, answer));
     this.#tell(this.#queries.get(approval.id));
     return this.get(approval.id);
@@ -274,7 +328,7 @@ export class Approvals implements Parking, Disposable {
 
   look(run: RunId): void {
     for (const approval of this.#queries.openOf(run.session, run.run)) {
-      if (approval.ask === null) continue;
+      if (approval.ask === null || approval.channel === "protocol") continue;
       using hook = this.#hookOf(approval);
       if (hook) continue;
       this.#resolve(approval, this.#whyGone(approval));
@@ -321,9 +375,10 @@ export class Approvals implements Parking, Disposable {
     const channel = this.#channelOf(approval.agent);
     const now = new Date().toISOString();
     const what = `${draft.type}: ${approval.text}`;
-    const source = approval.ask === null ? (this.#status.waitsBy(run) ?? "screen") : "hook";
+    const source = approval.channel !== "screen" ? approval.channel : (this.#status.waitsBy(run) ?? "screen");
     const calm: Evidence = { source, at: now, claim: { turn: "working", attention: null }, what };
-    this.#status.learn(run, next && channel ? { ...waiting(next, channel), at: now } : calm, [draft]);
+    const more = next?.channel === "protocol" ? waitingByProtocol(next) : next && channel && waiting(next, channel);
+    this.#status.learn(run, more ? { ...more, at: now } : calm, [draft]);
     this.#shown.delete(approval.id);
     this.#unwatch(run);
   }
@@ -334,6 +389,10 @@ export class Approvals implements Parking, Disposable {
    */
   #tell(approval: ApprovalRecord | undefined): void {
     if (!approval || approval.status === "open" || approval.ask === null) return;
+    if (approval.channel === "protocol") {
+      if (approval.answeredBy !== null) this.#tellAgent?.(approval);
+      return;
+    }
     try {
       using hook = this.#hookOf(approval);
       if (hook && !hook.answer(this.#answerOf(approval)))

@@ -19,8 +19,9 @@ export function over({ id, status, answeredBy, name }: ApprovalRecord): Holdfast
   });
 }
 
-export function noReason({ agent, name }: ApprovalRecord): HoldfastError {
-  return new HoldfastError("approval_unanswerable", `${agent} is answered by keys here, and takes no reason so`, {
+export function noReason({ agent, name, channel }: ApprovalRecord): HoldfastError {
+  const how = channel === "protocol" ? "is told yes or no" : "is answered by keys";
+  return new HoldfastError("approval_unanswerable", `${agent} ${how} here, and takes no reason so`, {
     hint: `leave --reason out, and tell it afterwards: holdfast send ${name} TEXT`,
   });
 }

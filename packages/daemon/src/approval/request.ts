@@ -64,6 +64,40 @@ export function shownRequest(record: SessionRecord, { attention, dialog }: { att
   };
 }
 
+/** What an agent that speaks a protocol asks for, in its words. */
+export interface ProtocolAsk {
+  ask: string;
+  at: string;
+  title: string;
+  kind: string;
+  input: unknown;
+}
+
+export function protocolRequest(record: SessionRecord, { ask, title, kind, input }: ProtocolAsk) {
+  const bytes = JSON.stringify(input ?? null).length;
+  const isLong = bytes > LONGEST_INPUT;
+  return {
+    id: newSessionId(),
+    run: record.run,
+    for: "approval" as const,
+    tool: kind,
+    input: isLong ? null : (input ?? null),
+    text: isLong ? `${title} (arguments of ${Math.round(bytes / 1024)} KB: holdfast transcript ${record.name})` : title,
+    directory: record.cwd,
+    channel: "protocol" as const,
+    expiresAt: null,
+    otherwise: "it waits",
+    reasons: false,
+    ask,
+    dialog: null,
+  };
+}
+
+export function waitingByProtocol(asked: Pick<ApprovalRecord, "for" | "text" | "requestedAt">): Evidence {
+  const claim = { turn: "working" as const, attention: attentionOf(asked) };
+  return { source: "protocol", at: asked.requestedAt, claim, what: "waits in the inbox" };
+}
+
 export function waiting(asked: Pick<ApprovalRecord, "for" | "text" | "requestedAt">, channel: HookChannel): Evidence {
   return {
     source: "hook",
@@ -100,6 +134,7 @@ function answersOf(
   { for: what, channel, dialog }: Pick<ApprovalRecord, "for" | "channel" | "dialog">,
   { hook, screen }: ApprovalChannels = {},
 ): Decision[] {
+  if (channel === "protocol") return ["allow", "deny"];
   if (channel === "hook") return what === "question" ? (hook?.answer ? ["answer", "deny"] : []) : ["allow", "deny"];
   return screen?.keys && dialog !== null && !screen.hidden?.test(dialog) ? ["allow", "deny"] : [];
 }

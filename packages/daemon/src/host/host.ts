@@ -14,7 +14,7 @@
  *   another run, or changes its part, also when it dies without a word. A keeper that cannot tell is asked again by whoever wants to know.
  * - `onLost` is called when a keeper vanished without telling how its runs ended.
  */
-import { HoldfastError, type HostName, type Screen, type SessionId } from "@holdfast/contract";
+import { type ConversationOrder, HoldfastError, type HostName, type Screen, type SessionId } from "@holdfast/contract";
 import type { Key } from "./keys.ts";
 
 export interface RunId {
@@ -29,6 +29,8 @@ export interface StartRequest extends RunId {
   title: string;
   columns: number;
   rows: number;
+  /** Of a conversation: its program is talked to in a protocol, and has no terminal. */
+  conversation?: ConversationOrder | undefined;
 }
 
 export interface LiveRun extends RunId {

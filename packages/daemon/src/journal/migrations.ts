@@ -272,4 +272,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN forked_from TEXT;
   `,
+  `
+  ALTER TABLE runs ADD COLUMN transcript_offset INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

@@ -96,7 +96,8 @@ export class Delivery implements Disposable {
   }
 
   /** Whether what is said to it gets receipts: its screen and its composer can be read. */
-  delivers({ agent }: Pick<SessionRecord, "agent">): boolean {
+  delivers({ agent, kind }: Pick<SessionRecord, "agent" | "kind">): boolean {
+    if (kind === "conversation") return true;
     const profile = this.#profiles.find(agent);
     return profile?.composer !== undefined && profile.screen !== undefined && !profile.untested;
   }
@@ -107,7 +108,7 @@ export class Delivery implements Disposable {
   }
 
   readonly #follow: StatusFollower = ({ record, signal, changed }) => {
-    const open = this.#messages.open(record.id);
+    const open = record.kind === "conversation" ? [] : this.#messages.open(record.id);
     if (open.length === 0 && !signal?.prompt) return [];
     if (changed?.turnBegan) this.#noteTurn(open, changed);
     setImmediate(() => this.#see(record.id));
@@ -164,7 +165,8 @@ export class Delivery implements Disposable {
   }
 
   #see(session: SessionId): void {
-    if (this.#end.signal.aborted) return;
+    // What is said to a conversation is not typed.
+    if (this.#end.signal.aborted || this.#queries.get(session)?.kind === "conversation") return;
     if (this.#busy.has(session)) {
       this.#busy.set(session, true);
       return;

@@ -12,6 +12,7 @@ import {
   type Principal,
   type Session,
   type SessionId,
+  type SessionStatus,
 } from "@holdfast/contract";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -63,8 +64,9 @@ export class Messages {
     // Whoever did not hear the reply asks again, whatever has become of it since.
     if (known) return { session: this.#sessions.get(record.id), message: this.get(id), typed: null };
     if (hasEnded(record.status) && record.restartAt === null) {
+      const isTalk = record.kind === "conversation";
       throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
-        hint: `read what it said: holdfast logs ${record.name}`,
+        hint: isTalk ? `go on with it: holdfast resume ${record.name}` : `read what it said: holdfast logs ${record.name}`,
       });
     }
     // A lone Enter could say yes to something.
@@ -163,9 +165,18 @@ export class Messages {
     );
     const ahead = before.filter((other) => other.state !== "turn_started" && (!steer || other.steer || other.state !== "queued")).length;
     if (ahead > 0) return ahead === 1 ? "another message is ahead of it" : `${ahead} other messages are ahead of it`;
+    const { kind, status } = this.#queries.get(session) ?? {};
+    if (kind === "conversation") return why ?? TALK_WAITS[status ?? "unknown"] ?? null;
     return this.#delivery.reasonOf(id) ?? why;
   }
 }
+
+/** Why what is said to a conversation is not handed over yet. */
+const TALK_WAITS: Readonly<Partial<Record<SessionStatus, string>>> = {
+  starting: "it is starting",
+  working: "it is working; the message is handed over when the turn ends",
+  waiting: "it waits for an approval; the message is handed over when the turn ends",
+};
 
 function approvalWaits(name: string): HoldfastError {
   return new HoldfastError("approval_waits", `${name} asks for leave, and what is typed could give it`, {

@@ -57,6 +57,8 @@ export interface SessionRecord {
   recordingLimit: number | null;
   /** Where the current run's recording began when that was last told. */
   cutOffset: number;
+  /** Up to where the current run's transcript is in the journal. */
+  transcriptOffset: number;
   /** By a clock that nobody sets; null while it runs, and when it is not known. */
   durationMs: number | null;
   viewedAt: string | null;
@@ -87,7 +89,7 @@ export interface SessionFilter {
 }
 
 const SELECT = `
-  SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at, r.cut_offset,
+  SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at, r.cut_offset, r.transcript_offset,
     r.duration_ms, r.ended_seq, r.status_at, r.standing, w.name AS workspace_name, w.branch AS workspace_branch,
     (SELECT json_group_array(json_object('id', a.id, 'principal', a.principal, 'role', a.role, 'since', a.since, 'terminal', a.terminal, 'from', a.origin)
        ORDER BY a.seq) FROM attachments a WHERE a.session = s.id) AS attachments
@@ -271,6 +273,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     limitExceeded: row.limit_exceeded as string | null,
     recordingLimit: row.recording_limit as number | null,
     cutOffset: row.cut_offset as number,
+    transcriptOffset: (row.transcript_offset as number | null) ?? 0,
     durationMs: row.duration_ms as number | null,
     viewedAt: row.viewed_at as string | null,
     turns: row.turns as number,

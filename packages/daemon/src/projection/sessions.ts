@@ -112,6 +112,11 @@ const APPLY: Apply = {
   "session.conversation_changed"(s, { session, data, at }) {
     converse(s, { session, id: data.conversation, run: data.run, since: at });
   },
+  "turn.started": readUpTo,
+  "turn.ended": readUpTo,
+  "tool.started": readUpTo,
+  "tool.output": readUpTo,
+  "tool.completed": readUpTo,
   "session.stop_requested"(s, { session, data }) {
     s.requestStop.run(session, data.run);
   },
@@ -166,6 +171,11 @@ const APPLY: Apply = {
   },
 };
 
+/** What a transcript says up to there is in the journal. */
+function readUpTo(s: Statements, { session, data }: { session: SessionId | null; data: { run: number; offset: number } }): void {
+  s.readTranscript.run(data.offset, session, data.run);
+}
+
 /** Each is kept: a conversation that was left can be gone on with. */
 function converse(s: Statements, { session, id, run, since }: { session: SessionId | null; id: string; run: number; since: string }): void {
   const known = JSON.parse(String(s.conversationsOf.get(session)?.conversations ?? "[]")) as { id: string }[];
@@ -219,6 +229,7 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
+  readTranscript: "UPDATE runs SET transcript_offset = max(transcript_offset, ?) WHERE session = ? AND run = ?",
   create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace, forked_from)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",

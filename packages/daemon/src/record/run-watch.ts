@@ -15,6 +15,7 @@ import { finishCut, keepToLimit } from "./limit.ts";
 import { Recording, type Segment } from "./recording.ts";
 import type { Size } from "./sample.ts";
 import { Times } from "./times.ts";
+import { TRANSCRIPT_FILE } from "./transcript.ts";
 
 /** Coarser: replay jumps. Finer: a spinner costs a file write per frame. */
 const SAMPLE_MS = 250;
@@ -143,7 +144,7 @@ export class RunWatch implements Disposable {
     if (name === "exit.json") this.#exited();
     else if (name === GAPS_FILE) this.#onGap?.();
     else if (name === "size") this.#carefully(() => this.#resized());
-    else if (name === null || name.startsWith("output")) this.#grew();
+    else if (name === null || name === TRANSCRIPT_FILE || name.startsWith("output")) this.#grew();
   }
 
   #grew(): void {

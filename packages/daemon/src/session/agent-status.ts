@@ -55,6 +55,9 @@ interface Observed {
   failures: Map<string, number>;
 }
 
+/** Of a conversation, what it does is told by its protocol alone. */
+const TALKS: Profile = { name: "conversation", description: "", kind: "terminal", command: [] };
+
 /** What else follows from a signal or a change; written in the same transaction. */
 export type StatusFollower = (what: {
   record: SessionRecord;
@@ -139,8 +142,9 @@ export class AgentStatus implements RunObserver, Disposable {
 
   began(run: RunId): void {
     const record = this.#queries.get(run.session);
-    const profile = record && this.#profiles.find(record.agent);
-    if (!profile || profile.untested || !(profile.hooks || profile.screen || profile.stateFile)) return;
+    const inTerminal = record?.kind === "conversation" ? undefined : record && this.#profiles.find(record.agent);
+    const profile = record?.kind === "conversation" ? TALKS : inTerminal;
+    if (!record || !profile || profile.untested || !(profile === TALKS || profile.hooks || profile.screen || profile.stateFile)) return;
     const marker = runMarker(run);
     if (this.#observed.has(marker)) return;
     const watcher = profile.hooks && watchSignals(runDirectory(this.#home, run.session, run.run), () => this.#takeSignals(run));
@@ -157,14 +161,14 @@ export class AgentStatus implements RunObserver, Disposable {
       failures: new Map(),
     });
     this.#takeSignals(run);
-    this.#looks.stir(marker);
+    if (profile !== TALKS) this.#looks.stir(marker);
   }
 
   wrote(run: RunId): void {
     const marker = runMarker(run);
     const observed = this.#observed.get(marker);
     if (!observed) return;
-    this.#looks.stir(marker);
+    if (observed.profile !== TALKS) this.#looks.stir(marker);
     this.#moved(observed);
   }
 
@@ -217,7 +221,7 @@ export class AgentStatus implements RunObserver, Disposable {
       return;
     }
     this.#absorb(observed, withEvidence(observed.evidence, evidence), { drafts });
-    this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
+    if (observed.profile !== TALKS) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
   }
 
   /** By what it is known to wait, if it does: that it waits no more is known no better. */
@@ -241,6 +245,7 @@ export class AgentStatus implements RunObserver, Disposable {
       ["title", profile?.screen?.some(({ title }) => title)],
       ["screen", profile?.screen?.some(({ line, foot, without }) => line ?? foot ?? without)],
     ];
+    if (record.kind === "conversation") return { sources: ["protocol"], ...explain(evidence), unread: [] };
     const sources = profile?.untested ? [] : has.flatMap(([source, there]) => (there ? [source] : []));
     return { sources, ...explain(evidence), unread: unreadSignals(runDirectory(this.#home, record.id, record.run)) };
   }

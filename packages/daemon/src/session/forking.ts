@@ -158,6 +158,8 @@ export function conversationToFork(
   const inItsPlace = "begin with nothing remembered: holdfast spawn AGENT --worktree";
   const refuse = (why: string, hint = inItsPlace) => new HoldfastError("fork_refused", why, { hint });
   if (record.kind === "shell") throw refuse(`${name} is a ${agent}: it has no conversation that could be copied`);
+  if (record.kind === "conversation")
+    throw refuse(`${name} is talked to in a protocol, in which its agent offers no copy of a conversation`);
   if (!profile.conversation?.fork) throw refuse(`${agent} cannot carry on a copy of a conversation`);
   if (!asked)
     throw refuse(
@@ -184,6 +186,7 @@ function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Ask
     agent: record.agent,
     command: [...asked.program],
     args: [...asked.args],
+    chat: false,
     umask: spec.umask,
     context: asked.context ?? true,
     role: record.role ?? undefined,

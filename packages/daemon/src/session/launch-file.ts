@@ -41,6 +41,8 @@ export function launchFile(options: {
     `unset ${unset.join(" ")}`,
     ...Object.entries(env).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
     "export PWD",
+    // What an agent asks its keeper to run for it.
+    '[ $# -eq 0 ] || exec "$@"',
     `exec ${[program, ...args].map(shellQuote).join(" ")}`,
     "",
   ].join("\n");
@@ -54,7 +56,7 @@ function enterScope({ path, scope }: { path: string; scope: Scope }): string[] {
     `if [ -z "\${HOLDFAST_IN_SCOPE-}" ] && ${inScope({ ...scope, unit: `${scope.unit}-probe` }, ["true"])
       .map(shellQuote)
       .join(" ")} 2> /dev/null; then`,
-    `  HOLDFAST_IN_SCOPE=1 exec ${words(["/bin/sh", "-c", '. "$0"', path])}`,
+    `  HOLDFAST_IN_SCOPE=1 exec ${words(["/bin/sh", "-c", '. "$0"', path])} "$@"`,
     "fi",
     "unset HOLDFAST_IN_SCOPE XDG_RUNTIME_DIR",
   ];

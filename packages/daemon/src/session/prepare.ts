@@ -10,13 +10,14 @@ import {
   newSessionId,
   type Principal,
   type SessionId,
+  type SessionKind,
   type SpawnRequest,
   unwritable,
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { atAGlance } from "../agent/glance.ts";
 import { conversationFor, conversationId, type Forked, promptWords } from "../agent/launch.ts";
-import { commandOf, type Profile } from "../agent/profile.ts";
+import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { contextPointer } from "../workspace/context.ts";
 import { runEnvironment } from "./launch-file.ts";
@@ -27,6 +28,9 @@ export interface Prepared {
   id: SessionId;
   name: string;
   profile: Profile;
+  kind: SessionKind;
+  /** What is to be said to it first, once it runs. */
+  prompt: string | null;
   command: string[];
   cwd: string;
   host: HostName;
@@ -54,21 +58,25 @@ export function prepare(
   const name = nameOf(request, context.isTaken);
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
-  const program = request.command ?? commandOf(profile, { env, node: process.execPath, programs: context.programs });
+  const program = programOf(request, { profile, env, programs: context.programs });
+  const isChat = request.chat;
   const prompt = request.prompt === undefined ? null : request.context ? promptIn(cwd, request.prompt) : request.prompt;
-  const command = [...program, ...request.args, ...(prompt === null ? [] : promptWords(profile, prompt))];
+  const command = [...program, ...request.args, ...(prompt === null || isChat ? [] : promptWords(profile, prompt))];
   const asked = { program, args: request.args, prompt, context: request.context };
   const { forkedFrom } = context;
   const forked = forkedFrom && forkedOf(forkedFrom, cwd);
-  const conversation = conversationFor(profile, asked, { known: null, forked }, randomUUID);
+  const conversation = isChat ? null : conversationFor(profile, asked, { known: null, forked }, randomUUID);
   checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
 
   const id = newSessionId();
   const directory = runDirectory(context.home, id, 1);
+  const kind = isChat ? "conversation" : profile.kind;
   const prepared: Prepared = {
     id,
     name,
     profile,
+    kind,
+    prompt: isChat ? prompt : null,
     command,
     cwd,
     host: context.host,
@@ -82,7 +90,8 @@ export function prepare(
       v: 1,
       id,
       name,
-      kind: profile.kind,
+      kind,
+      ...(isChat ? { chat: { mode: request.mode ?? null, model: request.model ?? null } } : {}),
       agent: profile.name,
       role,
       objective,
@@ -128,9 +137,27 @@ export function checkStart(request: SpawnRequest, { profiles, programs }: { prof
   const profile = profiles.get(request.agent);
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
-  const command = request.command ?? commandOf(profile, { env, node: process.execPath, programs });
+  const command = programOf(request, { profile, env, programs });
   // A program by a path in the worktree is there only once that is.
   if (!command[0]?.includes("/")) checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
+}
+
+function programOf(
+  { command, chat, mode, model, host }: SpawnRequest,
+  { profile, env, programs }: { profile: Profile; env: Record<string, string>; programs: string },
+): string[] {
+  const place = { env, node: process.execPath, programs };
+  if (!chat && (mode !== undefined || model !== undefined)) {
+    throw new HoldfastError("usage", "a mode and a model are chosen for a conversation", { hint: "add --chat" });
+  }
+  if (!chat) return command ?? commandOf(profile, place);
+  if (host === "tmux")
+    throw new HoldfastError("usage", "a conversation has no terminal: it is not kept by tmux", { hint: "leave --host out" });
+  const structured = structuredCommandOf(profile, place);
+  if (structured) return structured;
+  throw new HoldfastError("not_offered", `${profile.name} cannot be talked to in a protocol that we know`, {
+    hint: `start it in a terminal: holdfast spawn ${profile.name}`,
+  });
 }
 
 /** What a session is for, where nobody said: the first line of what it was told. */

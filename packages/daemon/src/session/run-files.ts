@@ -50,6 +50,8 @@ export interface Spec {
   conversations?: string[];
   /** Whose conversation it carries on, and the copy of that, where one was made before it was started. */
   forkedFrom?: ForkedFrom & { copy: string | null };
+  /** Of a conversation: what it is to begin with. */
+  chat?: { mode: string | null; model: string | null };
   /** Where it works, and what its runs get to know of that. */
   workspace?: { id: WorkspaceId; env: Record<string, string> } | undefined;
 }
@@ -79,13 +81,27 @@ export function writeLaunch(
   const inherited = Object.keys(minimalEnvironment(home));
   const path = join(directory, "launch");
   const { memoryLimitBytes, asked = { program: what.spec.command, args: [], prompt: null } } = what.spec;
-  const hooks = injectHooks(what.profile, { directory, env: what.env, args: asked.args, cwd: what.spec.cwd });
-  const mcp = giveServers(what.profile, { directory, env: { ...what.env, ...hooks.env } });
-  const injected = { args: [...hooks.args, ...mcp.args], env: { ...hooks.env, ...mcp.env } };
-  const command = launchWords(what.profile, asked, { injected: injected.args, conversation: what.conversation ?? null });
+  const { command, env: more } = what.spec.kind === "conversation" ? inConversation(what.spec) : onTerminal(asked, { ...what, directory });
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
-  writeFileAtomic(path, launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...injected.env, ...ours }, scope }));
+  writeFileAtomic(path, launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...more, ...ours }, scope }));
   return directory;
+}
+
+/** Its hooks, its servers, its conversation and its first prompt go on its command line. */
+function onTerminal(
+  asked: Asked,
+  what: { spec: Spec; env: Record<string, string>; profile?: Profile | undefined; conversation?: Conversation; directory: string },
+): { command: string[]; env: Record<string, string> } {
+  const { profile, directory, env, spec, conversation = null } = what;
+  const hooks = injectHooks(profile, { directory, env, args: asked.args, cwd: spec.cwd });
+  const mcp = giveServers(profile, { directory, env: { ...env, ...hooks.env } });
+  const command = launchWords(profile, asked, { injected: [...hooks.args, ...mcp.args], conversation });
+  return { command, env: { ...hooks.env, ...mcp.env } };
+}
+
+/** All of that is told in its protocol; what it remembers by our transcripts, it finds there. */
+function inConversation({ command }: Spec): { command: string[]; env: Record<string, string> } {
+  return { command, env: {} };
 }
 
 /** The run has ended: what it was started from holds secrets, and its token is good for nothing. A read-only home keeps them. */

@@ -35,7 +35,7 @@ import type { Copied } from "../agent/fork.ts";
 import { type Conversation, conversationFor, conversationId, promptWords } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { endProcesses } from "../host/ending.ts";
-import { type Host, naming, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
+import { type Host, naming, parseRunMarker, type RunId, runMarker, type StartRequest } from "../host/host.ts";
 import { type ClientKeys, parseKey } from "../host/keys.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { Reserve } from "../journal/reserve.ts";
@@ -51,6 +51,7 @@ import type { Attachments } from "./attachments.ts";
 import { bytesOfSession } from "./disk-use.ts";
 import { driverOf, mayTake, notYours, refuseWhileDriven } from "./driving.ts";
 import type { ForkOrder } from "./forking.ts";
+import { conversationOrder, firstWords } from "./in-conversation.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
@@ -78,6 +79,14 @@ const END_NOTICE_MS = 10_000;
 
 /** What is left of the grace period of a stop that was cut short: nobody knows, so a usual one. */
 const FINISH_GRACE_MS = 5000;
+
+interface Started {
+  host: Host;
+  directory: string;
+  title: string;
+  columns?: number;
+  rows?: number;
+}
 
 interface AttachOptions {
   readOnly: boolean;
@@ -189,7 +198,7 @@ export class Sessions {
       ...made
     }: { actor: Principal; parent?: SessionId | null; fork?: ForkOrder } & Pick<CreateRequest, "tournament" | "copyOf">,
   ): Promise<Session & { notes: string[] }> {
-    const host = this.#host(request.host ?? this.#usualHost);
+    const host = this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
     const isTaken = (name: string) => this.isTaken(name);
     const name = nameOf(request, isTaken);
     checkStart(request, { profiles: this.#profiles, programs: this.#programs });
@@ -225,12 +234,12 @@ export class Sessions {
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
     });
-    const { id, name, profile, command, cwd, conversation } = prepared;
+    const { id, name, profile, kind, command, cwd, conversation } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
     const objective = objectiveOf(request);
     const data = {
       name,
-      kind: profile.kind,
+      kind,
       agent: profile.name,
       role,
       objective,
@@ -246,12 +255,14 @@ export class Sessions {
       ...(forkedFrom ? { forkedFrom: forkedFromOf(forkedFrom) } : {}),
     };
     try {
-      this.#journal.append({ type: "session.created", actor, session: id, data });
+      this.#journal.append({ type: "session.created", actor, session: id, data }, ...firstWords(prepared, actor));
     } catch (error) {
       forget(prepared, this.#home);
       throw error;
     }
-    await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title: titleOf({ name, agent: profile.name }) });
+    const title = titleOf({ name, agent: profile.name });
+    const order = kind === "conversation" ? conversationOrder({ profile, cwd, chat: request, known: null }) : undefined;
+    await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title, conversation: order });
     return this.#view(this.#queries.resolve(id));
   }
 
@@ -304,7 +315,7 @@ export class Sessions {
   ): Promise<Conversation> {
     const session = record.id;
     const run = { session, run: how.isCreated ? record.run : record.run + 1 };
-    const { host, directory, conversation } = this.#readyToStart(record, { run, ...how });
+    const { host, directory, conversation, order } = this.#readyToStart(record, { run, ...how });
     const going = conversation && "resume" in conversation ? { conversation: conversation.resume } : {};
     const moved = host.name === record.host ? {} : { host: host.name };
     const data = { run: run.run, why: how.why, ...going, ...moved };
@@ -315,7 +326,7 @@ export class Sessions {
     if (facts.length > 0) this.#journal.append(...facts);
     if (host.name !== record.host) amendSpec(this.#home, session, moved);
     if (id !== null) amendSpec(this.#home, session, { conversation: id });
-    await this.#start(run, { host, directory, title: titleOf(record) });
+    await this.#start(run, { host, directory, title: titleOf(record), conversation: order });
     return conversation;
   }
 
@@ -328,9 +339,12 @@ export class Sessions {
       // Who begins anew says what is to be done next; what was done once is not done again by itself.
       const asked = spec.asked && fresh && record.turns > 0 ? { ...spec.asked, prompt: null } : spec.asked;
       const forked = spec.forkedFrom && !fresh ? forkedOf(spec.forkedFrom, spec.cwd) : undefined;
-      const conversation = asked ? conversationFor(profile, asked, { known, forked }, randomUUID) : null;
+      const isChat = record.kind === "conversation";
+      const isOn = asked && !isChat ? conversationFor(profile, asked, { known, forked }, randomUUID) : null;
+      const conversation = isChat && known !== null ? { resume: known } : isOn;
+      const order = isChat ? conversationOrder({ profile, cwd: spec.cwd, chat: spec.chat, known }) : undefined;
       const started = { spec: { ...spec, ...(asked ? { asked } : {}) }, env, profile, conversation };
-      return { host, conversation, directory: writeLaunch(this.#home, run, started) };
+      return { host, conversation, order, directory: writeLaunch(this.#home, run, started) };
     } catch (error) {
       // On a full disk it is tried again.
       if (!unwritable(error)) this.#lifecycle.giveUpStart(record.id);
@@ -338,7 +352,7 @@ export class Sessions {
     }
   }
 
-  async #start(run: RunId, how: { host: Host; directory: string; title: string; columns?: number; rows?: number }): Promise<void> {
+  async #start(run: RunId, how: Pick<StartRequest, "conversation"> & Started): Promise<void> {
     const { host, directory, title, ...size } = { ...DEFAULT_SIZE, ...how };
     try {
       new Times(directory).append({ at: Date.now(), offset: 0, size });
@@ -501,7 +515,7 @@ export class Sessions {
 
   /** While somebody drives, whoever else comes looks on. */
   async attach(ref: string, how: AttachOptions): Promise<AttachPlan> {
-    const { id } = this.#running(ref);
+    const { id } = this.#onTerminal(ref);
     await this.#attachments?.look();
     const record = this.#running(id);
     const host = this.#host(record.host);
@@ -546,7 +560,7 @@ export class Sessions {
   }
 
   async detach(ref: string, actor: Principal): Promise<{ session: Session; detached: number }> {
-    const record = this.#running(ref);
+    const record = this.#onTerminal(ref);
     this.#note({ type: "session.detach_requested", actor, session: record.id, data: { run: record.run } });
     return { session: this.#view(record), detached: await this.#host(record.host).detach(runOf(record)) };
   }
@@ -556,7 +570,7 @@ export class Sessions {
     ref: string,
     { actor, ...options }: { text: string; enter: boolean; force: boolean; actor: Principal },
   ): Promise<{ session: Session; bytes: number; pasted: boolean; waitingBytes: number | null }> {
-    const record = this.#running(ref);
+    const record = this.#onTerminal(ref);
     const host = this.#host(record.host);
     this.#recordInput(record, { actor, bytes: Buffer.byteLength(options.text), keys: null });
     return this.typing.inTurn(record.id, async () => ({
@@ -574,7 +588,7 @@ export class Sessions {
     ref: string,
     options: { keys: readonly string[]; actor: Principal },
   ): Promise<{ session: Session; pressed: number; waitingBytes: number | null }> {
-    const record = this.#running(ref);
+    const record = this.#onTerminal(ref);
     const keys = options.keys.map(parseKey);
     this.#recordInput(record, { actor: options.actor, bytes: null, keys: keys.length });
     return this.typing.inTurn(record.id, async () => {
@@ -598,7 +612,7 @@ export class Sessions {
   }
 
   screen(ref: string): Promise<Screen> {
-    const record = this.#running(ref);
+    const record = this.#onTerminal(ref);
     return this.#host(record.host).screen(runOf(record)).catch(naming(record.name));
   }
 
@@ -665,6 +679,14 @@ export class Sessions {
   /** An id is taken too: a name wins over it, and a session called like another's id would be stopped in its place. */
   isTaken(name: string): boolean {
     return this.#queries.byName(name) !== undefined || this.#queries.get(name as SessionId) !== undefined;
+  }
+
+  #onTerminal(ref: string): SessionRecord {
+    const record = this.#running(ref);
+    if (record.kind !== "conversation") return record;
+    throw new HoldfastError("has_no_terminal", `${record.name} is a conversation: it has no terminal`, {
+      hint: `talk to it: holdfast chat ${record.name}; read it: holdfast transcript ${record.name}`,
+    });
   }
 
   #running(ref: string): SessionRecord {

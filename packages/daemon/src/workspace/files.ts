@@ -1,10 +1,8 @@
 /** `workspace.json`, beside a worktree: what a lost journal would have to find again, and whether its making was cut short. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { WorkspaceId as Id, type Principal, WorkspaceSpec as Spec, type WorkspaceId, type WorkspaceSpec } from "@holdfast/contract";
+import { DAEMON, WorkspaceId as Id, type Principal, WorkspaceSpec as Spec, type WorkspaceId, type WorkspaceSpec } from "@holdfast/contract";
 import { isMissing, readJsonFile, writeFileAtomic } from "@holdfast/platform";
-
-export const DAEMON = "daemon" as Principal;
 
 export interface WorkspaceFile extends WorkspaceSpec {
   owner: Principal;

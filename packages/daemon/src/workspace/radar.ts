@@ -9,12 +9,11 @@
  */
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { unwritable, type WorkspaceId } from "@holdfast/contract";
+import { DAEMON, unwritable, type WorkspaceId } from "@holdfast/contract";
 import { describe, type Home, log } from "@holdfast/platform";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { scratchPlaces } from "./conflicts.ts";
-import { DAEMON } from "./files.ts";
 import { sweepScratch } from "./merge-scratch.ts";
 import { type Findings, RepositoryRadar } from "./repository-radar.ts";
 

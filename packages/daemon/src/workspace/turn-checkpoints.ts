@@ -10,6 +10,7 @@ import { existsSync } from "node:fs";
 import {
   type AnyEvent,
   type Checkpoint,
+  DAEMON,
   type EventData,
   type HoldfastError,
   hasEnded,
@@ -21,7 +22,6 @@ import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { listAllCheckpoints, removeCheckpoints, removeCheckpointsOf } from "./checkpoints.ts";
-import { DAEMON } from "./files.ts";
 import type { Checkpoints } from "./workspace-checkpoints.ts";
 
 const FOLLOWED = ["session.created", "session.status_changed", "session.ended", "session.removed", "workspace.removed"];

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import {
   checkName,
+  DAEMON,
   HoldfastError,
   type LeftOut,
   newWorkspaceId,
@@ -19,7 +20,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { tryContext } from "./context.ts";
 import { copyFiles, untrackedFor } from "./copying.ts";
-import { DAEMON, markReady, readFiles, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
+import { markReady, readFiles, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
 import { type Environment, git, tryGit } from "./git.ts";
 import { type PortRange, PortRanges } from "./ports.ts";
 import { QUIET_SETTINGS } from "./private-index.ts";

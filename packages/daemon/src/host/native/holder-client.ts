@@ -4,10 +4,12 @@ import {
   decodeMessage,
   encodeMessage,
   FrameReader,
+  type FromConversation,
   type FromHolder,
   HOLDER_PROTOCOL,
   HoldfastError,
   MESSAGE,
+  type ToConversation,
   type ToHolder,
   type Viewer,
 } from "@holdfast/contract";
@@ -17,9 +19,13 @@ import { programEnded } from "../host.ts";
 /** The protocol's version from which on a holder does that. */
 const TELLS_VIEWERS = 3;
 
-type Reply = Extract<FromHolder, { t: "reply" }>;
-type Request = Extract<ToHolder, { id: number }>;
+type Reply = Extract<FromHolder, { t: "reply" }> & Pick<Extract<FromConversation, { t: "reply" }>, "state" | "code">;
 type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
+type Request = WithoutId<Extract<ToHolder, { id: number }>>;
+export type ConversationRequest = WithoutId<Extract<ToConversation, { id: number }>>;
+
+/** What a keeper of conversations refuses a request for. */
+const REFUSED = { busy: "turn_runs", ended: "session_ended", not_offered: "not_offered", failed: "host_failed" } as const;
 
 export interface HolderListener {
   onEnd(): void;
@@ -64,7 +70,7 @@ export class HolderClient implements Disposable {
     });
   }
 
-  request(request: WithoutId<Request>): Promise<Reply> {
+  request(request: Request | ConversationRequest): Promise<Reply> {
     if (this.#socket.destroyed) return Promise.reject(new HoldfastError("host_failed", "the holder has ended"));
     const id = ++this.#id;
     return new Promise((resolve, reject) => {
@@ -108,8 +114,10 @@ export class HolderClient implements Disposable {
     if (message.t !== "reply") return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
-    if (message.error === undefined) waiting?.resolve(message);
-    else waiting?.reject(message.ended ? programEnded() : message.full ? unread(message.waiting ?? 0) : this.#refusal(message.error));
+    const { code, error } = message as Reply;
+    if (error === undefined) waiting?.resolve(message);
+    else if (code) waiting?.reject(new HoldfastError(REFUSED[code], error));
+    else waiting?.reject(message.ended ? programEnded() : message.full ? unread(message.waiting ?? 0) : this.#refusal(error));
   }
 
   /** A holder may be older than this daemon: what it cannot do, it cannot learn any more. */

@@ -5,9 +5,9 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type ErrorBody, HoldfastError, type Screen, unwritable } from "@holdfast/contract";
+import { type ConversationState, type ErrorBody, HoldfastError, type Screen, unwritable } from "@holdfast/contract";
 import {
   allProcesses,
   argumentsOf,
@@ -23,7 +23,7 @@ import {
 import type { AttachWays, Host, HostClient, LiveRun, RunId, StartRequest, Typed } from "../host.ts";
 import { parseRunMarker, programEnded, runMarker } from "../host.ts";
 import { encodeKey, type Key } from "../keys.ts";
-import { HolderClient } from "./holder-client.ts";
+import { type ConversationRequest, HolderClient } from "./holder-client.ts";
 
 /** Interpreted and with a small young generation: a holder moves bytes, and there may be a hundred of them. */
 const HOLDER_FLAGS = ["--lite-mode", "--max-semi-space-size=1", "--no-warnings"];
@@ -65,7 +65,8 @@ export class NativeHost implements Host {
   async start(request: StartRequest): Promise<{ pid: number }> {
     this.#checkProgram();
     secureSocketDirectory(this.#home);
-    const order = { socket: this.#socket(request), register: this.#register(request), columns: request.columns, rows: request.rows };
+    const { columns, rows, conversation } = request;
+    const order = { socket: this.#socket(request), register: this.#register(request), columns, rows, conversation };
     writeFileAtomic(join(request.directory, "holder.json"), `${JSON.stringify(order)}\n`);
     this.#launching.add(runMarker(request));
     const pid = await this.#launch(request).finally(() => this.#launching.delete(runMarker(request)));
@@ -185,6 +186,12 @@ export class NativeHost implements Host {
     }
   }
 
+  async converse(run: RunId, request: ConversationRequest): Promise<ConversationState> {
+    const { state } = await (await this.#client(run)).request(request);
+    if (!state) throw new HoldfastError("host_failed", "what keeps the conversation does not say how it stands");
+    return state;
+  }
+
   async resize(run: RunId, size: { columns: number; rows: number }): Promise<void> {
     (await this.#client(run)).tell({ t: "resize", ...size });
   }
@@ -242,7 +249,7 @@ export class NativeHost implements Host {
       const [command = "", ...args] = inScope({ unit: `holdfast-holder-${runMarker(request)}` }, [
         process.execPath,
         ...HOLDER_FLAGS,
-        this.#program,
+        request.conversation ? this.#conversationProgram() : this.#program,
         request.directory,
       ]);
       const child = spawn(command, args, {
@@ -267,6 +274,11 @@ export class NativeHost implements Host {
       child.on("error", (error) => failed(error.message));
       child.on("exit", (code, signal) => failed(`it ended with ${signal ?? `code ${code}`}`));
     });
+  }
+
+  /** Beside the other; its name ends with that one's, by which holders are known. */
+  #conversationProgram(): string {
+    return join(dirname(this.#program), `conversation-${basename(this.#program)}`);
   }
 
   #tellClients(): void {

@@ -1,0 +1,98 @@
+import * as z from "zod/mini";
+import type { Endpoint } from "./endpoint.ts";
+import { ROUTES } from "./routes.ts";
+import { Session } from "./session.ts";
+import { Entry, Settings } from "./transcript.ts";
+
+const ERRORS = ["session_not_found", "session_ambiguous", "not_a_conversation"] as const;
+
+/** `RUN.OFFSET`: a place in a session's transcripts, behind an entry. */
+export const TranscriptCursor = z.string().check(z.regex(/^\d{1,9}\.\d{1,15}$/, "a transcript's cursor is RUN.OFFSET"));
+
+const wholeNumber = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,5}$/)), z.transform(Number));
+
+/** An entry where it is: its run, and the cursor behind it. */
+export const PlacedEntry = z.object({ run: z.int(), cursor: z.string(), entry: Entry });
+export type PlacedEntry = z.infer<typeof PlacedEntry>;
+
+/** `turn` runs now. `settings`: what can be chosen; null while the agent is not there. */
+export const Conversation = z.object({
+  session: Session,
+  turn: z.nullable(z.string()),
+  settings: z.nullable(Settings),
+  /** Where its transcript ends now. */
+  cursor: z.string(),
+});
+export type Conversation = z.infer<typeof Conversation>;
+
+export const CONVERSATION_ENDPOINTS = {
+  readTranscript: {
+    ...ROUTES.readTranscript,
+    summary:
+      "A piece of a conversation's transcript: what comes after a cursor, its last `turns` turns, or a page of 20 turns, counted from the oldest. `more`: there is more after it.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({
+      after: z.optional(TranscriptCursor),
+      turns: z.optional(wholeNumber),
+      page: z.optional(wholeNumber),
+      limit: z.optional(wholeNumber),
+    }),
+    reply: z.object({
+      session: Session,
+      entries: z.array(PlacedEntry),
+      cursor: z.string(),
+      more: z.boolean(),
+      /** How many pages there are, where one was asked for. */
+      pages: z.nullable(z.int()),
+      /** Lines that could not be read. */
+      damaged: z.int(),
+    }),
+    errors: [...ERRORS, "usage"],
+  },
+  followTranscript: {
+    ...ROUTES.followTranscript,
+    summary:
+      "A conversation's entries as they are written, from a cursor on, until it has ended. The id of each is the cursor to come back with.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ after: z.optional(TranscriptCursor) }),
+    reply: "entries",
+    errors: [...ERRORS, "usage"],
+  },
+  getConversation: {
+    ...ROUTES.getConversation,
+    summary: "What a conversation is in the middle of, and what can be set for its next turn.",
+    scope: "observer",
+    reach: "own",
+    reply: Conversation,
+    errors: ERRORS,
+  },
+  setConversation: {
+    ...ROUTES.setConversation,
+    summary: "Sets the mode or the model of a conversation's next turns, where its agent offers that.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ mode: z.optional(z.string()), model: z.optional(z.string()) }),
+    reply: Conversation,
+    errors: [...ERRORS, "session_ended", "not_offered", "usage", "host_failed"],
+  },
+  clearConversation: {
+    ...ROUTES.clearConversation,
+    summary: "The agent goes on with an empty memory; the transcript stays as it is.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({}),
+    reply: Conversation,
+    errors: [...ERRORS, "session_ended", "turn_runs", "host_failed"],
+  },
+  cancelTurn: {
+    ...ROUTES.cancelTurn,
+    summary: "Interrupts what the agent is doing; what it said so far stays. `cancelled`: a turn ran.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({}),
+    reply: z.object({ session: Session, cancelled: z.boolean() }),
+    errors: ["session_not_found", "session_ambiguous", "session_ended", "not_offered", "host_failed"],
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,329 @@
+/**
+ * Conversations that run: what their keepers write into their transcripts becomes facts in the journal, from a remembered offset, each once; and
+ * what is said to them is handed over one turn at a time, in the order it was sent.
+ *
+ * Driven by what arrives: a notice that a transcript grew, a message, the beginning and the end of a run. No timers but to try again what failed.
+ */
+import { type EventData, type Evidence, HoldfastError, hasEnded, LONGEST_REPLY, type SessionId } from "@holdfast/contract";
+import { describe, type Home, log, runDirectory } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import type { Approvals } from "../approval/approvals.ts";
+import { type RunId, runMarker } from "../host/host.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { ApprovalRecord } from "../projection/approvals.ts";
+import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { TranscriptFile } from "../record/transcript.ts";
+import type { AgentStatus } from "../session/agent-status.ts";
+import type { RunObserver } from "../session/lifecycle.ts";
+import { amendSpec } from "../session/run-files.ts";
+import { Following } from "./following.ts";
+import type { ConversationKeeper } from "./keeper.ts";
+import type { Fact } from "./reading.ts";
+
+/** What cannot be handed over, or written, is tried again. */
+const AGAIN_MS = 1000;
+
+/** Of these a session with words that wait is seen to. */
+const CHANGES = new Set(["message.queued", "message.cancelled", "session.started", "session.ended", "turn.ended"]);
+
+/** How usage becomes a fact. */
+export type UseRecorder = (record: SessionRecord, use: Extract<Fact, { type: "usage" }>) => Draft[];
+
+export class Conversations implements RunObserver, Disposable {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #messages: MessageQueries;
+  readonly #status: AgentStatus;
+  readonly #approvals: Approvals;
+  readonly #keeper: ConversationKeeper;
+  readonly #said: (message: MessageRecord) => string;
+  readonly #use: UseRecorder;
+  readonly #followed = new Map<string, Following>();
+  readonly #busy = new Set<SessionId>();
+  readonly #again = new Map<string, NodeJS.Timeout>();
+  readonly #end = new AbortController();
+
+  constructor(options: {
+    home: Home;
+    journal: Journal;
+    queries: SessionQueries;
+    messages: MessageQueries;
+    status: AgentStatus;
+    approvals: Approvals;
+    keeper: ConversationKeeper;
+    /** What is handed over of a message. */
+    said(message: MessageRecord): string;
+    use: UseRecorder;
+  }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#messages = options.messages;
+    this.#status = options.status;
+    this.#approvals = options.approvals;
+    this.#keeper = options.keeper;
+    this.#said = options.said;
+    this.#use = options.use;
+    options.approvals.tellWith((approval) => this.#tellDecision(approval));
+  }
+
+  /** Once it is known what runs. */
+  begin(): void {
+    for (const session of this.#messages.waiting()) this.#see(session);
+    void this.#followJournal();
+  }
+
+  [Symbol.dispose](): void {
+    this.#end.abort();
+    for (const timer of this.#again.values()) clearTimeout(timer);
+    this.#followed.clear();
+  }
+
+  began(run: RunId): void {
+    const record = this.#recordOf(run);
+    if (!record || this.#followed.has(runMarker(run))) return;
+    const file = new TranscriptFile(runDirectory(this.#home, run.session, run.run));
+    this.#followed.set(runMarker(run), new Following({ file, run: run.run, known: record.transcriptOffset }));
+    this.wrote(run);
+    this.#see(run.session);
+  }
+
+  wrote(run: RunId): void {
+    const following = this.#followed.get(runMarker(run));
+    if (!following) return;
+    try {
+      this.#takeNew(run, following);
+    } catch (error) {
+      // As on a full disk: it is on disk, and is read again.
+      log(`session ${run.session}: what its transcript says cannot be taken yet: ${describe(error)}`);
+      this.#later(runMarker(run), () => this.#startOver(run));
+    }
+  }
+
+  look(run: RunId): void {
+    this.wrote(run);
+  }
+
+  /** A keeper that was killed has not said how its turn ended: that is written in its place, and what cannot be read is set aside. */
+  ended(run: RunId): void {
+    const marker = runMarker(run);
+    const following = this.#followed.get(marker);
+    if (!following) return;
+    this.#takeNew(run, following);
+    following.file.close(following.reading.leftOver(new Date().toISOString()));
+    this.#takeNew(run, following);
+    const damage = following.damaged > 0 ? following.file.recover(`${this.#home.path}/damaged`) : undefined;
+    const data = damage && { run: run.run, offset: 0, ...damage };
+    if (data) this.#journal.append({ type: "transcript.damaged", actor: DAEMON, session: run.session, data });
+    this.#followed.delete(marker);
+  }
+
+  /** Whoever follows it learns of what comes with the run's notices. */
+  transcriptOf(run: RunId): TranscriptFile {
+    return new TranscriptFile(runDirectory(this.#home, run.session, run.run));
+  }
+
+  /** The turn that runs, by the message that began it. */
+  turnOf(run: RunId): string | null {
+    return this.#followed.get(runMarker(run))?.reading.turn ?? null;
+  }
+
+  #startOver(run: RunId): void {
+    if (!this.#followed.delete(runMarker(run))) return;
+    this.began(run);
+  }
+
+  #takeNew(run: RunId, following: Following): void {
+    for (const { facts } of following.next()) {
+      const record = this.#recordOf(run);
+      if (record && facts.length > 0) this.#write(record, facts);
+    }
+  }
+
+  /** All that follows from one entry is one transaction. */
+  #write(record: SessionRecord, facts: readonly Fact[]): void {
+    const run = { session: record.id, run: record.run };
+    const drafts: Draft[] = [];
+    const after: (() => void)[] = [];
+    let evidence: Evidence | undefined;
+    for (const fact of facts) {
+      if (fact.type === "claim") {
+        evidence = { source: "protocol", at: fact.at, claim: fact.claim, what: fact.what };
+      } else if (fact.type === "conversation") {
+        const { conversation } = fact;
+        if (conversation === record.conversation) continue;
+        const data = { run: run.run, conversation };
+        drafts.push({ type: "session.conversation_changed", actor: DAEMON, session: record.id, data });
+        after.push(() => amendSpec(this.#home, record.id, { conversation }));
+      } else if (fact.type === "asked") {
+        const parked = this.#approvals.asked(record, fact.entry);
+        drafts.push(...parked.drafts);
+        evidence = parked.evidence ?? evidence;
+        after.push(parked.written);
+      } else if (fact.type === "settled") {
+        drafts.push(...this.#approvals.settled(record, fact.entry.ask));
+      } else if (fact.type === "usage") {
+        drafts.push(...this.#use(record, fact));
+      } else if (fact.type === "said") {
+        drafts.push(...this.#receipts(fact.message, run));
+      } else if (fact.type === "answered") {
+        drafts.push(...this.#answers(record, fact));
+      } else {
+        drafts.push({ ...fact, actor: DAEMON, session: record.id } as Draft);
+      }
+    }
+    if (evidence) this.#status.learn(run, evidence, drafts);
+    else if (drafts.length > 0) this.#journal.append(...drafts);
+    for (const act of after) act();
+  }
+
+  /** That it is in the transcript says that the agent has it, and that a turn began with it. */
+  #receipts(id: string, { run, session }: RunId): Draft[] {
+    const message = this.#messages.get(id);
+    if (!message?.open || message.state === "turn_started") return [];
+    const injected: Draft = { type: "message.injected", actor: DAEMON, session, data: { id, run, via: VIA } };
+    const started: Draft = { type: "message.turn_started", actor: DAEMON, session, data: { id, run, evidence: "it is in the transcript" } };
+    return message.state === "injected" ? [started] : [injected, started];
+  }
+
+  #answers(record: SessionRecord, { messages, at, reply, reason, error }: Extract<Fact, { type: "answered" }>): Draft[] {
+    const { id: session, run, turns: turn } = record;
+    const about = { actor: DAEMON, session };
+    const drafts: Draft[] = [];
+    if (reply !== "") {
+      const cut = reply.length > LONGEST_REPLY;
+      drafts.push({
+        ...about,
+        type: "session.replied",
+        data: { run, turn, toldAt: at, reply: reply.slice(0, LONGEST_REPLY).toWellFormed(), cut },
+      });
+    }
+    const failed = reason === "failed" || reason === "interrupted";
+    if (failed)
+      drafts.push({ ...about, type: "session.turn_failed", data: { run, turn, toldAt: at, why: (error ?? WHY[reason]).slice(0, 2000) } });
+    const isAnswer = reason === "completed" || reason === "max_tokens" || reason === "max_requests";
+    const hint = "read what it said: holdfast transcript NAME; and send it again";
+    for (const id of messages.filter((each) => this.#messages.get(each)?.open)) {
+      if (isAnswer) drafts.push({ ...about, type: "message.replied", data: { id, run, reply } });
+      else drafts.push({ ...about, type: "message.failed", data: { id, why: error ?? WHY[reason], hint, known: true } });
+    }
+    return drafts;
+  }
+
+  /** Told again to a keeper that heard it before, it changes nothing. */
+  #tellDecision({ id, session, run, ask, status, answeredBy }: ApprovalRecord): void {
+    if (ask === null) return;
+    const answer = { t: "answer", ask, allow: status === "allowed", always: false, by: answeredBy } as const;
+    this.#keeper.converse({ session, run }, answer).catch((error: unknown) => {
+      log(`approval ${id}: the agent cannot be told yet: ${describe(error)}`);
+      const record = this.#queries.get(session);
+      const again = () => this.#tellDecision({ id, session, run, ask, status, answeredBy } as ApprovalRecord);
+      if (record && record.run === run && !hasEnded(record.status)) this.#later(`approval ${id}`, again);
+    });
+  }
+
+  async #followJournal(): Promise<void> {
+    const { signal } = this.#end;
+    let { seq } = this.#journal.cursor;
+    while (!signal.aborted) {
+      const events = this.#journal.readAfter(seq, 1000);
+      for (const { type, session } of events) if (session !== null && CHANGES.has(type)) this.#see(session);
+      seq = events.at(-1)?.seq ?? seq;
+      if (events.length === 0) await this.#journal.changed(seq, signal);
+    }
+  }
+
+  /** Hands over what waits, if it is time. */
+  #see(session: SessionId): void {
+    if (this.#end.signal.aborted || this.#busy.has(session)) return;
+    this.#busy.add(session);
+    this.#handOver(session)
+      .catch((error: unknown) => {
+        log(`session ${session}: a message could not be handed over: ${describe(error)}`);
+        this.#later(session, () => this.#see(session));
+      })
+      .finally(() => this.#busy.delete(session));
+  }
+
+  async #handOver(session: SessionId): Promise<void> {
+    for (;;) {
+      const record = this.#queries.get(session);
+      if (record?.kind !== "conversation") return;
+      const open = this.#messages.open(session);
+      if (hasEnded(record.status) && record.restartAt === null) return this.#giveUp(record, open);
+      if (record.status === "starting" || hasEnded(record.status) || record.stopRequested) return;
+      const run = { session, run: record.run };
+      const message = nextOf(open, this.turnOf(run) !== null);
+      if (!message) return;
+      await this.#prompt(run, message);
+      // Until its words are in the transcript nobody else's turn begins.
+      if (this.#messages.get(message.id)?.state === "injecting") return;
+    }
+  }
+
+  async #prompt(run: RunId, message: MessageRecord): Promise<void> {
+    const { id, from, text, addition, steer } = message;
+    if (message.state === "queued") {
+      const data = { id, run: run.run, via: VIA, working: this.turnOf(run) !== null };
+      this.#journal.append({ type: "message.injecting", actor: DAEMON, session: run.session, data });
+    }
+    const words = this.#said(message);
+    try {
+      await this.#keeper.converse(run, { t: "prompt", message: id, from, text, addition, words, steer });
+      this.wrote(run);
+    } catch (error) {
+      const { code, message: why } = HoldfastError.from(error);
+      const stands = this.#messages.get(id)?.state === "injecting";
+      if (stands) this.#journal.append({ type: "message.requeued", actor: DAEMON, session: run.session, data: { id, why } });
+      // The end of the turn that runs is told by its transcript.
+      if (code !== "turn_runs" && code !== "session_ended") throw error;
+    }
+  }
+
+  /** Nobody will ever take them. */
+  #giveUp(record: SessionRecord, open: readonly MessageRecord[]): void {
+    const drafts = open.map(({ id, state }): Draft => {
+      const isQueued = state === "queued";
+      const why = isQueued ? "the session has ended" : "its run ended before it answered";
+      const data = { id, why, hint: "holdfast resume NAME goes on; then send it again", known: isQueued || state === "turn_started" };
+      return { type: "message.failed", actor: DAEMON, session: record.id, data };
+    });
+    if (drafts.length > 0) this.#journal.append(...drafts);
+  }
+
+  #recordOf({ session, run }: RunId): SessionRecord | undefined {
+    const record = this.#queries.get(session);
+    return record?.kind === "conversation" && record.run === run && !hasEnded(record.status) ? record : undefined;
+  }
+
+  #later(key: string, act: () => void): void {
+    if (this.#again.has(key) || this.#end.signal.aborted) return;
+    const timer = setTimeout(() => {
+      this.#again.delete(key);
+      act();
+    }, AGAIN_MS);
+    this.#again.set(key, timer.unref());
+  }
+}
+
+const VIA = "protocol";
+
+const WHY: Readonly<Record<EventData<"turn.ended">["reason"], string>> = {
+  completed: "the turn ended",
+  max_tokens: "the model's limit of tokens ended the turn",
+  max_requests: "the agent's limit of requests ended the turn",
+  refused: "the agent refused to go on",
+  cancelled: "the turn was cancelled",
+  failed: "the turn failed",
+  interrupted: "the turn was cut off",
+};
+
+/** One that was on its way is told again first; then what steers; then what waits for the end of a turn, if none runs. */
+function nextOf(open: readonly MessageRecord[], turnRuns: boolean): MessageRecord | undefined {
+  const onItsWay = open.find(({ state }) => state === "injecting");
+  if (onItsWay) return onItsWay;
+  const queued = open.filter(({ state }) => state === "queued");
+  return turnRuns ? queued.find(({ steer }) => steer) : queued[0];
+}

@@ -1,0 +1,35 @@
+/**
+ * Follows the transcript of one live run: reads what is new from where it stopped, and gives each entry once. What the journal knows already, up to
+ * `known`, is read again only to learn what the run is in the middle of.
+ */
+import type { Entry } from "@holdfast/contract";
+import type { TranscriptFile } from "../record/transcript.ts";
+import { type Fact, Reading } from "./reading.ts";
+
+export class Following {
+  readonly file: TranscriptFile;
+  readonly reading: Reading;
+  readonly #known: number;
+  #offset = 0;
+  /** Lines that could not be read. */
+  damaged = 0;
+
+  constructor(options: { file: TranscriptFile; run: number; known: number }) {
+    this.file = options.file;
+    this.reading = new Reading(options.run);
+    this.#known = options.known;
+  }
+
+  /** `facts` of each new entry, in order; an entry counts as read when the caller asks for the next. */
+  *next(): Generator<{ entry: Entry; facts: Fact[] }> {
+    for (const read of this.file.read(this.#offset)) {
+      if ("entry" in read) {
+        const facts = this.reading.read(read.entry, read.end);
+        if (read.end > this.#known) yield { entry: read.entry, facts };
+      } else if (read.end > this.#known) {
+        this.damaged++;
+      }
+      this.#offset = read.end;
+    }
+  }
+}

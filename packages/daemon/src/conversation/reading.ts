@@ -1,0 +1,148 @@
+/**
+ * What follows for the journal from the entries of one run's transcript. Pure but for what it remembers of the turn that runs, which it learns
+ * from the same entries: a daemon that begins in the middle reads them from the first on, and writes down only what comes after the last it knows of.
+ */
+import type { Claim, Entry, EventData, Principal, TurnEnd, UnnumberedEntry } from "@holdfast/contract";
+
+/** Of the words of a prompt, of an answer and of a tool, so much is in the journal; all of it is in the transcript. */
+const PROMPT_CHARS = 500;
+const ANSWER_CHARS = 2000;
+const OUTPUT_CHARS = 2000;
+
+type Kind = "turn.started" | "turn.ended" | "tool.started" | "tool.output" | "tool.completed";
+
+export type Fact =
+  | { [T in Kind]: { type: T; data: EventData<T> } }[Kind]
+  /** What it does now. */
+  | { type: "claim"; claim: Claim; what: string; at: string }
+  | { type: "conversation"; conversation: string }
+  | { type: "asked"; entry: Extract<Entry, { type: "approval_asked" }> }
+  | { type: "settled"; entry: Extract<Entry, { type: "approval_answered" }> }
+  | { type: "usage"; entry: Extract<Entry, { type: "usage" }>; key: string }
+  /** Words that were said to the agent. */
+  | { type: "said"; message: string }
+  /** A turn is over: what the agent answered, or what went wrong. */
+  | { type: "answered"; messages: string[]; at: string; reply: string; reason: TurnEnd; error: string | null };
+
+export class Reading {
+  readonly #run: number;
+  /** The turn that runs, and all words that belong to it. */
+  #turn: { id: string; messages: string[]; text: string; error: string | null } | null = null;
+  readonly #outputs = new Map<string, number>();
+  readonly #asks = new Set<string>();
+
+  constructor(run: number) {
+    this.#run = run;
+  }
+
+  /** The turn that runs, by the message that began it. */
+  get turn(): string | null {
+    return this.#turn?.id ?? null;
+  }
+
+  read(entry: Entry, offset: number): Fact[] {
+    const place = { run: this.#run, turn: entry.turn, offset };
+    switch (entry.type) {
+      case "user":
+        return this.#user(entry, place);
+      case "text":
+        if (this.#turn) this.#turn.text += entry.text;
+        return [];
+      case "tool_started": {
+        // What was said before a tool was used is no answer.
+        if (this.#turn) this.#turn.text = "";
+        const { call, title, kind, files } = entry;
+        return [{ type: "tool.started", data: { ...place, call, title, kind, files } }];
+      }
+      case "tool_output": {
+        const bytes = (this.#outputs.get(entry.call) ?? 0) + Buffer.byteLength(entry.text ?? "");
+        this.#outputs.set(entry.call, bytes);
+        const text = (entry.text ?? "").slice(0, OUTPUT_CHARS).toWellFormed();
+        const changes = entry.changes.map(({ path }) => path);
+        return [{ type: "tool.output", data: { ...place, call: entry.call, text, bytes, changes } }];
+      }
+      case "tool_completed":
+        this.#outputs.delete(entry.call);
+        return [{ type: "tool.completed", data: { ...place, call: entry.call, ok: entry.ok } }];
+      case "approval_asked":
+        this.#asks.add(entry.ask);
+        return [{ type: "asked", entry }];
+      case "approval_answered":
+        this.#asks.delete(entry.ask);
+        return [
+          { type: "settled", entry },
+          ...(this.#turn && this.#asks.size === 0 ? [claim(entry, { turn: "working", attention: null }, "an approval is answered")] : []),
+        ];
+      case "usage":
+        return [{ type: "usage", entry, key: `transcript:${this.#run}.${entry.n}` }];
+      case "error":
+        if (this.#turn) this.#turn.error = entry.message;
+        return [];
+      case "turn_ended":
+        return this.#ended(entry, place);
+      case "note":
+        return entry.conversation === undefined
+          ? []
+          : [
+              { type: "conversation", conversation: entry.conversation },
+              ...(this.#turn ? [] : [claim(entry, { turn: "idle", attention: null }, entry.text)]),
+            ];
+      default:
+        return [];
+    }
+  }
+
+  /** Of a run that ended without a word: what its keeper would have written. */
+  leftOver(at: string): UnnumberedEntry[] {
+    const turn = this.#turn?.id ?? null;
+    if (turn === null) return [];
+    const common = { v: 1, at, turn } as const;
+    return [
+      ...[...this.#asks].map((ask) => ({ ...common, type: "approval_answered" as const, ask, option: null, allowed: false, by: null })),
+      {
+        ...common,
+        type: "error",
+        code: "agent_ended",
+        message: "what kept the agent was ended in the middle of the turn",
+        hint: "holdfast resume NAME goes on with the conversation",
+        retry: true,
+      },
+      { ...common, type: "turn_ended", reason: "interrupted" },
+    ];
+  }
+
+  #user(entry: Extract<Entry, { type: "user" }>, place: { run: number; turn: string | null; offset: number }): Fact[] {
+    const { message, from, text, at } = entry;
+    if (this.#turn && entry.turn === this.#turn.id && message !== this.#turn.id) {
+      this.#turn.messages.push(message);
+      return [{ type: "said", message }];
+    }
+    this.#turn = { id: message, messages: [message], text: "", error: null };
+    return [
+      { type: "turn.started", data: { ...place, from: from as Principal, text: shortened(text, PROMPT_CHARS) } },
+      { type: "said", message },
+      { type: "claim", claim: { turn: "working", attention: null }, what: "a turn began", at },
+    ];
+  }
+
+  #ended(entry: Extract<Entry, { type: "turn_ended" }>, place: { run: number; turn: string | null; offset: number }): Fact[] {
+    const { messages = [], text = "", error = null } = this.#turn ?? {};
+    this.#turn = null;
+    this.#asks.clear();
+    this.#outputs.clear();
+    const { reason, at } = entry;
+    return [
+      { type: "turn.ended", data: { ...place, reason, text: shortened(text, ANSWER_CHARS), error } },
+      { type: "answered", messages, at, reply: text, reason, error },
+      claim(entry, { turn: "idle", attention: null }, `a turn ended: ${reason}`),
+    ];
+  }
+}
+
+function claim({ at }: Entry, what: Claim, why: string): Fact {
+  return { type: "claim", claim: what, what: why, at };
+}
+
+function shortened(text: string, chars: number): string {
+  return text.slice(0, chars).toWellFormed();
+}

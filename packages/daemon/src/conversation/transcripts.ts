@@ -1,0 +1,151 @@
+/** A session's transcripts as one: those of its runs, one after the other. */
+import { setTimeout as delay } from "node:timers/promises";
+import { HoldfastError, hasEnded, type PlacedEntry } from "@holdfast/contract";
+import { type Home, runDirectory } from "@holdfast/platform";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { TranscriptFile } from "../record/transcript.ts";
+
+/** A proxy or a client that waits for silence to end notices a dead stream by this. */
+const ALIVE_MS = 15_000;
+
+/** So many turns are a page. */
+export const PAGE_TURNS = 20;
+
+const ENTRIES = 1000;
+
+/** Before a run is watched there is nothing to wait for. */
+const STARTING_MS = 50;
+
+interface Place {
+  run: number;
+  offset: number;
+}
+
+/** When there may be more of a run to read; undefined: it does not live. */
+export type Changed = (run: { session: SessionRecord["id"]; run: number }, signal: AbortSignal) => Promise<void> | undefined;
+
+export class Transcripts {
+  readonly #home: Home;
+  readonly #queries: SessionQueries;
+  readonly #changed: Changed;
+
+  constructor(options: { home: Home; queries: SessionQueries; changed: Changed }) {
+    this.#home = options.home;
+    this.#queries = options.queries;
+    this.#changed = options.changed;
+  }
+
+  /** Refuses a session that has none. */
+  resolve(ref: string): SessionRecord {
+    const record = this.#queries.resolve(ref);
+    if (record.kind === "conversation") return record;
+    throw new HoldfastError("not_a_conversation", `${record.name} is a ${record.kind} session: it has a recording, and no transcript`, {
+      hint: `read what it said: holdfast logs ${record.name}`,
+    });
+  }
+
+  read(
+    record: SessionRecord,
+    how: { after?: string | undefined; turns?: number | undefined; page?: number | undefined; limit?: number | undefined },
+  ): { entries: PlacedEntry[]; cursor: string; more: boolean; pages: number | null; damaged: number } {
+    const piece = this.#piece(record, how);
+    const limit = how.limit ?? (piece.until || how.turns ? Number.POSITIVE_INFINITY : ENTRIES);
+    const entries: PlacedEntry[] = [];
+    let damaged = 0;
+    let cursor = piece.from;
+    for (const { run, read } of this.#all(record, piece.from)) {
+      if (piece.until && !isBefore({ run, offset: read.end }, piece.until)) return done(true);
+      if (entries.length === limit) return done(true);
+      cursor = { run, offset: read.end };
+      if ("entry" in read) entries.push({ run, cursor: formatPlace(cursor), entry: read.entry });
+      else damaged++;
+    }
+    return done(false);
+
+    function done(more: boolean) {
+      return { entries, cursor: formatPlace(cursor), more, pages: piece.pages, damaged };
+    }
+  }
+
+  /** Where it ends now. */
+  end(record: SessionRecord): string {
+    return formatPlace({ run: record.run, offset: this.#file(record, record.run).size() });
+  }
+
+  /** Entries as they come, until the session has ended and all were given; undefined stands for a sign of life. */
+  async *follow(
+    ref: string,
+    { after, signal }: { after?: string | undefined; signal: AbortSignal },
+  ): AsyncGenerator<PlacedEntry | undefined> {
+    const { id } = this.resolve(ref);
+    let place: Place = after === undefined ? { run: 1, offset: 0 } : parsePlace(after);
+    while (!signal.aborted) {
+      const record = this.#queries.get(id);
+      if (!record) return;
+      const quiet = AbortSignal.timeout(ALIVE_MS);
+      // Asked before it is read: what comes in between is told.
+      const changed =
+        place.run === record.run ? this.#changed({ session: id, run: place.run }, AbortSignal.any([signal, quiet])) : undefined;
+      for (const read of this.#file(record, place.run).read(place.offset)) {
+        if (signal.aborted) return;
+        place = { run: place.run, offset: read.end };
+        if ("entry" in read) yield { run: place.run, cursor: formatPlace(place), entry: read.entry };
+      }
+      if (place.run < record.run) place = { run: place.run + 1, offset: 0 };
+      else if (changed) await changed;
+      else if (hasEnded(record.status)) return;
+      else await delay(STARTING_MS);
+      if (quiet.aborted) yield undefined;
+    }
+  }
+
+  #piece(record: SessionRecord, { after, turns, page }: Parameters<Transcripts["read"]>[1]) {
+    const from = after === undefined ? { run: 1, offset: 0 } : parsePlace(after);
+    if (turns === undefined && page === undefined) return { from, until: undefined, pages: null };
+    const begins = this.#turns(record);
+    if (turns !== undefined) return { from: begins.at(-turns) ?? { run: 1, offset: 0 }, until: undefined, pages: null };
+    const pages = Math.max(1, Math.ceil(begins.length / PAGE_TURNS));
+    const wanted = page ?? 1;
+    if (wanted > pages) {
+      throw new HoldfastError("usage", `${record.name} has ${pages === 1 ? "one page" : `${pages} pages`}, not ${wanted}`);
+    }
+    const first = wanted === 1 ? { run: 1, offset: 0 } : (begins[(wanted - 1) * PAGE_TURNS] ?? from);
+    return { from: first, until: begins[wanted * PAGE_TURNS], pages };
+  }
+
+  /** Where each turn begins. */
+  #turns(record: SessionRecord): Place[] {
+    const begins: Place[] = [];
+    let before: Place = { run: 1, offset: 0 };
+    for (const { run, read } of this.#all(record, before)) {
+      if (run !== before.run) before = { run, offset: 0 };
+      if ("entry" in read && read.entry.type === "user" && read.entry.turn === read.entry.message) begins.push(before);
+      before = { run, offset: read.end };
+    }
+    return begins;
+  }
+
+  *#all(record: SessionRecord, from: Place) {
+    for (let run = from.run; run <= record.run; run++) {
+      for (const read of this.#file(record, run).read(run === from.run ? from.offset : 0)) yield { run, read };
+    }
+  }
+
+  #file({ id }: SessionRecord, run: number): TranscriptFile {
+    return new TranscriptFile(runDirectory(this.#home, id, run));
+  }
+}
+
+function formatPlace({ run, offset }: Place): string {
+  return `${run}.${offset}`;
+}
+
+function parsePlace(cursor: string): Place {
+  const [run = "1", offset = "0"] = cursor.split(".");
+  return { run: Math.max(1, Number(run)), offset: Number(offset) };
+}
+
+/** Whether what ends at `end` is before the place. */
+function isBefore(end: Place, place: Place): boolean {
+  return end.run < place.run || (end.run === place.run && end.offset <= place.offset);
+}

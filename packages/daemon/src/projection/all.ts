@@ -1,0 +1,27 @@
+/** Every projection, in the order in which they see an event: the turns' reads what the sessions' has written. */
+import type { Projection } from "../journal/journal.ts";
+import { approvalsProjection } from "./approvals.ts";
+import { attachmentsProjection } from "./attachments.ts";
+import { generationsProjection } from "./generations.ts";
+import { looksProjection } from "./looks.ts";
+import { messagesProjection } from "./messages.ts";
+import { restoresProjection } from "./restores.ts";
+import { sessionsProjection } from "./sessions.ts";
+import { tokensProjection } from "./tokens.ts";
+import { tournamentsProjection } from "./tournaments.ts";
+import { turnsProjection } from "./turns.ts";
+import { workspacesProjection } from "./workspaces.ts";
+
+export const PROJECTIONS: readonly Projection[] = [
+  sessionsProjection,
+  messagesProjection,
+  tokensProjection,
+  restoresProjection,
+  approvalsProjection,
+  workspacesProjection,
+  generationsProjection,
+  tournamentsProjection,
+  attachmentsProjection,
+  turnsProjection,
+  looksProjection,
+];

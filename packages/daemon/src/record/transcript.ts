@@ -1,0 +1,121 @@
+/**
+ * Reads a run's `transcript.jsonl` from an offset: whole lines only. What cannot be read is counted and passed over, never fatal; of a run that has
+ * ended, a damaged file is set aside and what is readable takes its place.
+ */
+import { appendFileSync, closeSync, copyFileSync, fstatSync, mkdirSync, openSync, readSync, statSync, truncateSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Entry, parseEntry, type UnnumberedEntry } from "@holdfast/contract";
+import { isMissing, writeFileAtomic } from "@holdfast/platform";
+
+export const TRANSCRIPT_FILE = "transcript.jsonl";
+
+/** So much is read at once. */
+const PIECE = 1024 * 1024;
+const NEWLINE = 10;
+
+/** `end`: the offset behind it. */
+export interface ReadEntry {
+  entry: Entry;
+  end: number;
+}
+
+export class TranscriptFile {
+  readonly path: string;
+
+  constructor(runDirectory: string) {
+    this.path = join(runDirectory, TRANSCRIPT_FILE);
+  }
+
+  /** Bytes; 0 also where there is none. */
+  size(): number {
+    return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** Entries from an offset on, a piece at a time; `until`: no further than this. An offset in the middle of a line means the next one. */
+  *read(from: number, until = Number.POSITIVE_INFINITY): Generator<ReadEntry | { damaged: true; end: number }> {
+    let file: number;
+    try {
+      file = openSync(this.path, "r");
+    } catch (error) {
+      if (isMissing(error)) return;
+      throw error;
+    }
+    try {
+      const size = Math.min(fstatSync(file).size, until);
+      const start = from === 0 ? 0 : from - 1;
+      let skip = from > 0;
+      let rest = Buffer.alloc(0);
+      let at = start;
+      while (at < size) {
+        const piece = Buffer.alloc(Math.min(PIECE, size - at));
+        const got = readSync(file, piece, 0, piece.length, at);
+        if (got === 0) return;
+        at += got;
+        rest = Buffer.concat([rest, piece.subarray(0, got)]);
+        let line = 0;
+        for (let newline = rest.indexOf(NEWLINE); newline !== -1; newline = rest.indexOf(NEWLINE, line)) {
+          const text = rest.subarray(line, newline).toString("utf8");
+          line = newline + 1;
+          const end = at - rest.length + line;
+          if (skip) skip = false;
+          else if (text !== "") yield* readLine(text, end);
+        }
+        rest = rest.subarray(line);
+      }
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Of a run whose keeper has gone: the line that it did not come to the end of is cut off, and `entries` end what it was in the middle of. */
+  close(entries: readonly UnnumberedEntry[]): { cut: number } {
+    const cut = this.#cutTorn();
+    let n = 0;
+    for (const read of this.read(0)) if ("entry" in read) n = Math.max(n, read.entry.n);
+    const lines = entries.map((entry, index) => `${JSON.stringify({ ...entry, n: n + index + 1 })}\n`);
+    if (lines.length > 0) appendFileSync(this.path, lines.join(""), { mode: 0o600 });
+    return { cut };
+  }
+
+  /** Sets a damaged file aside, and keeps what is readable; undefined: there is nothing damaged. */
+  recover(asideDirectory: string): { lines: number; aside: string } | undefined {
+    const good: string[] = [];
+    let lines = 0;
+    for (const read of this.read(0)) {
+      if ("entry" in read) good.push(`${JSON.stringify(read.entry)}\n`);
+      else lines++;
+    }
+    if (lines === 0) return undefined;
+    const run = basename(dirname(this.path));
+    const session = basename(dirname(dirname(dirname(this.path))));
+    const aside = join(asideDirectory, `transcript-${session}-${run}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.jsonl`);
+    mkdirSync(asideDirectory, { recursive: true, mode: 0o700 });
+    copyFileSync(this.path, aside);
+    writeFileAtomic(this.path, good.join(""));
+    return { lines, aside };
+  }
+
+  #cutTorn(): number {
+    const size = this.size();
+    let whole = 0;
+    const tail = Math.max(0, size - PIECE);
+    if (size === 0) return 0;
+    const file = openSync(this.path, "r");
+    try {
+      const piece = Buffer.alloc(size - tail);
+      readSync(file, piece, 0, piece.length, tail);
+      whole = tail + piece.lastIndexOf(NEWLINE) + 1;
+    } finally {
+      closeSync(file);
+    }
+    if (whole < size) truncateSync(this.path, whole);
+    return size - whole;
+  }
+}
+
+function* readLine(text: string, end: number): Generator<ReadEntry | { damaged: true; end: number }> {
+  const entry = parseEntry(text);
+  if (entry === "damaged") yield { damaged: true, end };
+  // Of a newer version: what it means is not known here, and it is no damage.
+  else if (entry !== "unknown") yield { entry, end };
+}

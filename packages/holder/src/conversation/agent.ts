@@ -1,0 +1,200 @@
+/** The run's program as an agent that speaks the Agent Client Protocol on its standard input and output. What it says on its standard error is recorded. */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type AgentCapabilities,
+  type ClientConnection,
+  client,
+  type McpServer,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type ReadTextFileRequest,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionUpdate,
+  type WriteTextFileRequest,
+} from "@agentclientprotocol/sdk";
+import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
+import { VERSION } from "@holdfast/contract/version";
+import type { ProgramExit } from "../keeper.ts";
+import { inside } from "./inside.ts";
+import type { Offered, Setter } from "./settings.ts";
+import { Terminals } from "./terminals.ts";
+
+/** After a conversation was loaded, what was said in it may still come; so long after the last of it, it was all. */
+const REPLAYED_MS = 250;
+const REPLAY_MS = 5000;
+
+/** An extension of ours: words for a turn that runs. */
+export const STEER = "_holdfast/steer";
+
+export interface AgentListener {
+  onUpdate(update: SessionUpdate): void;
+  onAsk(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
+  onError(bytes: Uint8Array): void;
+  onExit(exit: ProgramExit): void;
+}
+
+interface Place {
+  cwd: string;
+  mcpServers: McpServer[];
+}
+
+export interface Opened extends Offered {
+  conversation: string;
+  /** It has what was said before. */
+  remembers: boolean;
+}
+
+export class Agent {
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #connection: ClientConnection;
+  readonly #workspace: string;
+  readonly terminals: Terminals;
+  #session = "";
+  #can: AgentCapabilities = {};
+  #lastUpdate = 0;
+
+  constructor(options: { launch: string; cwd: string; listener: AgentListener }) {
+    const { launch, cwd, listener } = options;
+    this.#workspace = cwd;
+    this.terminals = new Terminals(cwd, launch);
+    this.#child = spawn("/bin/sh", ["-c", `. "$0"`, launch], { cwd: "/", detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    this.#child.on("error", () => listener.onExit({ code: 127, signal: 0 }));
+    this.#child.stderr.on("data", (bytes: Buffer) => listener.onError(bytes));
+    // An agent that has gone does not read any more.
+    this.#child.stdin.on("error", () => {});
+    this.#child.on("close", (code, signal) => {
+      this.terminals.endAll();
+      listener.onExit({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 });
+    });
+    const stream = ndJsonStream(
+      Writable.toWeb(this.#child.stdin) as WritableStream<Uint8Array>,
+      Readable.toWeb(this.#child.stdout) as ReadableStream<Uint8Array>,
+    );
+    this.#connection = this.#serve(listener).connect(stream);
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get conversation(): string {
+    return this.#session;
+  }
+
+  /** Whether it takes words while a turn runs. */
+  get steers(): boolean {
+    return (this.#can._meta as Record<string, unknown> | null | undefined)?.[STEER] === true;
+  }
+
+  kill(): void {
+    try {
+      process.kill(-this.pid, "SIGKILL");
+    } catch {
+      // It has gone.
+    }
+  }
+
+  /** Goes on with the conversation, or begins one. */
+  async open({ cwd, conversation, mcpServers }: ConversationOrder): Promise<Opened> {
+    const { agentCapabilities } = await this.#connection.agent.request(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      clientInfo: { name: "holdfast", title: "Holdfast", version: VERSION },
+      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
+    });
+    this.#can = agentCapabilities ?? {};
+    const at: Place = { cwd, mcpServers: mcpServers.map(asAgentWants) };
+    if (conversation === null) return this.#begin(at);
+    if (this.#can.sessionCapabilities?.resume) {
+      const offered = await this.#connection.agent.request(methods.agent.session.resume, { sessionId: conversation, ...at });
+      this.#session = conversation;
+      return { ...offered, conversation, remembers: true };
+    }
+    if (this.#can.loadSession) {
+      const offered = await this.#connection.agent.request(methods.agent.session.load, { sessionId: conversation, ...at });
+      await this.#replayed();
+      this.#session = conversation;
+      return { ...offered, conversation, remembers: true };
+    }
+    return { ...(await this.#begin(at)), remembers: false };
+  }
+
+  /** A new conversation beside the one before. */
+  async #begin(at: Place): Promise<Opened> {
+    const { sessionId, ...offered } = await this.#connection.agent.request(methods.agent.session.new, { ...at });
+    this.#session = sessionId;
+    return { ...offered, conversation: sessionId, remembers: true };
+  }
+
+  clear({ cwd, mcpServers }: ConversationOrder): Promise<Opened> {
+    return this.#begin({ cwd, mcpServers: mcpServers.map(asAgentWants) });
+  }
+
+  prompt(text: string): Promise<{ stopReason: string }> {
+    return this.#connection.agent.request(methods.agent.session.prompt, {
+      sessionId: this.#session,
+      prompt: [{ type: "text", text }],
+    });
+  }
+
+  async cancel(): Promise<void> {
+    await this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: this.#session });
+  }
+
+  async steer(text: string): Promise<void> {
+    await this.#connection.agent.request<unknown, unknown>(STEER, { sessionId: this.#session, text });
+  }
+
+  async set(how: Setter, value: string): Promise<Offered> {
+    const { agent } = this.#connection;
+    const sessionId = this.#session;
+    if (how.method === "option") return agent.request(methods.agent.session.setConfigOption, { sessionId, configId: how.id, value });
+    if (how.method === "mode") await agent.request(methods.agent.session.setMode, { sessionId, modeId: value });
+    else await agent.request<unknown, unknown>("session/set_model", { sessionId, modelId: value });
+    return {};
+  }
+
+  #serve(listener: AgentListener) {
+    const ours = methods.client;
+    return client({ name: "holdfast" })
+      .onNotification(ours.session.update, ({ params: { sessionId, update } }) => {
+        this.#lastUpdate = performance.now();
+        // What is told of another conversation, or before there is one, was said before.
+        if (sessionId === this.#session) listener.onUpdate(update);
+      })
+      .onRequest(ours.session.requestPermission, ({ params }) => listener.onAsk(params))
+      .onRequest(ours.fs.readTextFile, ({ params }) => this.#read(params))
+      .onRequest(ours.fs.writeTextFile, ({ params }) => this.#write(params))
+      .onRequest(ours.terminal.create, ({ params }) => this.terminals.create(params))
+      .onRequest(ours.terminal.output, ({ params }) => this.terminals.output(params.terminalId))
+      .onRequest(ours.terminal.waitForExit, ({ params }) => this.terminals.waitForExit(params.terminalId))
+      .onRequest(ours.terminal.kill, ({ params }) => this.terminals.kill(params.terminalId))
+      .onRequest(ours.terminal.release, ({ params }) => this.terminals.release(params.terminalId));
+  }
+
+  #read({ path, line, limit }: ReadTextFileRequest): { content: string } {
+    const text = readFileSync(inside(this.#workspace, path), "utf8");
+    if (line == null && limit == null) return { content: text };
+    const from = Math.max(0, (line ?? 1) - 1);
+    const lines = text.split("\n");
+    return { content: lines.slice(from, limit == null ? undefined : from + limit).join("\n") };
+  }
+
+  #write({ path, content }: WriteTextFileRequest): void {
+    writeFileSync(inside(this.#workspace, path), content);
+  }
+
+  async #replayed(): Promise<void> {
+    const until = performance.now() + REPLAY_MS;
+    while (performance.now() < until && performance.now() - this.#lastUpdate < REPLAYED_MS) await delay(20);
+  }
+}
+
+function asAgentWants({ name, command: [command = "", ...args], env }: ConversationOrder["mcpServers"][number]): McpServer {
+  return { name, command, args, env: Object.entries(env).map(([variable, value]) => ({ name: variable, value })) };
+}

@@ -1,0 +1,306 @@
+/**
+ * A conversation with one agent: one turn at a time, everything in the transcript before anybody hears of it. Who may say what, and in which order, is
+ * the daemon's to see to; this only keeps what was said, once.
+ */
+import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { ConversationOrder, ConversationState, ToConversation } from "@holdfast/contract/conversation-holder";
+import type { Principal } from "@holdfast/contract/ids";
+import type { TurnEnd } from "@holdfast/contract/status";
+import type { AskOption, EntryDraft } from "@holdfast/contract/transcript";
+import type { Agent, Opened } from "./agent.ts";
+import { failureOf } from "./failure.ts";
+import { NOTHING, type Offer, offerOf } from "./settings.ts";
+import { TurnUse } from "./token-use.ts";
+import type { Transcript } from "./transcript.ts";
+import { kindOf, Updates } from "./updates.ts";
+
+type Prompt = Extract<ToConversation, { t: "prompt" }>;
+type Answer = Extract<ToConversation, { t: "answer" }>;
+
+interface Waiting {
+  options: AskOption[];
+  resolve(response: RequestPermissionResponse): void;
+}
+
+export class Refusal extends Error {
+  readonly code: "busy" | "ended" | "not_offered" | "failed";
+
+  constructor(code: Refusal["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export class Conversation {
+  readonly #order: ConversationOrder;
+  readonly #transcript: Transcript;
+  readonly #agent: Agent;
+  readonly #updates: Updates;
+  readonly #use = new TurnUse();
+  readonly #asks = new Map<string, Waiting>();
+  readonly #opened: Promise<void>;
+  #offer: Offer = { settings: NOTHING, mode: null, model: null };
+  #ready = false;
+  #ended = false;
+  #turn: string | null = null;
+  /** When the turn that runs is over. */
+  #over: Promise<void> = Promise.resolve();
+  #cancelled = false;
+  #askCount = 0;
+  /** What the agent has to be told of what was said before, as it does not remember it itself. */
+  readonly #before: () => string | null;
+
+  constructor(options: { order: ConversationOrder; transcript: Transcript; agent: Agent; before: () => string | null }) {
+    this.#order = options.order;
+    this.#transcript = options.transcript;
+    this.#agent = options.agent;
+    this.#before = options.before;
+    this.#updates = new Updates((id) => options.agent.terminals.printed(id));
+    this.#opened = this.#open();
+    // Whoever prompts hears of it; without anybody it is in the transcript.
+    this.#opened.catch(() => {});
+  }
+
+  get state(): ConversationState {
+    return {
+      ready: this.#ready,
+      conversation: this.#ready ? this.#agent.conversation : null,
+      turn: this.#turn,
+      asks: [...this.#asks.keys()],
+      settings: this.#offer.settings,
+    };
+  }
+
+  /** Resolves when the words are in the transcript. */
+  async prompt(prompt: Prompt): Promise<void> {
+    if (this.#transcript.said.has(prompt.message)) return;
+    if (this.#ended) throw new Refusal("ended", "the agent has ended");
+    if (this.#turn !== null && !prompt.steer) throw new Refusal("busy", "a turn runs");
+    if (this.#turn !== null && this.#agent.steers) return this.#steer(prompt);
+    if (this.#turn !== null) {
+      await this.cancel();
+      await this.#over;
+      // Somebody else's words may have come first.
+      return this.prompt(prompt);
+    }
+    this.#keep(prompt, prompt.message);
+    this.#turn = prompt.message;
+    this.#cancelled = false;
+    this.#over = this.#run(prompt);
+  }
+
+  async #steer(prompt: Prompt): Promise<void> {
+    this.#keep(prompt, this.#turn);
+    await this.#agent.steer(prompt.words);
+  }
+
+  #keep({ message, from, text, addition, steer }: Prompt, turn: string | null): void {
+    if (this.#transcript.appendOrRefuse({ type: "user", message, from, text, addition, steer }, turn)) return;
+    throw new Refusal("failed", "the disk is full: the words could not be kept, and were not said");
+  }
+
+  async cancel(): Promise<boolean> {
+    if (this.#turn === null) return false;
+    this.#cancelled = true;
+    for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, null);
+    if (this.#ready) await this.#agent.cancel();
+    return true;
+  }
+
+  answer({ ask, allow, always, by }: Answer): void {
+    const waiting = this.#asks.get(ask);
+    if (!waiting) return;
+    this.#settle(ask, optionFor(waiting.options, { allow, always }) ?? null, by);
+  }
+
+  async set({ mode, model }: { mode?: string | undefined; model?: string | undefined }): Promise<void> {
+    await this.#opened.catch(() => {});
+    if (this.#ended) throw new Refusal("ended", "the agent has ended");
+    if (mode !== undefined) await this.#choose("mode", mode);
+    if (model !== undefined) await this.#choose("model", model);
+  }
+
+  /** The agent forgets; the transcript does not. */
+  async clear(): Promise<void> {
+    await this.#opened.catch(() => {});
+    if (this.#ended) throw new Refusal("ended", "the agent has ended");
+    if (this.#turn !== null) throw new Refusal("busy", "a turn runs");
+    const opened = await this.#agent.clear(this.#order);
+    this.#offer = offerOf(opened, this.#offer.settings.commands);
+    this.#note("cleared", "the agent begins with an empty memory", { conversation: opened.conversation });
+  }
+
+  hear(update: SessionUpdate): void {
+    if (this.#use.hear(update)) {
+      // Some tell it once the turn is over.
+      if (this.#turn === null) this.#tellUse(undefined, this.#lastTurn);
+    }
+    if (update.sessionUpdate === "available_commands_update") {
+      const commands = update.availableCommands.map(({ name, description }) => ({ name, description }));
+      this.#offer = { ...this.#offer, settings: { ...this.#offer.settings, commands } };
+    } else if (update.sessionUpdate === "current_mode_update") {
+      this.#now({ mode: update.currentModeId });
+    } else if (update.sessionUpdate === "config_option_update") {
+      this.#offer = offerOf({ configOptions: update.configOptions }, this.#offer.settings.commands);
+    }
+    // What is told between turns is what was said before.
+    if (this.#turn === null && update.sessionUpdate !== "notice") return;
+    for (const draft of this.#updates.entriesOf(update)) this.#write(draft);
+  }
+
+  ask({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    if (this.#turn === null || this.#cancelled) return Promise.resolve({ outcome: { outcome: "cancelled" } });
+    for (const draft of this.#updates.toolCall(toolCall)) this.#write(draft);
+    const ask = `a${++this.#askCount}`;
+    const offered = options.map(({ optionId, name, kind }) => ({ id: optionId, name, kind }));
+    const { title, name, kind, rawInput, toolCallId } = toolCall;
+    return new Promise((resolve) => {
+      this.#asks.set(ask, { options: offered, resolve });
+      this.#write({
+        type: "approval_asked",
+        ask,
+        call: toolCallId,
+        title: title ?? name ?? "a tool",
+        kind: kindOf(kind),
+        input: rawInput ?? null,
+        options: offered,
+      });
+    });
+  }
+
+  /** The agent has gone: what it was in the middle of is over. */
+  end(how: string): void {
+    this.#ended = true;
+    for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, null);
+    if (this.#turn === null) return;
+    this.#write({
+      type: "error",
+      code: "agent_ended",
+      message: how,
+      hint: "holdfast resume NAME goes on with the conversation",
+      retry: true,
+    });
+    this.#endTurn("interrupted");
+  }
+
+  #settle(ask: string, option: AskOption | null, by: Principal | null): void {
+    const waiting = this.#asks.get(ask);
+    this.#asks.delete(ask);
+    const allowed = option?.kind.startsWith("allow") ?? false;
+    this.#write({ type: "approval_answered", ask, option: option?.id ?? null, allowed, by });
+    waiting?.resolve({ outcome: option ? { outcome: "selected", optionId: option.id } : { outcome: "cancelled" } });
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const opened = await this.#agent.open(this.#order);
+      this.#offer = offerOf(opened, this.#offer.settings.commands);
+      this.#ready = true;
+      this.#tellOpened(opened);
+      const { mode, model } = this.#order;
+      if (model !== null) await this.#choose("model", model).catch((error: unknown) => this.#tellUnset(error));
+      if (mode !== null) await this.#choose("mode", mode).catch((error: unknown) => this.#tellUnset(error));
+    } catch (error) {
+      if (this.#ended) throw error;
+      const { conversation } = this.#order;
+      const failed = failureOf(error);
+      this.#write({
+        type: "error",
+        ...failed,
+        message: conversation === null ? failed.message : `the agent cannot go on with its conversation ${conversation}: ${failed.message}`,
+        hint:
+          failed.hint ?? (conversation === null ? null : "try again: holdfast resume NAME; or begin anew: holdfast resume --fresh NAME"),
+      });
+      this.#agent.kill();
+      throw error;
+    }
+  }
+
+  #tellOpened({ conversation, remembers }: Opened): void {
+    const isNew = this.#order.conversation === null;
+    const text = isNew
+      ? "the conversation begins"
+      : remembers
+        ? "the conversation goes on"
+        : "the agent cannot go on with a conversation by itself: it is told what was said before";
+    this.#note("opened", text, { conversation });
+  }
+
+  #tellUnset(error: unknown): void {
+    this.#note("not_set", (error as Error).message);
+  }
+
+  async #run(prompt: Prompt): Promise<void> {
+    try {
+      await this.#opened;
+      if (this.#cancelled) return this.#endTurn("cancelled");
+      const before = this.#before();
+      const result = await this.#agent.prompt(before === null ? prompt.words : `${before}\n\n${prompt.words}`);
+      this.#tellUse(result, this.#turn);
+      this.#endTurn(ENDS[result.stopReason] ?? "completed");
+    } catch (error) {
+      // An agent that has gone has said so already.
+      if (this.#ended || this.#turn !== prompt.message) return;
+      if (!this.#cancelled && this.#ready) this.#write({ type: "error", ...failureOf(error) });
+      this.#endTurn(this.#cancelled ? "cancelled" : "failed");
+    }
+  }
+
+  #lastTurn: string | null = null;
+
+  #endTurn(reason: TurnEnd): void {
+    for (const draft of this.#updates.leftOpen()) this.#write(draft);
+    this.#write({ type: "turn_ended", reason });
+    this.#lastTurn = this.#turn;
+    this.#turn = null;
+  }
+
+  #tellUse(result: unknown, turn: string | null): void {
+    const use = this.#use.take(result, this.#offer.settings.model);
+    if (use) this.#transcript.append({ type: "usage", ...use }, turn);
+  }
+
+  async #choose(what: "mode" | "model", value: string): Promise<void> {
+    const setter = this.#offer[what];
+    const { settings } = this.#offer;
+    const choices = what === "mode" ? settings.modes : settings.models;
+    if (!setter) throw new Refusal("not_offered", `the agent offers no ${what} to choose`);
+    if (choices.length > 0 && !choices.some(({ id }) => id === value)) {
+      throw new Refusal(
+        "not_offered",
+        `the agent has no ${what} ${JSON.stringify(value)}; it has ${choices.map(({ id }) => id).join(", ")}`,
+      );
+    }
+    const offered = await this.#agent.set(setter, value);
+    if (offered.configOptions) this.#offer = offerOf(offered, settings.commands);
+    this.#now({ [what]: value });
+  }
+
+  #now(chosen: { mode?: string; model?: string }): void {
+    const { settings } = this.#offer;
+    this.#offer = { ...this.#offer, settings: { ...settings, ...chosen } };
+    for (const [what, value] of Object.entries(chosen)) this.#note(what, `the ${what} is ${value} now`);
+  }
+
+  #note(about: string, text: string, more: { conversation?: string } = {}): void {
+    this.#write({ type: "note", about, text, ...more });
+  }
+
+  #write(draft: EntryDraft): void {
+    this.#transcript.append(draft, this.#turn);
+  }
+}
+
+const ENDS: Readonly<Record<string, TurnEnd>> = {
+  end_turn: "completed",
+  max_tokens: "max_tokens",
+  max_turn_requests: "max_requests",
+  refusal: "refused",
+  cancelled: "cancelled",
+};
+
+/** Without `always` never one that allows more than what was asked. */
+function optionFor(options: readonly AskOption[], { allow, always }: { allow: boolean; always: boolean }): AskOption | undefined {
+  const kinds = allow ? (always ? ["allow_always", "allow_once"] : ["allow_once"]) : ["reject_once", "reject_always"];
+  return kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined);
+}

@@ -1,0 +1,124 @@
+/** Commands that an agent asks us to run for it, inside its workspace and with its session's environment. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { constants } from "node:os";
+import { StringDecoder } from "node:string_decoder";
+import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse } from "@agentclientprotocol/sdk";
+import { inside } from "./inside.ts";
+
+/** Of what a command prints, where the agent says nothing: the newest so much is kept. */
+const OUTPUT_BYTES = 1024 * 1024;
+
+/** Goes to the directory, puts what was asked for into the environment, and becomes the command. */
+const BECOME = 'cd -- "$1" || exit 126; shift; exec "$@"';
+
+interface Terminal {
+  child: ChildProcess;
+  output: string;
+  truncated: boolean;
+  limit: number;
+  exit: TerminalExitStatus | null;
+  ended: Promise<TerminalExitStatus>;
+}
+
+export class Terminals {
+  readonly #workspace: string;
+  readonly #launch: string;
+  readonly #terminals = new Map<string, Terminal>();
+
+  /** `launch`: the run's launch file, which becomes whatever it is given, with the session's environment. */
+  constructor(workspace: string, launch: string) {
+    this.#workspace = workspace;
+    this.#launch = launch;
+  }
+
+  create({ command, args, env, cwd, outputByteLimit }: CreateTerminalRequest): { terminalId: string } {
+    const directory = inside(this.#workspace, cwd ?? this.#workspace);
+    const variables = (env ?? []).map(({ name, value }) => `${name}=${value}`);
+    const words = [...(variables.length > 0 ? ["env", ...variables] : []), ...commandOf(command, args ?? [])];
+    const child = spawn("/bin/sh", ["-c", `. "$0"`, this.#launch, "/bin/sh", "-c", BECOME, "sh", directory, ...words], {
+      cwd: "/",
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const id = randomUUID();
+    const terminal: Terminal = {
+      child,
+      output: "",
+      truncated: false,
+      limit: outputByteLimit ?? OUTPUT_BYTES,
+      exit: null,
+      ended: new Promise((resolve) => {
+        child.on("error", () => resolve({ exitCode: 127 }));
+        child.on("close", (code, signal) => resolve({ exitCode: code, signal: signal ? String(constants.signals[signal]) : null }));
+      }),
+    };
+    for (const stream of [child.stdout, child.stderr]) {
+      const decoder = new StringDecoder("utf8");
+      stream?.on("data", (chunk: Buffer) => keep(terminal, decoder.write(chunk)));
+    }
+    void terminal.ended.then((exit) => {
+      terminal.exit = exit;
+    });
+    this.#terminals.set(id, terminal);
+    return { terminalId: id };
+  }
+
+  output(id: string): TerminalOutputResponse {
+    const { output, truncated, exit } = this.#get(id);
+    return { output, truncated, ...(exit ? { exitStatus: exit } : {}) };
+  }
+
+  /** What one has printed; undefined where there is none. */
+  printed(id: string): string | undefined {
+    return this.#terminals.get(id)?.output;
+  }
+
+  waitForExit(id: string): Promise<TerminalExitStatus> {
+    return this.#get(id).ended;
+  }
+
+  kill(id: string): void {
+    end(this.#get(id));
+  }
+
+  release(id: string): void {
+    end(this.#get(id));
+    this.#terminals.delete(id);
+  }
+
+  /** The agent has gone, and nobody waits for them. */
+  endAll(): void {
+    for (const terminal of this.#terminals.values()) end(terminal);
+  }
+
+  #get(id: string): Terminal {
+    const terminal = this.#terminals.get(id);
+    if (!terminal) throw new Error(`there is no terminal ${id}`);
+    return terminal;
+  }
+}
+
+/** Some agents give a whole line as the command. */
+function commandOf(command: string, args: readonly string[]): string[] {
+  return args.length === 0 && /\s/.test(command) ? ["/bin/sh", "-c", command] : [command, ...args];
+}
+
+function keep(terminal: Terminal, text: string): void {
+  terminal.output += text;
+  const over = Buffer.byteLength(terminal.output) - terminal.limit;
+  if (over <= 0) return;
+  terminal.truncated = true;
+  // From the beginning, and never in the middle of a character.
+  terminal.output = Buffer.from(terminal.output).subarray(over).toString("utf8").replace(/^�+/, "");
+}
+
+/** With all that it started: it leads a process group of its own. */
+function end({ child, exit }: Terminal): void {
+  if (exit || child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
+}

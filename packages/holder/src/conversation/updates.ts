@@ -1,0 +1,126 @@
+/** What an agent tells while it works, as entries. Tools tell what they did as a whole each time: only what is new becomes an entry. */
+import type { ContentBlock, PlanEntry, SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import type { ToolKind } from "@holdfast/contract/status";
+import type { EntryDraft } from "@holdfast/contract/transcript";
+
+interface Call {
+  title: string;
+  text: string;
+  changes: Set<string>;
+  over: boolean;
+}
+
+type Started = Extract<EntryDraft, { type: "tool_started" }>;
+
+export class Updates {
+  readonly #calls = new Map<string, Call>();
+  /** What a terminal of ours has printed, by its id. */
+  readonly #terminal: (id: string) => string | undefined;
+
+  constructor(terminal: (id: string) => string | undefined) {
+    this.#terminal = terminal;
+  }
+
+  entriesOf(update: SessionUpdate): EntryDraft[] {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        return said("text", textOf(update.content));
+      case "agent_thought_chunk":
+        return said("thought", textOf(update.content));
+      case "tool_call":
+      case "tool_call_update":
+        return this.toolCall(update);
+      case "plan":
+        return [{ type: "plan", steps: update.entries.map(stepOf) }];
+      case "notice":
+        return [{ type: "note", about: "notice", text: noticeOf(update) }];
+      default:
+        return [];
+    }
+  }
+
+  /** Also of what is only asked for: some agents tell of a call first when they ask for leave, or never. */
+  toolCall(call: ToolCallUpdate): EntryDraft[] {
+    const known = this.#calls.get(call.toolCallId);
+    const drafts: EntryDraft[] = known ? [] : [this.#start(call)];
+    const now = this.#calls.get(call.toolCallId) as Call;
+    if (now.over) return drafts;
+    const title = call.title && call.title !== now.title ? call.title : null;
+    if (title !== null) now.title = title;
+    const text = this.#newText(now, call);
+    const changes = newChanges(now, call.content ?? []);
+    if (title !== null || text !== null || changes.length > 0) {
+      drafts.push({ type: "tool_output", call: call.toolCallId, title, text, changes });
+    }
+    if (call.status === "completed" || call.status === "failed") {
+      now.over = true;
+      drafts.push({ type: "tool_completed", call: call.toolCallId, ok: call.status === "completed" });
+    }
+    return drafts;
+  }
+
+  /** Of calls that were begun and never ended: their turn is over. */
+  leftOpen(): EntryDraft[] {
+    const open = [...this.#calls].filter(([, { over }]) => !over);
+    this.#calls.clear();
+    return open.map(([call]) => ({ type: "tool_completed", call, ok: false }));
+  }
+
+  #start({ toolCallId, title, name, kind, rawInput, locations }: ToolCallUpdate): Started {
+    const shown = title ?? name ?? "a tool";
+    this.#calls.set(toolCallId, { title: shown, text: "", changes: new Set(), over: false });
+    const files = (locations ?? []).map(({ path }) => path);
+    return { type: "tool_started", call: toolCallId, title: shown, kind: kindOf(kind), input: rawInput ?? null, files };
+  }
+
+  #newText(call: Call, { content, rawOutput }: ToolCallUpdate): string | null {
+    const parts = (content ?? []).flatMap((part) => this.#textOf(part));
+    const all = parts.length > 0 ? parts.join("\n") : typeof rawOutput === "string" ? rawOutput : "";
+    if (all === "" || all === call.text) return null;
+    const fresh = all.startsWith(call.text) ? all.slice(call.text.length) : all;
+    call.text = all;
+    return fresh;
+  }
+
+  #textOf(part: ToolCallContent): string[] {
+    if (part.type === "content") return [textOf(part.content)].filter((text) => text !== "");
+    if (part.type === "terminal") return [this.#terminal(part.terminalId) ?? ""].filter((text) => text !== "");
+    return [];
+  }
+}
+
+function said(type: "text" | "thought", text: string): EntryDraft[] {
+  return text === "" ? [] : [{ type, text }];
+}
+
+export function textOf(content: ContentBlock): string {
+  if (content.type === "text") return content.text;
+  if (content.type === "resource_link") return content.uri;
+  if (content.type === "resource") return "text" in content.resource ? content.resource.text : content.resource.uri;
+  return `[${content.type}, ${content.mimeType}]`;
+}
+
+export function kindOf(kind: string | null | undefined): ToolKind {
+  return KINDS.has(kind as ToolKind) ? (kind as ToolKind) : "other";
+}
+
+const KINDS = new Set<ToolKind>(["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]);
+
+function newChanges(call: Call, content: readonly ToolCallContent[]) {
+  return content.flatMap((part) => {
+    if (part.type !== "diff") return [];
+    const change = { path: part.path, old: part.oldText ?? null, new: part.newText };
+    const key = JSON.stringify(change);
+    if (call.changes.has(key)) return [];
+    call.changes.add(key);
+    return [change];
+  });
+}
+
+function stepOf({ content, status, priority }: PlanEntry) {
+  return { text: content, status, priority };
+}
+
+function noticeOf({ title, description }: { title: string; description?: string | null }): string {
+  return description ? `${title}: ${description}` : title;
+}
