@@ -22,6 +22,9 @@ const USAGE = `Usage: demo [--work] [--loop] [--fast] [--name NAME] [PROMPT]
   --ask-hook COMMAND    ask this one for permission
   --log FILE            write each prompt there, as a line of JSON
 
+  --acp                 no screen: speak the Agent Client Protocol on standard input and output; the prompt \`help\` tells its words
+  --late-history        with --acp: what a loaded conversation was comes after the answer, as from some agents
+
 A prompt may say what is done, as for the scripted model: say TEXT; wait 3s; talk 3s; tool shell COMMAND; ask QUESTION | A | B; error 500`;
 
 const CHORES = ["look around in this repository", "fix the login bug", "write the missing tests", "update the changelog"];
@@ -41,6 +44,10 @@ async function main(): Promise<void> {
   if (options.help) {
     console.log(USAGE);
     return;
+  }
+  if (options.acp) {
+    const { serveAcp } = await import("./acp/serve.ts");
+    return serveAcp({ fast: options.fast, lateHistory: options["late-history"] });
   }
   const original = forks ? new Memory(options.resume ?? "") : memory;
   if (options.resume !== undefined && !original.exists) {
@@ -132,6 +139,8 @@ function readArguments() {
         resume: { type: "string" },
         "fork-session": { type: "boolean", default: false },
         log: { type: "string" },
+        acp: { type: "boolean", default: false },
+        "late-history": { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });

@@ -11,8 +11,10 @@ test.each(["qwen", "gemini", "opencode"] as const)(
   async (agent) => {
     await using world = await RealWorld.open();
     const { env, project } = await world.agent(agent);
-    const structured = structuredCommandOf(new Profiles().get(agent), { env, node: process.execPath, programs: "" }) ?? [];
-    const [program = "", ...args] = [...world.model.prefix, ...structured];
+    const [program = "", ...args] = [
+      ...world.model.prefix,
+      ...(structuredCommandOf(new Profiles().get(agent), { env: {}, node: "", programs: "" }) ?? []),
+    ];
     const child = spawn(program, args, {
       cwd: project,
       env: { ...world.home.env, ...env },

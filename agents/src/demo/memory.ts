@@ -1,7 +1,7 @@
 /** The demo agent's conversations, one file each, written turn by turn as agents do: one that it never had a turn in is not there. */
-import { appendFileSync, constants, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 export interface Remembered {
   prompt: string;
@@ -9,12 +9,25 @@ export interface Remembered {
   said: string | null;
 }
 
+/** A line of the file: what a turn began with, what it was shown to do, and what was said in all. */
+export type Line = { prompt?: string; cwd?: string; update?: unknown; said?: string };
+
 export class Memory {
   readonly #file: string;
 
   constructor(conversation: string) {
-    const state = process.env.XDG_STATE_HOME || join(process.env.HOME || homedir(), ".local/state");
-    this.#file = join(state, "holdfast-demo", `${conversation.replace(/[^\w-]/g, "_")}.jsonl`);
+    this.#file = join(directory(), `${conversation.replace(/[^\w-]/g, "_")}.jsonl`);
+  }
+
+  /** Every conversation there is, the latest first. */
+  static all(): { conversation: string; memory: Memory; at: Date }[] {
+    const names = existsSync(directory()) ? readdirSync(directory()).filter((name) => name.endsWith(".jsonl")) : [];
+    return names
+      .map((name) => {
+        const conversation = basename(name, ".jsonl");
+        return { conversation, memory: new Memory(conversation), at: statSync(join(directory(), name)).mtime };
+      })
+      .sort((a, b) => b.at.getTime() - a.at.getTime());
   }
 
   get exists(): boolean {
@@ -29,9 +42,7 @@ export class Memory {
 
   turns(): Remembered[] {
     const turns: Remembered[] = [];
-    for (const line of this.exists ? readFileSync(this.#file, "utf8").split("\n") : []) {
-      if (line === "") continue;
-      const { prompt, said } = JSON.parse(line) as { prompt?: string; said?: string };
+    for (const { prompt, said } of this.lines()) {
       if (prompt !== undefined) turns.push({ prompt, said: null });
       const last = turns.at(-1);
       if (said !== undefined && last) last.said = said;
@@ -39,12 +50,30 @@ export class Memory {
     return turns;
   }
 
-  add(what: { prompt: string } | { said: string }): void {
+  lines(): Line[] {
+    return this.exists ? readFileSync(this.#file, "utf8").split("\n").flatMap(parsed) : [];
+  }
+
+  add(what: Line): void {
     try {
       mkdirSync(dirname(this.#file), { recursive: true });
       appendFileSync(this.#file, `${JSON.stringify(what)}\n`);
     } catch {
       // It works where nothing can be written, too; it only forgets.
     }
+  }
+}
+
+function directory(): string {
+  const state = process.env.XDG_STATE_HOME || join(process.env.HOME || homedir(), ".local/state");
+  return join(state, "holdfast-demo");
+}
+
+/** The last line may be torn: whoever wrote it was killed. */
+function parsed(line: string): Line[] {
+  try {
+    return line === "" ? [] : [JSON.parse(line) as Line];
+  } catch {
+    return [];
   }
 }

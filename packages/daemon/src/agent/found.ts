@@ -19,6 +19,7 @@ export async function findAgents(
 async function agentInfo(profile: Profile, context: LaunchContext, waitMs: number | undefined): Promise<AgentInfo> {
   const [program = ""] = commandOf(profile, context);
   const path = findProgram(program, context.env.PATH, "/") ?? null;
+  const [structured] = structuredCommandOf(profile, context) ?? [];
   const { env } = context;
   const version = waitMs !== undefined && path && profile.version ? await versionOf(path, { args: profile.version, env, waitMs }) : null;
   return {
@@ -32,11 +33,6 @@ async function agentInfo(profile: Profile, context: LaunchContext, waitMs: numbe
     own: profile.own === true,
     takesPrompt: profile.prompt !== undefined,
     resumes: profile.conversation !== undefined,
-    structured: structuredProgram(profile, context),
+    structured: (structured && findProgram(structured, context.env.PATH, "/")) ?? null,
   };
-}
-
-function structuredProgram(profile: Profile, context: LaunchContext): string | null {
-  const [program] = structuredCommandOf(profile, context) ?? [];
-  return program === undefined ? null : (findProgram(program, context.env.PATH, "/") ?? null);
 }

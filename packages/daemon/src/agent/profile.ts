@@ -24,6 +24,9 @@ export interface LaunchContext {
   programs: string;
 }
 
+/** A program and its arguments. */
+export type Command = readonly string[] | ((context: LaunchContext) => string[]);
+
 /** A file of the run's, put in with its hooks, from which the agent takes what is appended to it. */
 export interface Channel {
   /** For people. */
@@ -39,7 +42,7 @@ export interface Profile {
   description: string;
   kind: Extract<SessionKind, "terminal" | "shell">;
   /** The program and its arguments; what the user gives after `--` is added. `shell` and `demo` depend on where they run. */
-  command: readonly string[] | ((context: LaunchContext) => string[]);
+  command: Command;
   /** Arguments that make it print its version and end. */
   version?: readonly string[];
   /** Arguments of a first prompt; without them it takes none, and is typed to once it runs. */
@@ -74,7 +77,7 @@ export interface Profile {
   /** Those that config.toml has for it. */
   servers?: readonly McpServer[];
   /** The command with which it speaks the Agent Client Protocol on its input and output: the agent itself, or an adapter for it. */
-  structured?: readonly string[] | ((context: LaunchContext) => string[]);
+  structured?: Command;
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */
@@ -86,12 +89,16 @@ export interface Profile {
 }
 
 export function commandOf(profile: Profile, context: LaunchContext): string[] {
-  return typeof profile.command === "function" ? profile.command(context) : [...profile.command];
+  return wordsOf(profile.command, context);
 }
 
-/** Undefined: it speaks no protocol that we know. */
-export function structuredCommandOf({ structured }: Profile, context: LaunchContext): string[] | undefined {
-  return typeof structured === "function" ? structured(context) : structured && [...structured];
+/** Undefined for one that nobody knows to speak it. */
+export function structuredCommandOf(profile: Profile, context: LaunchContext): string[] | undefined {
+  return profile.structured && wordsOf(profile.structured, context);
+}
+
+function wordsOf(command: Command, context: LaunchContext): string[] {
+  return typeof command === "function" ? command(context) : [...command];
 }
 
 /** Words of their own or parts of one, `--prompt={prompt}`. A word that is nothing else and begins with a dash would be taken for a flag. */

@@ -7,6 +7,7 @@ export const demo: Profile = {
   description: "scripted, to try things out",
   kind: "terminal",
   command: ({ node, programs }) => [node, join(programs, "demo.mjs")],
+  structured: ({ node, programs }) => [node, join(programs, "demo.mjs"), "--acp"],
   prompt: ["{prompt}"],
   conversation: {
     begin: ["--session-id", "{id}"],

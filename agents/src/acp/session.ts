@@ -1,0 +1,91 @@
+import {
+  type PromptResponse,
+  RequestError,
+  type SessionConfigOption,
+  type SessionConfigSelectOption,
+  type SessionModeState,
+} from "@agentclientprotocol/sdk/unstable";
+import { Memory } from "../demo/memory.ts";
+
+const MODES = [
+  { id: "ask", name: "Ask", description: "asks before it uses a tool" },
+  { id: "auto", name: "Auto", description: "uses tools without asking" },
+];
+
+const MODELS: SessionConfigSelectOption[] = [
+  { value: "demo-small", name: "Demo small" },
+  { value: "demo-large", name: "Demo large" },
+];
+
+/** One conversation as this process has it: what it is set to, and the turn that is under way. */
+export class Session {
+  readonly id: string;
+  readonly cwd: string;
+  /** Names of the MCP servers it was given; it starts none. */
+  readonly servers: readonly string[];
+  readonly clientCan: { read: boolean; write: boolean; terminal: boolean };
+  readonly fast: boolean;
+  readonly memory: Memory;
+  /** Tools for which nobody wants to be asked again. */
+  readonly always = new Set<string>();
+  #mode = "ask";
+  #model = "demo-small";
+  #calls = 0;
+  #turn: AbortController | undefined;
+
+  constructor({ id, cwd, servers, clientCan, fast }: Pick<Session, "id" | "cwd" | "servers" | "clientCan" | "fast">) {
+    this.id = id;
+    this.cwd = cwd;
+    this.servers = servers;
+    this.clientCan = clientCan;
+    this.fast = fast;
+    this.memory = new Memory(id);
+  }
+
+  get mode(): string {
+    return this.#mode;
+  }
+
+  get model(): string {
+    return this.#model;
+  }
+
+  state(): { modes: SessionModeState; configOptions: SessionConfigOption[] } {
+    return {
+      modes: { currentModeId: this.#mode, availableModes: MODES },
+      configOptions: [{ type: "select", id: "model", name: "Model", category: "model", currentValue: this.#model, options: MODELS }],
+    };
+  }
+
+  setMode(id: string): void {
+    if (!MODES.some((mode) => mode.id === id)) throw RequestError.invalidParams({ modeId: id }, `no mode ${id}: there are ask, auto`);
+    this.#mode = id;
+  }
+
+  setOption(id: string, value: unknown): void {
+    const known = id === "model" && MODELS.find((model) => model.value === value);
+    if (!known) throw RequestError.invalidParams({ configId: id, value }, `no option ${id} with this value`);
+    this.#model = known.value;
+  }
+
+  /** One at a time; whoever sends a second prompt has lost count. */
+  async turn(play: (signal: AbortSignal) => Promise<PromptResponse>): Promise<PromptResponse> {
+    if (this.#turn !== undefined) throw RequestError.invalidRequest({ sessionId: this.id }, "a turn is under way");
+    this.#turn = new AbortController();
+    try {
+      return await play(this.#turn.signal);
+    } finally {
+      this.#turn = undefined;
+    }
+  }
+
+  cancel(): void {
+    this.#turn?.abort();
+  }
+
+  /** Unlike any before it in this conversation, also after it was loaded. */
+  callId(): string {
+    this.#calls++;
+    return `call-${Date.now().toString(36)}-${this.#calls}`;
+  }
+}

@@ -1,0 +1,129 @@
+/** A client of the scripted agent, for tests: a process on real pipes, and everything it told. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import {
+  type ClientConnection,
+  client,
+  type InitializeResponse,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk/unstable";
+
+const DEMO = fileURLToPath(new URL("../demo.ts", import.meta.url));
+
+export interface Options {
+  home: string;
+  args?: string[];
+  /** What it says it can: everything, unless it is told otherwise. */
+  can?: { fs?: boolean; terminal?: boolean };
+  env?: Record<string, string>;
+}
+
+export class TestClient implements AsyncDisposable {
+  readonly updates: SessionUpdate[] = [];
+  readonly asked: RequestPermissionRequest[] = [];
+  /** Requests of the agent that were served, in order. */
+  readonly served: { method: string; params: Record<string, unknown> }[] = [];
+  answer: (request: RequestPermissionRequest) => RequestPermissionResponse | Promise<RequestPermissionResponse> = chosen("allow-once");
+  readonly files = new Map<string, string>();
+  terminal: { output: string; exit: Promise<{ exitCode: number }> } = { output: "hello\n", exit: Promise.resolve({ exitCode: 0 }) };
+  readonly process: ChildProcess;
+  readonly exited: Promise<number | null>;
+  readonly connection: ClientConnection;
+  initialized!: InitializeResponse;
+
+  private constructor({ home, args = ["--fast"], env = {} }: Options) {
+    const child = spawn(process.execPath, [DEMO, "--acp", ...args], {
+      env: { PATH: process.env.PATH ?? "", HOME: home, ...env },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    this.process = child;
+    this.exited = once(child, "close").then(([code]) => code as number | null);
+    this.connection = this.#app().connect(
+      ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>),
+    );
+  }
+
+  static async start(options: Options): Promise<TestClient> {
+    const started = new TestClient(options);
+    const { fs = true, terminal = true } = options.can ?? {};
+    started.initialized = await started.agent.request("initialize", {
+      protocolVersion: 1,
+      clientCapabilities: { fs: { readTextFile: fs, writeTextFile: fs }, terminal },
+    });
+    return started;
+  }
+
+  get agent() {
+    return this.connection.agent;
+  }
+
+  async open(cwd = "/project"): Promise<string> {
+    return (await this.agent.request("session/new", { cwd, mcpServers: [] })).sessionId;
+  }
+
+  async prompt(sessionId: string, text: string) {
+    return this.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+  }
+
+  /** All that the agent said, thought, or the user said. */
+  text(kind: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" = "agent_message_chunk"): string {
+    return this.updates
+      .flatMap((update) => (update.sessionUpdate === kind && update.content.type === "text" ? [update.content.text] : []))
+      .join("");
+  }
+
+  of<Kind extends SessionUpdate["sessionUpdate"]>(kind: Kind): Extract<SessionUpdate, { sessionUpdate: Kind }>[] {
+    return this.updates.filter((update): update is Extract<SessionUpdate, { sessionUpdate: Kind }> => update.sessionUpdate === kind);
+  }
+
+  /** Nothing was told yet, and everything is allowed: for the next test with the same process. */
+  reset(): void {
+    this.updates.length = 0;
+    this.asked.length = 0;
+    this.served.length = 0;
+    this.files.clear();
+    this.answer = chosen("allow-once");
+    this.terminal = { output: "hello\n", exit: Promise.resolve({ exitCode: 0 }) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.process.kill("SIGKILL");
+    await this.exited;
+  }
+
+  #app() {
+    const serve = <T>(method: string, params: unknown, result: T): T => {
+      this.served.push({ method, params: params as Record<string, unknown> });
+      return result;
+    };
+    return client({ name: "test" })
+      .onNotification("session/update", ({ params }) => void this.updates.push(params.update))
+      .onRequest("session/request_permission", ({ params }) => {
+        this.asked.push(params);
+        return this.answer(params);
+      })
+      .onRequest("fs/read_text_file", ({ params }) => {
+        const content = this.files.get(params.path);
+        if (content === undefined) throw new Error(`there is no ${params.path}`);
+        return serve("read", params, { content });
+      })
+      .onRequest("fs/write_text_file", ({ params }) => {
+        this.files.set(params.path, params.content);
+        return serve("write", params, {});
+      })
+      .onRequest("terminal/create", ({ params }) => serve("create", params, { terminalId: "t1" }))
+      .onRequest("terminal/wait_for_exit", ({ params }) => serve("wait", params, this.terminal.exit))
+      .onRequest("terminal/output", ({ params }) => serve("output", params, { output: this.terminal.output, truncated: false }))
+      .onRequest("terminal/kill", ({ params }) => serve("kill", params, {}))
+      .onRequest("terminal/release", ({ params }) => serve("release", params, {}));
+  }
+}
+
+export function chosen(optionId: string): () => RequestPermissionResponse {
+  return () => ({ outcome: { outcome: "selected", optionId } });
+}

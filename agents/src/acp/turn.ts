@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type {
+  AgentContext,
+  ContentBlock,
+  PromptResponse,
+  SessionUpdate,
+  StopReason,
+  ToolCallContent,
+  ToolKind,
+} from "@agentclientprotocol/sdk/unstable";
+import { tokens } from "../model/conversation.ts";
+import type { Session } from "./session.ts";
+
+/** Words one after another take this long: a screen shows them coming, a test does not wait for them. */
+const WORD_MS = 15;
+
+/** How many tokens a conversation may have, so that it is said how full it is. */
+const CONTEXT_SIZE = 200_000;
+
+export type Asked = { session: Session; client: AgentContext; prompt: string; blocks: readonly ContentBlock[]; signal: AbortSignal };
+export type Tool = { title: string; kind: ToolKind; path?: string; input?: Record<string, unknown> };
+export type Spent = { inputTokens: number; outputTokens: number; cachedReadTokens?: number; cachedWriteTokens?: number };
+
+/** What ends a turn before its steps are done: it was cancelled, also by not answering what it asked. */
+export class Cancelled extends Error {}
+
+/** What the words of a prompt can do: say, think, call tools, ask. What is shown is remembered, so that it can be shown again. */
+export class Turn {
+  readonly session: Session;
+  readonly client: AgentContext;
+  readonly signal: AbortSignal;
+  readonly prompt: string;
+  readonly blocks: readonly ContentBlock[];
+  stopReason: StopReason = "end_turn";
+  spent: Spent | undefined;
+  cost: number | undefined;
+  /** Told behind the answer to the prompt, as some agents do. */
+  usageLate = false;
+  readonly #said: string[] = [];
+
+  constructor({ session, client, signal, prompt, blocks }: Asked) {
+    this.session = session;
+    this.client = client;
+    this.signal = signal;
+    this.prompt = prompt;
+    this.blocks = blocks;
+  }
+
+  get number(): number {
+    return this.session.memory.turns().length;
+  }
+
+  check(): void {
+    if (this.signal.aborted) throw new Cancelled();
+  }
+
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.signal }).catch(() => {});
+    this.check();
+  }
+
+  /** The answer, or the end of the turn when that comes first: whoever was asked may never answer. */
+  async orCancelled<T>(answer: Promise<T>): Promise<T> {
+    this.check();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const stop = () => reject(new Cancelled());
+    this.signal.addEventListener("abort", stop, { once: true });
+    answer.catch(() => {});
+    try {
+      return await Promise.race([answer, promise]);
+    } finally {
+      this.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  async say(text: string): Promise<void> {
+    const line = this.#said.length > 0 ? `\n${text}` : text;
+    this.#said.push(text);
+    for (const word of line.match(/\s*\S+\s*/g) ?? [line]) {
+      await this.tell(chunk("agent_message_chunk", word));
+      if (!this.session.fast) await this.pause(WORD_MS);
+    }
+    this.session.memory.add({ update: chunk("agent_message_chunk", line) });
+  }
+
+  /** That many chunks, evenly over time when a rate is given, else as fast as they are taken. */
+  async stream(count: number, perSecond: number | undefined): Promise<void> {
+    const began = performance.now();
+    const words = Array.from({ length: count }, (_, index) => `${index + 1} `);
+    for (const [index, word] of words.entries()) {
+      const ahead = perSecond === undefined ? 0 : began + (index * 1000) / perSecond - performance.now();
+      if (ahead > 1) await this.pause(ahead);
+      // Without a pause now and then a cancellation would not be read.
+      else if (index % 100 === 99) await this.pause(0);
+      await this.tell(chunk("agent_message_chunk", word));
+    }
+    this.#said.push(words.join(""));
+    this.session.memory.add({ update: chunk("agent_message_chunk", words.join("")) });
+  }
+
+  async show(update: SessionUpdate): Promise<void> {
+    this.session.memory.add({ update });
+    await this.tell(update);
+  }
+
+  think(text: string): Promise<void> {
+    return this.show(chunk("agent_thought_chunk", text));
+  }
+
+  /**
+   * A call of a tool from its start to its end; an error of what it does is the tool's failure, and is told like one. `shown`: its id, when it is
+   * shown already.
+   */
+  async call(tool: Tool, does: (id: string) => Promise<ToolCallContent[]>, shown?: string): Promise<boolean> {
+    const toolCallId = shown ?? this.session.callId();
+    if (shown === undefined) await this.begin(toolCallId, tool, "in_progress");
+    try {
+      const content = await does(toolCallId);
+      await this.finish(toolCallId, "completed", content);
+      return true;
+    } catch (error) {
+      const cancelled = error instanceof Cancelled;
+      await this.finish(toolCallId, "failed", [text(cancelled ? "cancelled" : messageOf(error))]);
+      if (cancelled) throw error;
+      await this.say(`${tool.title} failed: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  begin(toolCallId: string, { title, kind, path, input }: Tool, status: "pending" | "in_progress"): Promise<void> {
+    const locations = path === undefined ? [] : [{ path }];
+    return this.show({ sessionUpdate: "tool_call", toolCallId, title, kind, status, locations, rawInput: input ?? {} });
+  }
+
+  finish(toolCallId: string, status: "completed" | "failed", content: ToolCallContent[]): Promise<void> {
+    return this.show({ sessionUpdate: "tool_call_update", toolCallId, status, content });
+  }
+
+  /** What it cost is told twice, as agents do: how full the context is, and with the answer to the prompt. */
+  async end(): Promise<PromptResponse> {
+    const said = this.#said.join("\n");
+    this.session.memory.add({ said });
+    const turns = this.session.memory.turns();
+    const used = turns.reduce((sum, turn) => sum + tokens(turn.prompt) + tokens(turn.said ?? ""), 0);
+    const spent = this.spent ?? { inputTokens: used - tokens(said), outputTokens: tokens(said) };
+    const cost = this.cost === undefined ? {} : { cost: { amount: this.cost, currency: "USD" } };
+    const usage: SessionUpdate = { sessionUpdate: "usage_update", used, size: CONTEXT_SIZE, ...cost };
+    if (this.usageLate) setTimeout(() => void this.tell(usage).catch(() => {}), 10);
+    else await this.tell(usage);
+    const totalTokens = Object.values(spent).reduce((sum, count) => sum + count, 0);
+    return { stopReason: this.stopReason, usage: { ...spent, totalTokens } };
+  }
+
+  tell(update: SessionUpdate): Promise<void> {
+    return this.client.notify("session/update", { sessionId: this.session.id, update });
+  }
+}
+
+export function text(value: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text: value } };
+}
+
+function chunk(sessionUpdate: "agent_message_chunk" | "agent_thought_chunk", value: string): SessionUpdate {
+  return { sessionUpdate, content: { type: "text", text: value } };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
