@@ -1,17 +1,18 @@
 /** Anthropic messages: claude. */
 import {
+  argumentsOf,
   list,
   type Message,
   type Part,
   type Question,
   record,
   type Schema,
+  spentOn,
   string,
-  tokens,
-  tokensAsked,
   withoutReminders,
 } from "./conversation.ts";
 import { callsOf, type Dialect, secondsFromNow, sse, textOf, wordsFor } from "./dialect.ts";
+import type { Failure } from "./reply.ts";
 
 const TYPES: Record<number, string> = {
   400: "invalid_request_error",
@@ -56,17 +57,17 @@ export const anthropic: Dialect = {
           inText = true;
           return open + event("content_block_delta", { index: block, delta: { type: "text_delta", text: part.text } });
         }
-        const { id, name, arguments: values } = part.call;
+        const { id, name } = part.call;
         return (
           close() +
           event("content_block_start", { index: block, content_block: { type: "tool_use", id: toolUse(id), name, input: {} } }) +
-          event("content_block_delta", { index: block, delta: { type: "input_json_delta", partial_json: JSON.stringify(values) } }) +
+          event("content_block_delta", { index: block, delta: { type: "input_json_delta", partial_json: argumentsOf(part.call) } }) +
           event("content_block_stop", { index: block++ })
         );
       },
       end: (parts) =>
         close() +
-        event("message_delta", { delta: { stop_reason: stop(parts), stop_sequence: null }, usage: usage(question, parts) }) +
+        event("message_delta", { delta: { stop_reason: stop(question, parts), stop_sequence: null }, usage: usage(question, parts) }) +
         event("message_stop", {}),
     };
   },
@@ -74,14 +75,17 @@ export const anthropic: Dialect = {
     const said = textOf(parts);
     const content = [
       ...(said === "" ? [] : [{ type: "text", text: said }]),
-      ...callsOf(parts).map(({ id, name, arguments: input }) => ({ type: "tool_use", id: toolUse(id), name, input })),
+      ...callsOf(parts).map(({ id, name, arguments: input, garbled }) => ({
+        type: "tool_use",
+        id: toolUse(id),
+        name,
+        input: garbled ?? input,
+      })),
     ];
-    return { ...head(question), content, stop_reason: stop(parts), stop_sequence: null, usage: usage(question, parts) };
+    return { ...head(question), content, stop_reason: stop(question, parts), stop_sequence: null, usage: usage(question, parts) };
   },
-  failure({ status, overflow }) {
-    const message = overflow ? "prompt is too long: 250000 tokens > 200000 maximum" : wordsFor(status);
-    return { type: "error", error: { type: TYPES[status] ?? "api_error", message } };
-  },
+  failure,
+  broken: (failed) => sse(failure(failed), "error"),
   headers({ resetsIn }) {
     if (resetsIn === undefined) return {};
     const at = String(secondsFromNow(resetsIn));
@@ -89,6 +93,11 @@ export const anthropic: Dialect = {
     return Object.fromEntries(Object.entries(limit).map(([name, value]) => [`anthropic-ratelimit-unified-${name}`, value]));
   },
 };
+
+function failure({ status, overflow }: Failure) {
+  const message = overflow ? "prompt is too long: 250000 tokens > 200000 maximum" : wordsFor(status);
+  return { type: "error", error: { type: TYPES[status] ?? "api_error", message } };
+}
 
 /** Claude tells its model about the machine in the middle of the conversation. */
 function isSystem({ role }: Record<string, unknown>): boolean {
@@ -143,15 +152,17 @@ function toolUse(id: string): string {
   return `toolu_${id}`;
 }
 
-function stop(parts: readonly Part[]): string {
+function stop({ tooLong }: Question, parts: readonly Part[]): string {
+  if (tooLong) return "max_tokens";
   return callsOf(parts).length > 0 ? "tool_use" : "end_turn";
 }
 
 function usage(question: Question, parts: readonly Part[]) {
+  const { input, output, cacheRead, cacheWrite } = spentOn(question, textOf(parts));
   return {
-    input_tokens: tokensAsked(question),
-    cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
-    output_tokens: tokens(textOf(parts)) + 1,
+    input_tokens: input,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    output_tokens: output,
   };
 }

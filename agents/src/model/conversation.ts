@@ -20,6 +20,16 @@ export interface Call {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
+  /** What is sent in their place: JSON that was not written to its end. */
+  garbled?: string;
+}
+
+/** Tokens, where the script says how many. */
+export interface Spent {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
 }
 
 export type Message =
@@ -35,6 +45,9 @@ export interface Question {
   stream: boolean;
   /** Set when the client wants an answer in this form. */
   schema?: Schema;
+  /** Of the answer, as the script has it: what it costs, and whether it is too long to be given whole. */
+  spent?: Spent;
+  tooLong?: boolean;
 }
 
 /** A piece of an answer, in the order it is said. */
@@ -59,6 +72,16 @@ export function tokens(text: string): number {
 
 export function tokensAsked({ system, messages }: Question): number {
   return tokens(system) + messages.reduce((sum, message) => sum + tokens(message.text), 0);
+}
+
+/** What an answer costs: as the script says, else by the length of what was said. */
+export function spentOn(question: Question, said: string): Spent {
+  return question.spent ?? { input: tokensAsked(question), output: tokens(said) + 1, cacheRead: 0, cacheWrite: 0 };
+}
+
+/** The arguments of a call as a model writes them. */
+export function argumentsOf(call: Call): string {
+  return call.garbled ?? JSON.stringify(call.arguments);
 }
 
 /** Names calls so that no two of one server are the same. */

@@ -12,6 +12,8 @@ export interface Dialect {
   /** An answer in one piece. */
   whole(question: Question, parts: readonly Part[]): unknown;
   failure(failure: Failure): unknown;
+  /** The same in the middle of a stream. */
+  broken(failure: Failure): string;
   /** What it says in headers about a failure. */
   headers?(failure: Failure): Record<string, string>;
 }

@@ -1,18 +1,7 @@
 /** Google's generateContent: gemini. */
-import {
-  type Call,
-  callId,
-  list,
-  type Message,
-  type Part,
-  type Question,
-  record,
-  type Schema,
-  string,
-  tokens,
-  tokensAsked,
-} from "./conversation.ts";
+import { type Call, callId, list, type Message, type Part, type Question, record, type Schema, spentOn, string } from "./conversation.ts";
 import { callsOf, type Dialect, sse, textOf, wordsFor } from "./dialect.ts";
+import type { Failure } from "./reply.ts";
 
 const STATUS: Record<number, string> = {
   400: "INVALID_ARGUMENT",
@@ -44,19 +33,26 @@ export const gemini: Dialect = {
     return {
       start: () => "",
       part: (part) => sse(response(question, [part])),
-      end: (parts) => sse({ ...response(question, [], "STOP"), usageMetadata: usage(question, parts) }),
+      end: (parts) => sse({ ...response(question, [], finish(question)), usageMetadata: usage(question, parts) }),
     };
   },
-  whole: (question, parts) => ({ ...response(question, parts, "STOP"), usageMetadata: usage(question, parts) }),
-  failure({ status, overflow, retryAfter, resetsIn }) {
-    const message = overflow ? "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." : wordsFor(status);
-    const details: object[] = [];
-    const detail = (type: string, more: object) => details.push({ "@type": `type.googleapis.com/google.rpc.${type}`, ...more });
-    if (retryAfter !== undefined) detail("RetryInfo", { retryDelay: `${retryAfter}s` });
-    if (resetsIn !== undefined) detail("QuotaFailure", { violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel" }] });
-    return { error: { code: status, message, status: STATUS[status] ?? "INTERNAL", details } };
-  },
+  whole: (question, parts) => ({ ...response(question, parts, finish(question)), usageMetadata: usage(question, parts) }),
+  failure,
+  broken: (failed) => sse(failure(failed)),
 };
+
+function failure({ status, overflow, retryAfter, resetsIn }: Failure) {
+  const message = overflow ? "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." : wordsFor(status);
+  const details: object[] = [];
+  const detail = (type: string, more: object) => details.push({ "@type": `type.googleapis.com/google.rpc.${type}`, ...more });
+  if (retryAfter !== undefined) detail("RetryInfo", { retryDelay: `${retryAfter}s` });
+  if (resetsIn !== undefined) detail("QuotaFailure", { violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel" }] });
+  return { error: { code: status, message, status: STATUS[status] ?? "INTERNAL", details } };
+}
+
+function finish({ tooLong }: Question): string {
+  return tooLong ? "MAX_TOKENS" : "STOP";
+}
 
 function readContent({ role, parts }: Record<string, unknown>): Message[] {
   if (role === "model") {
@@ -92,7 +88,10 @@ function response({ model }: Question, parts: readonly Part[], finishReason?: st
   const said = textOf(parts);
   const content = [
     ...(said === "" && parts.length > 0 ? [] : [{ text: said }]),
-    ...callsOf(parts).map(({ id, name, arguments: args }) => ({ functionCall: { id: id || callId(), name, args } })),
+    // Its arguments are no text: garbled ones are of the wrong type.
+    ...callsOf(parts).map(({ id, name, arguments: args, garbled }) => ({
+      functionCall: { id: id || callId(), name, args: garbled ?? args },
+    })),
   ];
   return {
     candidates: [{ index: 0, content: { role: "model", parts: content }, ...(finishReason === undefined ? {} : { finishReason }) }],
@@ -101,6 +100,7 @@ function response({ model }: Question, parts: readonly Part[], finishReason?: st
 }
 
 function usage(question: Question, parts: readonly Part[]) {
-  const [prompt, answer] = [tokensAsked(question), tokens(textOf(parts)) + 1];
-  return { promptTokenCount: prompt, candidatesTokenCount: answer, totalTokenCount: prompt + answer };
+  const { input, output, cacheRead } = spentOn(question, textOf(parts));
+  const cached = cacheRead > 0 ? { cachedContentTokenCount: cacheRead } : {};
+  return { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output, ...cached };
 }

@@ -163,10 +163,72 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect([overflow.status, JSON.stringify(overflow.events)]).toEqual([400, expect.stringMatching(/exceed|too long|maximum/)]);
   });
 
+  test.each([401, 429, 500, 529])("it fails with %s as the API says it", async (status) => {
+    await using model = await startModel();
+    const failed = await ask(model, client, `error ${status}`, { stream: false });
+    expect([failed.status, at(failed.events[0], "error", "message")]).toEqual([status, expect.stringContaining("(scripted)")]);
+    expect(model.asked).toMatchObject([{ status, state: "ended" }]);
+  });
+
   test("it cuts a stream, or ends it with garbage", async () => {
     await using model = await startModel();
-    await expect(ask(model, client, "say half; cut", { stream: true })).rejects.toThrow(/aborted|hang up/);
+    await expect(ask(model, client, "say half; cut; say never", { stream: true })).rejects.toThrow(/aborted|hang up/);
     await expect(ask(model, client, "say half; garbage", { stream: true })).rejects.toThrow(/JSON/);
+    expect(model.asked.map(({ answer }) => answer)).toEqual([[{ text: "half" }], [{ text: "half" }]]);
+  });
+
+  test("it spoils an answer as often as it is told, one way after the other, and then goes on", async () => {
+    await using model = await startModel();
+    const prompt = "reset x1; say one; cut x1; garbage x1; say two";
+    for (const error of [/hang up/, /aborted|hang up/, /JSON/])
+      await expect(ask(model, client, prompt, { stream: true })).rejects.toThrow(error);
+    const { events } = await ask(model, client, prompt, { stream: true });
+    expect(events.map(client.text).join("")).toBe("one two");
+  });
+
+  test("it hangs up before a byte of an answer", async () => {
+    await using model = await startModel();
+    await expect(ask(model, client, "reset", { stream: false })).rejects.toThrow(/hang up/);
+  });
+
+  test("it fails in the middle of a stream; an answer in one piece fails as a whole", async () => {
+    await using model = await startModel();
+    const inStream = await ask(model, client, "say half; break 529", { stream: true });
+    expect([inStream.status, inStream.events.map(client.text).join("")]).toEqual([200, "half"]);
+    expect(JSON.stringify(inStream.events.at(-1))).toContain("Overloaded (scripted)");
+    expect((await ask(model, client, "say half; break 529", { stream: false })).status).toBe(529);
+    const again = await ask(model, client, "break 500 x0; say fine", { stream: true });
+    expect(again.events.map(client.text).join("")).toBe("fine");
+  });
+
+  test("it says nothing until a delay is over, also when it fails then", async () => {
+    await using model = await startModel();
+    const began = performance.now();
+    expect((await ask(model, client, "delay 60ms; error 500", { stream: true })).status).toBe(500);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(59);
+  });
+
+  test("it puts noise into a stream that changes nothing", async () => {
+    await using model = await startModel();
+    const { events, text } = await ask(model, client, "say one; noise; say two", { stream: true });
+    expect(text).toContain(": noise");
+    expect(events.map(client.text).join("")).toBe("one two");
+    expect(JSON.stringify(model.asked)).not.toContain('noise":');
+  });
+
+  test("it calls a tool with arguments that are no JSON", async () => {
+    await using model = await startModel();
+    const { text } = await ask(model, client, "garble ls -l", { stream: false, tools: [SHELL] });
+    expect(text).toContain("ls -l");
+    expect(JSON.stringify(model.asked[0]?.answer)).toContain("garbled");
+    expect(() => client.call(JSON.parse(text))).toThrow(SyntaxError);
+  });
+
+  test.each([true, false])("it tells the tokens the script says, and that an answer became too long (stream: %s)", async (stream) => {
+    await using model = await startModel();
+    const { text } = await ask(model, client, "say hello; length; usage 1201 343 805 0", { stream });
+    for (const number of [1201, 343, 805]) expect(text).toContain(`:${number}`);
+    expect(text).toMatch(/"length"|"max_tokens"|"max_output_tokens"|"MAX_TOKENS"/);
   });
 });
 
@@ -295,9 +357,9 @@ function ask(model: Model, client: Client, prompt: string, options: Asking, sign
 /** The data of each event of a stream, or the one whole answer. */
 async function post(model: Model, path: string, body: unknown, signal?: AbortSignal) {
   const { status, headers, text } = await http(model, { method: "POST", path, body: JSON.stringify(body), signal });
-  if (!headers["content-type"]?.includes("event-stream")) return { status, headers, events: [JSON.parse(text) as Answer] };
+  if (!headers["content-type"]?.includes("event-stream")) return { status, headers, text, events: [JSON.parse(text) as Answer] };
   const data = text.split("\n").flatMap((line) => (line.startsWith("data: ") && line !== "data: [DONE]" ? [line.slice(6)] : []));
-  return { status, headers, events: data.map((line) => JSON.parse(line) as Answer) };
+  return { status, headers, text, events: data.map((line) => JSON.parse(line) as Answer) };
 }
 
 async function get(model: Model, path: string): Promise<unknown> {

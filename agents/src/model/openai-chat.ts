@@ -1,6 +1,19 @@
 /** OpenAI chat completions: qwen, opencode, aider and most others. */
-import { list, type Message, type Part, parsed, type Question, record, type Schema, string, tokens, tokensAsked } from "./conversation.ts";
+import {
+  argumentsOf,
+  type Call,
+  list,
+  type Message,
+  type Part,
+  parsed,
+  type Question,
+  record,
+  type Schema,
+  spentOn,
+  string,
+} from "./conversation.ts";
 import { callsOf, type Dialect, sse, textOf, wordsFor } from "./dialect.ts";
+import type { Failure } from "./reply.ts";
 
 export const openaiChat: Dialect = {
   name: "openai-chat",
@@ -27,7 +40,7 @@ export const openaiChat: Dialect = {
       part: (part) =>
         chunk(question, "text" in part ? { content: part.text } : { tool_calls: [{ index: calls++, ...toolCall(part.call) }] }),
       end: (parts) =>
-        chunk(question, {}, finish(parts)) +
+        chunk(question, {}, finish(question, parts)) +
         sse({ ...head(question), object: "chat.completion.chunk", choices: [], usage: usage(question, parts) }) +
         sse("[DONE]"),
     };
@@ -38,20 +51,23 @@ export const openaiChat: Dialect = {
     return {
       ...head(question),
       object: "chat.completion",
-      choices: [{ index: 0, message: answer, finish_reason: finish(parts) }],
+      choices: [{ index: 0, message: answer, finish_reason: finish(question, parts) }],
       usage: usage(question, parts),
     };
   },
-  failure({ status, overflow, resetsIn }) {
-    if (resetsIn !== undefined) {
-      const message = "You exceeded your current quota, please check your plan and billing details.";
-      return { error: { message, type: "insufficient_quota", param: null, code: "insufficient_quota" } };
-    }
-    if (!overflow) return { error: { message: wordsFor(status), type: "error", code: String(status) } };
-    const message = "This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.";
-    return { error: { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" } };
-  },
+  failure,
+  broken: (failed) => sse(failure(failed)),
 };
+
+function failure({ status, overflow, resetsIn }: Failure) {
+  if (resetsIn !== undefined) {
+    const message = "You exceeded your current quota, please check your plan and billing details.";
+    return { error: { message, type: "insufficient_quota", param: null, code: "insufficient_quota" } };
+  }
+  if (!overflow) return { error: { message: wordsFor(status), type: "error", code: String(status) } };
+  const message = "This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.";
+  return { error: { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" } };
+}
 
 function message(each: Record<string, unknown>, all: readonly Record<string, unknown>[]): Message {
   if (each.role === "tool") {
@@ -96,11 +112,12 @@ function chunk(question: Question, delta: unknown, reason: string | null = null)
   return sse({ ...head(question), object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: reason }] });
 }
 
-function toolCall({ id, name, arguments: values }: { id: string; name: string; arguments: unknown }) {
-  return { id, type: "function", function: { name, arguments: JSON.stringify(values) } };
+function toolCall(call: Call) {
+  return { id: call.id, type: "function", function: { name: call.name, arguments: argumentsOf(call) } };
 }
 
-function finish(parts: readonly Part[]): string {
+function finish({ tooLong }: Question, parts: readonly Part[]): string {
+  if (tooLong) return "length";
   return callsOf(parts).length > 0 ? "tool_calls" : "stop";
 }
 
@@ -109,6 +126,7 @@ function head({ model }: Question) {
 }
 
 function usage(question: Question, parts: readonly Part[]) {
-  const [prompt, completion] = [tokensAsked(question), tokens(textOf(parts)) + 1];
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+  const { input, output, cacheRead } = spentOn(question, textOf(parts));
+  const details = { prompt_tokens_details: { cached_tokens: cacheRead } };
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, ...details };
 }

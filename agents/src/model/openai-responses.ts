@@ -1,5 +1,6 @@
 /** OpenAI responses: codex. */
 import {
+  argumentsOf,
   type Call,
   list,
   type Message,
@@ -8,12 +9,12 @@ import {
   type Question,
   record,
   type Schema,
+  spentOn,
   string,
   type Tool,
-  tokens,
-  tokensAsked,
 } from "./conversation.ts";
 import { callsOf, type Dialect, secondsFromNow, sse, textOf, wordsFor } from "./dialect.ts";
+import type { Failure } from "./reply.ts";
 
 const RESPONSE = "resp_scripted";
 const MESSAGE = "msg_scripted";
@@ -55,20 +56,24 @@ export const openaiResponses: Dialect = {
         }
         return close() + event("response.output_item.done", { output_index: items++, item: callItem(question, part.call) });
       },
-      end: (parts) => close() + event("response.completed", { response: whole(question, parts) }),
+      end: (parts) =>
+        close() + event(question.tooLong ? "response.incomplete" : "response.completed", { response: whole(question, parts) }),
     };
   },
   whole,
-  failure({ status, overflow, resetsIn }) {
-    if (resetsIn !== undefined) {
-      const limit = { type: "usage_limit_reached", plan_type: "plus", resets_at: secondsFromNow(resetsIn) };
-      return { error: { message: "The usage limit has been reached", ...limit } };
-    }
-    if (!overflow)
-      return { error: { message: wordsFor(status), type: "error", code: status === 429 ? "rate_limit_exceeded" : String(status) } };
-    return { error: { message: "Your input exceeds the context window of this model.", type: "error", code: "context_length_exceeded" } };
-  },
+  failure,
+  broken: (failed) => event("response.failed", { response: { id: RESPONSE, status: "failed", ...failure(failed) } }),
 };
+
+function failure({ status, overflow, resetsIn }: Failure) {
+  if (resetsIn !== undefined) {
+    const limit = { type: "usage_limit_reached", plan_type: "plus", resets_at: secondsFromNow(resetsIn) };
+    return { error: { message: "The usage limit has been reached", ...limit } };
+  }
+  if (!overflow)
+    return { error: { message: wordsFor(status), type: "error", code: status === 429 ? "rate_limit_exceeded" : String(status) } };
+  return { error: { message: "Your input exceeds the context window of this model.", type: "error", code: "context_length_exceeded" } };
+}
 
 function message(item: Record<string, unknown>, items: readonly Record<string, unknown>[]): Message[] {
   if (item.type === "function_call") {
@@ -109,16 +114,17 @@ function event(type: string, data: Record<string, unknown>): string {
 function whole(question: Question, parts: readonly Part[]) {
   const said = textOf(parts);
   const output = [...(said === "" ? [] : [messageItem(said, "completed")]), ...callsOf(parts).map((call) => callItem(question, call))];
-  const [input, written] = [tokensAsked(question), tokens(said) + 1];
+  const { input, output: written, cacheRead } = spentOn(question, said);
+  const incomplete = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
   return {
     id: RESPONSE,
     object: "response",
     model: question.model,
-    status: "completed",
+    ...(question.tooLong ? incomplete : { status: "completed" }),
     output,
     usage: {
       input_tokens: input,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: cacheRead },
       output_tokens: written,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: input + written,
@@ -130,8 +136,9 @@ function messageItem(text: string, status: string) {
   return { type: "message", id: MESSAGE, role: "assistant", status, content: [{ type: "output_text", text, annotations: [] }] };
 }
 
-function callItem({ tools }: Question, { id, name, arguments: values }: Call) {
+function callItem({ tools }: Question, call: Call) {
+  const { id, name } = call;
   const namespace = tools.find((tool) => tool.name === name)?.namespace;
-  const call = { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(values), status: "completed" };
-  return namespace === undefined ? call : { ...call, namespace };
+  const item = { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: argumentsOf(call), status: "completed" };
+  return namespace === undefined ? item : { ...item, namespace };
 }

@@ -1,57 +1,89 @@
 /** Plays the steps of one request: what is said, as it is said. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Part, type Question, sinceLastPrompt } from "./conversation.ts";
-import { isCall, parseScript, type Step, stepsOf } from "./script.ts";
+import { type Fault, isCall, isFault, parseScript, type Step, stepsOf } from "./script.ts";
 import { callFor, plainValue, withoutSearches } from "./tools.ts";
 
 /** An answer that is none: the status, and what goes with it. `resetsIn` (s): all that was paid for is used up until then. */
 export type Failure = { status: number; overflow: boolean; retryAfter?: number; resetsIn?: number };
 
-/** How a stream is spoilt behind what was said. */
-export type Spoilt = "garbage" | "cut";
+/** How an answer ends: as it should, or spoilt behind what was said until then, or with a failure in the middle of the stream. */
+export type End = "whole" | "garbage" | "cut" | "reset" | Failure;
 
-export type Reply =
+/** Nothing is heard of it for `delayMs`. What the script says of the answer itself is in `tells`. */
+export type Reply = { delayMs: number } & (
   | { kind: "failure"; failure: Failure }
-  | { kind: "answer"; parts: (signal: AbortSignal) => AsyncGenerator<Part>; end: "whole" | Spoilt };
+  | {
+      kind: "answer";
+      parts: (signal: AbortSignal) => AsyncGenerator<Piece>;
+      end: End;
+      tells: Pick<Question, "spent" | "tooLong">;
+    }
+);
+
+/** `noise` is no part of the answer: what stands between, and means nothing. */
+export type Piece = Part | { noise: true };
 
 /** Words one after another take this long: a screen shows them coming, a test does not wait for them. */
 const WORD_MS = 15;
 
 export class Player {
-  /** How often a failure that ends by itself was given, by the script it stands in. */
-  readonly #failures = new Map<string, number>();
+  /** How often a fault that ends by itself was given, by the script and the place it stands in. */
+  readonly #given = new Map<string, number>();
 
   reply(question: Question): Reply {
     if (question.schema !== undefined) return text(JSON.stringify(plainValue(question.schema)));
     const { prompt, calls, results } = sinceLastPrompt(question);
     if (isSuggestion(prompt)) return text(suggestionIn(question));
     if (isSideQuestion(question)) return text("Scripted session");
-    const steps = stepsOf(parseScript(prompt), withoutSearches(calls).length);
-    const failure = this.#failure(steps, prompt);
-    if (failure !== undefined) return { kind: "failure", failure };
+    const before = withoutSearches(calls).length;
+    const steps = stepsOf(parseScript(prompt), before);
+    const at = steps.findIndex((step, index) => isFault(step) && this.#isDue(step, `${index} ${before} ${prompt}`));
+    const fault = steps[at] as Fault | undefined;
+    const delayMs = steps.reduce((sum, step) => sum + (step.do === "delay" ? step.ms : 0), 0);
+    const failure = fault && failureOf(fault);
+    if (failure !== undefined && fault?.do !== "break") return { kind: "failure", failure, delayMs };
+    const played = fault === undefined ? steps : steps.slice(0, at);
     return {
       kind: "answer",
-      parts: (signal) => play({ question, steps: steps.length > 0 || results.length > 0 ? steps : quote(prompt), signal }),
-      end: steps.some((step) => step.do === "garbage") ? "garbage" : steps.some((step) => step.do === "cut") ? "cut" : "whole",
+      parts: (signal) => play({ question, steps: steps.length > 0 || results.length > 0 ? played : quote(prompt), signal }),
+      end: failure ?? spoiltBy(fault),
+      tells: toldBy(steps),
+      delayMs,
     };
   }
 
-  #failure(steps: readonly Step[], prompt: string): Failure | undefined {
-    for (const step of steps) {
-      if (step.do === "overflow") return { status: 400, overflow: true };
-      if (step.do === "limit") return { status: 429, overflow: false, retryAfter: step.seconds, resetsIn: step.seconds };
-      if (step.do !== "error") continue;
-      const before = this.#failures.get(prompt) ?? 0;
-      this.#failures.set(prompt, before + 1);
-      if (before < step.times) return { status: step.status, overflow: false, retryAfter: step.retryAfter };
-    }
-    return undefined;
+  #isDue(fault: Fault, place: string): boolean {
+    const given = this.#given.get(place) ?? 0;
+    if (!("times" in fault)) return true;
+    if (given >= fault.times) return false;
+    this.#given.set(place, given + 1);
+    return true;
   }
+}
+
+function failureOf(fault: Fault): Failure | undefined {
+  if (fault.do === "overflow") return { status: 400, overflow: true };
+  if (fault.do === "limit") return { status: 429, overflow: false, retryAfter: fault.seconds, resetsIn: fault.seconds };
+  if (fault.do === "error") return { status: fault.status, overflow: false, retryAfter: fault.retryAfter };
+  return fault.do === "break" ? { status: fault.status, overflow: false } : undefined;
+}
+
+function spoiltBy(fault: Fault | undefined): End {
+  return fault?.do === "garbage" || fault?.do === "cut" || fault?.do === "reset" ? fault.do : "whole";
+}
+
+function toldBy(steps: readonly Step[]): Pick<Question, "spent" | "tooLong"> {
+  const usage = steps.find((step) => step.do === "usage");
+  return {
+    ...(usage?.do === "usage" ? { spent: usage.spent } : {}),
+    ...(steps.some((step) => step.do === "length") ? { tooLong: true } : {}),
+  };
 }
 
 type Play = { question: Question; steps: readonly Step[]; signal: AbortSignal };
 
-async function* play({ question, steps, signal }: Play): AsyncGenerator<Part> {
+async function* play({ question, steps, signal }: Play): AsyncGenerator<Piece> {
   const { calls, results } = sinceLastPrompt(question);
   const result = results.at(-1);
   if (result !== undefined && withoutSearches(calls.slice(-1)).length > 0) yield* say(`The tool answered: ${short(result)}\n`, signal);
@@ -63,10 +95,15 @@ async function* play({ question, steps, signal }: Play): AsyncGenerator<Part> {
     if (step.do === "recall") yield* say(recalled(question), signal);
     if (step.do === "talk") yield* talk(step.ms, signal);
     if (step.do === "wait") await sleep(step.ms, undefined, { signal });
+    if (step.do === "noise") yield { noise: true };
     if (!isCall(step)) continue;
     const call = callFor(step, question, calls);
     if (call !== undefined) yield { call };
-    else yield* say(`None of the tools on offer does this: ${step.do === "tool" ? step.name : step.do}.`, signal);
+    else
+      yield* say(
+        `None of the tools on offer does this: ${step.do === "tool" ? step.name : step.do === "garble" ? "shell" : step.do}.`,
+        signal,
+      );
   }
 }
 
@@ -135,5 +172,7 @@ function text(value: string): Reply {
       yield { text: value };
     },
     end: "whole",
+    tells: {},
+    delayMs: 0,
   };
 }

@@ -1,3 +1,5 @@
+import type { Spent } from "./conversation.ts";
+
 /**
  * The language in which a prompt says what the model is to do. One step a line, or several in a line with `;` between them; lines that
  * are no step are ignored, and a prompt without any step is answered with a sentence that quotes it. agents/README.md lists the steps.
@@ -7,16 +9,22 @@ export type Step =
   | { do: "say"; text: string }
   | { do: "talk"; ms: number }
   | { do: "wait"; ms: number }
+  | { do: "delay"; ms: number }
   | { do: "shell"; command: string; background: boolean }
   | { do: "ask"; question: string; choices: string[] }
   | { do: "tool"; name: string; arguments: Record<string, unknown> }
+  | { do: "garble"; command: string }
   | { do: "error"; status: number; times: number; retryAfter?: number }
+  | { do: "break"; status: number; times: number }
+  | { do: "garbage" | "cut" | "reset"; times: number }
   | { do: "limit"; seconds: number }
+  | { do: "usage"; spent: Spent }
   | { do: "suggest"; text: string }
-  | { do: "recall" }
   | { do: "overflow" }
-  | { do: "garbage" }
-  | { do: "cut" };
+  | { do: "recall" | "noise" | "length" };
+
+/** What does not go as a client wishes; those with `times` go well afterwards. */
+export type Fault = Extract<Step, { do: "error" | "break" | "garbage" | "cut" | "reset" | "limit" | "overflow" }>;
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const TIME = "(\\d+(?:\\.\\d+)?)(ms|s|m|h)";
@@ -26,7 +34,7 @@ type Match = RegExpExecArray & { groups?: Record<string, string> };
 const STEPS: [pattern: RegExp, read: (match: Match) => Step | undefined][] = [
   [/^say (.+)$/, ([, text = ""]) => ({ do: "say", text })],
   [new RegExp(`^talk ${TIME}$`), ([, amount, unit]) => ({ do: "talk", ms: milliseconds(amount, unit) })],
-  [new RegExp(`^wait ${TIME}$`), ([, amount, unit]) => ({ do: "wait", ms: milliseconds(amount, unit) })],
+  [new RegExp(`^(wait|delay) ${TIME}$`), ([, word, amount, unit]) => ({ do: word as "wait" | "delay", ms: milliseconds(amount, unit) })],
   [/^tool shell (.+)$/, ([, command = ""]) => ({ do: "shell", command, background: false })],
   [/^tool background (.+)$/, ([, command = ""]) => ({ do: "shell", command, background: true })],
   [/^tool (\S+)(?: (\{.*\}))?$/, ([, name = "", json = "{}"]) => readTool(name, json)],
@@ -36,13 +44,23 @@ const STEPS: [pattern: RegExp, read: (match: Match) => Step | undefined][] = [
     ([, status, times, after]) => ({
       do: "error",
       status: Number(status),
-      times: times === undefined ? Number.POSITIVE_INFINITY : Number(times),
+      times: often(times),
       ...(after === undefined ? {} : { retryAfter: Number(after) }),
     }),
   ],
   [new RegExp(`^limit ${TIME}$`), ([, amount, unit]) => ({ do: "limit", seconds: milliseconds(amount, unit) / 1000 })],
   [/^suggest (.+)$/, ([, text = ""]) => ({ do: "suggest", text })],
-  [/^(recall|overflow|garbage|cut)$/, ([, word]) => ({ do: word as "recall" | "overflow" | "garbage" | "cut" })],
+  [/^break ([45]\d\d)(?: x(\d+))?$/, ([, status, times]) => ({ do: "break", status: Number(status), times: often(times) })],
+  [/^(garbage|cut|reset)(?: x(\d+))?$/, ([, word, times]) => ({ do: word as "garbage" | "cut" | "reset", times: often(times) })],
+  [/^garble (.+)$/, ([, command = ""]) => ({ do: "garble", command })],
+  [
+    /^usage (\d+) (\d+)(?: (\d+) (\d+))?$/,
+    ([, input, output, read = "0", write = "0"]) => ({
+      do: "usage",
+      spent: { input: Number(input), output: Number(output), cacheRead: Number(read), cacheWrite: Number(write) },
+    }),
+  ],
+  [/^(recall|overflow|noise|length)$/, ([, word]) => ({ do: word as "recall" | "overflow" | "noise" | "length" })],
 ];
 
 /** The steps of a prompt; none when it is not a script. */
@@ -63,8 +81,12 @@ export function stepsOf(steps: readonly Step[], callsBefore: number): Step[] {
   return segments[callsBefore] ?? [];
 }
 
-export function isCall(step: Step): step is Extract<Step, { do: "shell" | "ask" | "tool" }> {
-  return step.do === "shell" || step.do === "ask" || step.do === "tool";
+export function isCall(step: Step): step is Extract<Step, { do: "shell" | "ask" | "tool" | "garble" }> {
+  return ["shell", "ask", "tool", "garble"].includes(step.do);
+}
+
+export function isFault(step: Step): step is Fault {
+  return ["error", "break", "garbage", "cut", "reset", "limit", "overflow"].includes(step.do);
 }
 
 function readStep(line: string): Step | undefined {
@@ -87,6 +109,11 @@ function readTool(name: string, json: string): Step | undefined {
 function readQuestion(question: string, choices: string): Step {
   const texts = choices.split("|").map((choice) => choice.trim());
   return { do: "ask", question: question.trim(), choices: texts.filter((choice) => choice !== "") };
+}
+
+/** Without a number: always. */
+function often(times: string | undefined): number {
+  return times === undefined ? Number.POSITIVE_INFINITY : Number(times);
 }
 
 function milliseconds(amount = "0", unit = "s"): number {

@@ -4,15 +4,19 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, ListenOptions } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { anthropic } from "./anthropic.ts";
 import { type Part, type Question, record, sinceLastPrompt, tokensAsked } from "./conversation.ts";
 import type { Dialect } from "./dialect.ts";
 import { gemini } from "./gemini.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
-import { Player } from "./reply.ts";
+import { type Failure, Player, type Reply } from "./reply.ts";
 
 const DIALECTS: readonly Dialect[] = [openaiChat, openaiResponses, anthropic, gemini];
+
+/** A comment: keeps a connection alive, and is no event. */
+const NOISE = ": noise\n\n: more of it\n\n";
 
 export interface Asked {
   dialect: string;
@@ -81,32 +85,53 @@ export async function startModel({ port = 0, socket }: { port?: number; socket?:
       gone.abort();
     });
     const reply = player.reply(question);
-    if (reply.kind === "failure") {
-      entry.status = reply.failure.status;
-      if (reply.failure.retryAfter !== undefined) response.setHeader("retry-after", reply.failure.retryAfter);
-      for (const [name, value] of Object.entries(dialect.headers?.(reply.failure) ?? {})) response.setHeader(name, value);
-      json(response, reply.failure.status, dialect.failure(reply.failure));
-      entry.state = "ended";
-      return;
-    }
-    const stream = question.stream ? dialect.stream(question) : undefined;
-    if (stream !== undefined) response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-    const start = stream?.start() ?? "";
-    if (start !== "") response.write(start);
     try {
-      for await (const part of reply.parts(gone.signal)) {
-        entry.answer.push(part);
-        if (stream !== undefined) response.write(stream.part(part));
-      }
+      if (reply.delayMs > 0) await sleep(reply.delayMs, undefined, { signal: gone.signal });
+      if (reply.kind === "failure") return fail(reply.failure);
+      if (reply.end === "reset") return void reset();
+      await give(reply);
     } catch (error) {
       if (!gone.signal.aborted) throw error;
-      return;
     }
-    entry.state = "ended";
-    if (reply.end === "cut") return void response.destroy();
-    if (reply.end === "garbage") response.end('data: {"this is": not JSON\n\n\u0000\u0001 garbage\n\n');
-    else if (stream !== undefined) response.end(stream.end(entry.answer));
-    else json(response, 200, dialect.whole(question, entry.answer));
+
+    function fail(failure: Failure): void {
+      entry.status = failure.status;
+      if (failure.retryAfter !== undefined) response.setHeader("retry-after", failure.retryAfter);
+      for (const [name, value] of Object.entries(dialect.headers?.(failure) ?? {})) response.setHeader(name, value);
+      json(response, failure.status, dialect.failure(failure));
+      entry.state = "ended";
+    }
+
+    /** As if nobody had listened: not a byte of an answer. */
+    function reset(): void {
+      entry.state = "ended";
+      response.destroy();
+    }
+
+    async function give({ parts, end, tells }: Extract<Reply, { kind: "answer" }>): Promise<void> {
+      const told = { ...question, ...tells };
+      const stream = told.stream ? dialect.stream(told) : undefined;
+      if (stream !== undefined) response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+      const start = stream?.start() ?? "";
+      if (start !== "") response.write(start);
+      for await (const part of parts(gone.signal)) {
+        if (!("noise" in part)) entry.answer.push(part);
+        if (stream !== undefined) response.write("noise" in part ? NOISE : stream.part(part));
+      }
+      if (typeof end === "object") return broken(end, stream !== undefined);
+      entry.state = "ended";
+      if (end === "cut") return void response.destroy();
+      if (end === "garbage") response.end('data: {"this is": not JSON\n\n\u0000\u0001 garbage\n\n');
+      else if (stream !== undefined) response.end(stream.end(entry.answer));
+      else json(response, 200, dialect.whole(told, entry.answer));
+    }
+
+    /** An answer in one piece has no middle. */
+    function broken(failure: Failure, inStream: boolean): void {
+      if (inStream) response.end(dialect.broken(failure));
+      else fail(failure);
+      entry.state = "ended";
+    }
   }
 
   await listening(server, { port, host: "127.0.0.1" });

@@ -10,10 +10,14 @@ const SEARCH = ["tool_search", "ToolSearch"];
 
 /** The call a step wants; undefined when nobody offers such a tool. */
 export function callFor(
-  step: Extract<Step, { do: "shell" | "ask" | "tool" }>,
+  step: Extract<Step, { do: "shell" | "ask" | "tool" | "garble" }>,
   question: Question,
   calls: readonly Call[],
 ): Call | undefined {
+  if (step.do === "garble") {
+    const whole = callFor({ do: "shell", command: step.command, background: false }, question, calls);
+    return whole && { ...whole, garbled: JSON.stringify(whole.arguments).slice(0, -2) };
+  }
   if (step.do === "tool") return named(step.name, step.arguments, question, calls);
   const tool = offered(question, step.do === "shell" ? SHELL : ASK);
   if (tool !== undefined) return call(tool.name, fill(tool.schema, step.do === "shell" ? shellArguments(step) : askArguments(step)));
