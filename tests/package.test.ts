@@ -155,6 +155,7 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "dist/cli.ls.cjs",
       "dist/cli.statusline.cjs",
       "dist/daemon.mjs",
+      "dist/demo-acp.mjs",
       "dist/demo.mjs",
       "dist/holder.mjs",
       "dist/holdfast.cjs",
