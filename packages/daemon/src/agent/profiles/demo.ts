@@ -57,7 +57,6 @@ export const demo: Profile = {
       keys: { marked: /\[y\/n\]$/, allows: /\[y\/n\]$/, allow: ["y"], deny: ["n"] },
     },
   },
-  structured: ({ node, programs }) => [node, join(programs, "demo.mjs"), "--acp"],
   interrupt: ["Escape"],
   enterAfterMs: 60,
 };
