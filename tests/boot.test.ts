@@ -20,7 +20,11 @@ test("boot install writes a unit that starts this program with this home, says w
   const unit = readFileSync(done.file, "utf8");
   expect(unit).toContain(`ExecStart="${HOLDFAST}" up`);
   expect(unit).toContain(`Environment="HOLDFAST_HOME=${home.path}"`);
+  expect(unit).toContain(`ExecStop="${HOLDFAST}" down`);
   expect(unit).toContain("KillMode=process");
+  const status = await home.ok(["boot"]);
+  expect(status).toContain("The daemon starts when you first log in");
+  expect(status).toContain("loginctl enable-linger");
   expect(await home.ok(["boot", "install"])).toContain("It was there already");
   await home.ok(["boot", "uninstall"]);
   expect(existsSync(done.file)).toBe(false);
@@ -39,9 +43,18 @@ test("the service manager is told where there is one, and nothing is left to do 
   expect(todo.every((line) => line.startsWith("loginctl "))).toBe(true);
 });
 
+test("a service finds the home and the configuration that the shell had which installed it", async () => {
+  await using home = new TestHome();
+  const env = { XDG_STATE_HOME: path.join(home.root, "state"), XDG_CONFIG_HOME: path.join(home.root, "configuration") };
+  const { file } = await home.json<Boot>(["boot", "install"], { env });
+  const unit = readFileSync(file, "utf8");
+  for (const [name, value] of Object.entries(env)) expect(unit).toContain(`Environment="${name}=${value}"`);
+});
+
 test("odd paths are written as each service manager reads them", () => {
-  const odd = { program: '/opt/a "b" %n/$x/holdfast', home: "/home/a & <b>", path: "/bin" };
-  expect(bootFile("systemd", odd)).toContain('ExecStart="/opt/a \\"b\\" %%n/$$x/holdfast" up');
+  const odd = { program: '/opt/a "b" %n/$x/holdfast', env: { HOLDFAST_HOME: "/home/a & <b>", PATH: "/bin:/a$b" } };
+  expect(bootFile("systemd", odd)).toContain('ExecStart="/opt/a \\"b\\" %%n/$x/holdfast" up');
+  expect(bootFile("systemd", odd)).toContain('Environment="PATH=/bin:/a$b"');
   expect(bootFile("launchd", odd)).toContain("<string>/home/a &amp; &lt;b&gt;</string>");
   expect(bootFile("launchd", odd)).toContain("<key>RunAtLoad</key><true/>");
 });

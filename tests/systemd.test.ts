@@ -83,3 +83,23 @@ test("where a logout may end everything, up and doctor say so and what to do", a
   expect(session.memoryLimitBy).toBe("watching");
   expect(scopeOf(await home.daemonPid())).toBeUndefined();
 });
+
+test("the unit of boot install starts the daemon with this home, and stopping it ends the daemon and nothing that it keeps", async () => {
+  await using home = await SystemdHome.open({ lingering: true });
+  const env = { XDG_RUNTIME_DIR: `/run/user/${process.getuid?.()}`, PATH: `${home.env.PATH}:${home.root}/a$b %c "d"` };
+  const { todo } = await home.json<{ todo: string[] }>(["boot", "install"], { env });
+  expect(todo).toEqual([]);
+  expect(await home.ok(["boot"], { env })).toContain("The daemon starts with the machine");
+  expect(home.systemctl("is-enabled", "holdfast.service")).toBe("enabled\n");
+  home.systemctl("start", "holdfast.service");
+  const daemon = (JSON.parse(readFileSync(`${home.path}/daemon.json`, "utf8")) as { pid: number }).pid;
+  expect(lives(daemon)).toBe(true);
+  expect(home.systemctl("show", "--property=Environment", "holdfast.service")).toMatch(/\/a\\?\$b %c/);
+  for (const host of ["tmux", "native"]) await home.ok(["run", "--host", host, "--name", host, "--", "sleep", "1000"]);
+  const kept = await home.json<Session[]>(["ls"]);
+  home.systemctl("stop", "holdfast.service");
+  await eventually(() => !lives(daemon));
+  expect(kept.map(({ pid }) => lives(pid ?? 0))).toEqual([true, true]);
+  home.systemctl("start", "holdfast.service");
+  expect((await home.json<Session[]>(["ls"])).map(({ pid }) => pid)).toEqual(kept.map(({ pid }) => pid));
+});

@@ -2,7 +2,7 @@
  * A real systemd user manager for a test, on machines that were booted with anything: in a mount namespace of its own, where the
  * system looks as one does that systemd has booted. Needs root.
  */
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { globSync, rmdirSync } from "node:fs";
 import { type CliOptions, eventually, HOLDFAST, TestHome } from "./home.ts";
@@ -55,6 +55,17 @@ export class SystemdHome extends TestHome {
   /** It is there, and does not answer. */
   async stopManager(): Promise<void> {
     this.#manager.kill("SIGSTOP");
+  }
+
+  /** The user's own `systemctl --user`, as in a login; what it printed. */
+  systemctl(...args: string[]): string {
+    const env = { ...this.env, XDG_RUNTIME_DIR: `/run/user/${process.getuid?.()}` };
+    const { status, stdout, stderr } = spawnSync("nsenter", ["--mount", `--target=${this.#manager.pid}`, "systemctl", "--user", ...args], {
+      encoding: "utf8",
+      env,
+    });
+    if (status !== 0) throw new Error(`systemctl ${args.join(" ")} ended with ${status}: ${stderr}`);
+    return stdout;
   }
 
   override start(args: readonly string[], options: CliOptions = {}): ChildProcessWithoutNullStreams {

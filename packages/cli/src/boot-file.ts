@@ -3,17 +3,13 @@
 export interface BootFile {
   /** The `holdfast` that is run. */
   program: string;
-  /** What differs from what it would find by itself. */
-  home?: string | undefined;
-  node?: string | undefined;
-  path: string;
+  /** The variables by which it finds its files and programs, as they are where it is installed: a service is started without them. */
+  env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Stopping the service must end the daemon alone: what it keeps running is none of the service's. */
+/** Stopping the service ends the daemon alone: what it keeps running is none of the service's. */
 export function bootFile(kind: "systemd" | "launchd", file: BootFile): string {
-  const env = Object.entries({ PATH: file.path, HOLDFAST_HOME: file.home, HOLDFAST_NODE: file.node }).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "",
-  );
+  const env = Object.entries(file.env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "");
   return kind === "systemd" ? unit(file.program, env) : plist(file.program, env);
 }
 
@@ -27,6 +23,7 @@ Type=oneshot
 RemainAfterExit=yes
 ${env.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`).join("\n")}
 ExecStart=${quoted(program)} up
+ExecStop=${quoted(program)} down
 KillMode=process
 
 [Install]
@@ -34,9 +31,9 @@ WantedBy=default.target
 `;
 }
 
-/** As systemd reads it: in double quotes, with its own specifiers doubled. */
+/** As systemd reads it: in double quotes, with its own specifiers doubled. A dollar is one, in variables and in the name of a program. */
 function quoted(text: string): string {
-  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 }
 
 function plist(program: string, env: readonly (readonly [string, string])[]): string {

@@ -32,6 +32,9 @@ export const command: Command = {
 
 const UNIT = "holdfast.service";
 
+/** Where its home and its configuration are, and its programs. */
+const VARIABLES = ["PATH", "HOLDFAST_HOME", "HOLDFAST_NODE", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
+
 function place(): { file: string; kind: "systemd" | "launchd" } {
   if (process.platform === "darwin") return { file: join(homedir(), "Library/LaunchAgents/dev.holdfast.plist"), kind: "launchd" };
   const configuration = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
@@ -42,9 +45,7 @@ function install(context: Context): number {
   const { file, kind } = place();
   const text = bootFile(kind, {
     program: ourselves(),
-    home: process.env.HOLDFAST_HOME,
-    node: process.env.HOLDFAST_NODE,
-    path: process.env.PATH ?? "",
+    env: Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]])),
   });
   const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
   mkdirSync(dirname(file), { recursive: true });
@@ -57,8 +58,7 @@ function install(context: Context): number {
         ]
       : [["launchctl", "load", "-w", file]];
   const left = steps.filter((step) => !runs(step));
-  const linger = kind === "systemd" && !existsSync(join("/var/lib/systemd/linger", userInfo().username));
-  const todo = [...left.map((step) => step.join(" ")), ...(linger ? [`loginctl enable-linger ${userInfo().username}`] : [])];
+  const todo = [...left.map((step) => step.join(" ")), ...lingering(kind)];
   if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed: true, todo })}\n`);
   else {
     process.stdout.write(`${before === text ? "It was there already" : "Written"}: ${file}\n`);
@@ -81,14 +81,19 @@ function uninstall(context: Context): number {
 function status(context: Context): number {
   const { file, kind } = place();
   const installed = existsSync(file);
-  if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed, todo: [] })}\n`);
+  const todo = installed ? lingering(kind) : [];
+  if (context.json) process.stdout.write(`${JSON.stringify({ file, kind, installed, todo })}\n`);
+  else if (!installed) process.stdout.write("The daemon does not start with the machine. To have it so: holdfast boot install\n");
+  else if (todo.length === 0) process.stdout.write(`The daemon starts with the machine: ${file}\n`);
   else
-    process.stdout.write(
-      installed
-        ? `The daemon starts with the machine: ${file}\n`
-        : "The daemon does not start with the machine. To have it so: holdfast boot install\n",
-    );
+    process.stdout.write(`The daemon starts when you first log in: ${file}\nTo have it start with the machine:\n  ${todo.join("\n  ")}\n`);
   return 0;
+}
+
+/** What lets a user's services start at boot, where it is not so yet. */
+function lingering(kind: "systemd" | "launchd"): string[] {
+  const { username } = userInfo();
+  return kind === "launchd" || existsSync(join("/var/lib/systemd/linger", username)) ? [] : [`loginctl enable-linger ${username}`];
 }
 
 /** By the name on the PATH where that is this very program, so that an upgrade in its place is followed; else where it is. */
