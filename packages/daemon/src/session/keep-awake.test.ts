@@ -20,7 +20,7 @@ function machine(name: string) {
   chmodSync(join(place.path, name), 0o755);
   const db = openDatabase(":memory:");
   const journal = new Journal({ db, projections: [sessionsProjection], machineName: "box" });
-  const awake = new KeepAwake({ journal, queries: new SessionQueries(db), wanted: true, lingerMs: 50, path: place.path });
+  const awake = new KeepAwake({ journal, queries: new SessionQueries(db), wanted: true, lingerMs: 50, againMs: 20, path: place.path });
   return { place, holds, journal, awake };
 }
 
@@ -83,4 +83,20 @@ test("without a program for it, that is said", async () => {
   begin(journal, ["make"]);
   await vi.waitFor(() => expect(kept.state?.trouble).toContain("neither systemd-inhibit nor caffeinate"), 5000);
   expect(kept.state?.active).toBe(false);
+});
+
+test("one that dies while something works is replaced, in the middle of a turn", async () => {
+  const { place, holds, journal, awake } = machine("systemd-inhibit");
+  using _ = place;
+  using kept = awake;
+  const program = join(place.path, "systemd-inhibit");
+  writeFileSync(program, `#!/bin/sh\necho $$ > ${holds}\nexec /bin/cat\n`);
+  kept.begin();
+  begin(journal, ["make"]);
+  const holder = () => Number(readFileSync(holds, "utf8"));
+  await vi.waitFor(() => expect(holder()).toBeGreaterThan(0), 5000);
+  const first = holder();
+  process.kill(first, "SIGKILL");
+  await vi.waitFor(() => expect(holder()).not.toBe(first), 5000);
+  expect(kept.state).toEqual({ active: true, by: "systemd-inhibit", trouble: null });
 });

@@ -14,7 +14,7 @@ const FOLLOWED = ["session.started", "session.status_changed", "session.ended", 
 /** From one turn to the next it is not let go and taken again. */
 const LINGER_MS = 30_000;
 
-/** One that could not be had is not asked for at every turn. */
+/** One that could not be had, or was lost, is asked for again after this while: not at every turn, and also within a long one. */
 const AGAIN_MS = 60_000;
 
 export class KeepAwake implements Disposable {
@@ -22,18 +22,21 @@ export class KeepAwake implements Disposable {
   readonly #queries: SessionQueries;
   readonly #wanted: boolean;
   readonly #lingerMs: number;
+  readonly #againMs: number;
   readonly #path: string;
   readonly #ending = new AbortController();
   #holder: ChildProcess | undefined;
   #letGo: NodeJS.Timeout | undefined;
-  #trouble: { at: number; what: string } | undefined;
+  #again: NodeJS.Timeout | undefined;
+  #trouble: string | undefined;
 
   /** `path`: where its program is looked for. */
-  constructor(options: { journal: Journal; queries: SessionQueries; wanted: boolean; lingerMs?: number; path?: string }) {
+  constructor(options: { journal: Journal; queries: SessionQueries; wanted: boolean; lingerMs?: number; againMs?: number; path?: string }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#wanted = options.wanted;
     this.#lingerMs = options.lingerMs ?? LINGER_MS;
+    this.#againMs = options.againMs ?? AGAIN_MS;
     this.#path = options.path ?? process.env.PATH ?? "";
   }
 
@@ -46,13 +49,14 @@ export class KeepAwake implements Disposable {
   [Symbol.dispose](): void {
     this.#ending.abort();
     clearTimeout(this.#letGo);
+    clearTimeout(this.#again);
     this.#release();
   }
 
   get state(): KeptAwake | null {
     if (!this.#wanted) return null;
     const by = this.#holder?.spawnfile.split("/").at(-1) ?? null;
-    return { active: this.#holder !== undefined, by, trouble: this.#trouble?.what ?? null };
+    return { active: this.#holder !== undefined, by, trouble: this.#trouble ?? null };
   }
 
   async #follow(from: number): Promise<void> {
@@ -88,7 +92,7 @@ export class KeepAwake implements Disposable {
   }
 
   #hold(): void {
-    if (this.#trouble && performance.now() - this.#trouble.at < AGAIN_MS) return;
+    if (this.#again) return;
     const command = inhibitor(this.#path);
     if (!command) {
       this.#fail("there is neither systemd-inhibit nor caffeinate here");
@@ -116,8 +120,13 @@ export class KeepAwake implements Disposable {
   }
 
   #fail(what: string): void {
-    if (this.#trouble?.what !== what) log(`the machine is not kept awake: ${what}`);
-    this.#trouble = { at: performance.now(), what };
+    if (this.#trouble !== what) log(`the machine is not kept awake: ${what}`);
+    this.#trouble = what;
+    if (this.#ending.signal.aborted) return;
+    this.#again = setTimeout(() => {
+      this.#again = undefined;
+      this.#look();
+    }, this.#againMs).unref();
   }
 }
 
