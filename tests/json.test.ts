@@ -180,7 +180,7 @@ test("status and up print the daemon", async () => {
   expect(keys(status.tmux ?? {})).toEqual(["path", "pid", "socket", "version"]);
   await home.run("exec sleep 1000");
   await home.ended((await home.run("exit 0")).id);
-  expect((await home.json<DaemonStatus>(["status"])).sessions).toEqual({ running: 1, ended: 1 });
+  expect((await home.json<DaemonStatus>(["status"])).sessions).toEqual({ running: 1, ended: 1, lost: 0 });
   const up = await home.json<DaemonStatus>(["up"]);
   expect(keys(up)).toEqual(STATUS_KEYS);
   expect(up.pid).toBe(status.pid);

@@ -89,3 +89,43 @@ test('with restore = "auto" the daemon does it at its start, and after a few tri
   await eventually(() => home.ok(["restore", "ls"]).then((text) => text.includes("not back yet: api")));
   expect(await home.session("api")).toMatchObject({ runs: 4, conversation: before.conversation });
 });
+
+test("one that comes up and waits for a login or for trust is not called back, and what can be foreseen is said before", async () => {
+  await using home = new TestHome();
+  home.env.XDG_CONFIG_HOME = path.join(home.root, "configuration");
+  mkdirSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast"), { recursive: true });
+  const marker = path.join(home.root, "logged-out");
+  const script = `[ -e '${marker}' ] && echo please log in || echo ready; exec sleep 1000`;
+  const agent = `[agents.timid]
+command = ["sh", "-c", ${JSON.stringify(script)}]
+[[agents.timid.screen]]
+line = "^please log in"
+waits = "login"
+[[agents.timid.screen]]
+line = "^ready"
+turn = "idle"
+`;
+  writeFileSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast/config.toml"), agent);
+  const place = path.join(home.root, "place");
+  mkdirSync(place);
+  for (const flags of [
+    ["--name", "timid"],
+    ["--name", "homeless", "--cwd", place],
+  ]) {
+    await home.ok(["spawn", "timid", "--host", "native", ...flags]);
+    await home.until(flags[1] ?? "", ({ status }) => status === "idle");
+  }
+  await pullThePlug(home);
+  writeFileSync(marker, "");
+  renameSync(place, `${place}-elsewhere`);
+  const { items: planned } = await home.json<Restored>(["restore", "--dry-run"]);
+  expect(planned).toMatchObject([
+    { outcome: "would" },
+    { name: "homeless", outcome: "failed", why: expect.stringContaining("does not exist") },
+  ]);
+  const { stdout } = await home.cli(["restore", "--json"]);
+  expect((JSON.parse(stdout) as Restored).items).toMatchObject([
+    { name: "timid", outcome: "started", why: "it runs, and waits for a login", hint: "look at it: holdfast attach timid" },
+    { name: "homeless", outcome: "failed" },
+  ]);
+});

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -68,13 +68,45 @@ test("--fresh begins a new conversation and says so; the one before is kept and 
   expect(fresh.conversation).not.toBe(before.conversation);
   expect(await home.ok(["screen", "api"])).not.toContain("tides");
   expect(fresh.conversations.map(({ id }) => id)).toEqual([before.conversation, fresh.conversation]);
-  expect(await home.ok(["show", "api"])).toContain(`${before.conversation} (run 1)`);
+  expect(await home.ok(["show", "api"])).toContain(`${before.conversation} (run 1, 1 turn)`);
   await home.ok(["stop", "api"]);
   await home.ok(["resume", "api", "--conversation", before.conversation?.slice(0, 8) ?? ""]);
   expect(await home.until("api", ({ status }) => status === "idle")).toMatchObject({ conversation: before.conversation, runs: 3 });
   expect(await home.ok(["screen", "api"])).toContain("tides");
   await home.ok(["stop", "api"]);
   expect((await home.cli(["resume", "api", "--conversation", "nonsense"])).code).toBe(6);
+});
+
+test("a conversation in which nothing was said is not gone on with: the next one begins anew, without the first prompt, and the way back is named", async () => {
+  await using home = new TestHome();
+  const before = await told(home, "api", "remember the tides");
+  await home.ok(["stop", "api"]);
+  await home.ok(["resume", "api", "--fresh"]);
+  const empty = await home.until("api", ({ status }) => status === "idle");
+  await home.ok(["stop", "api"]);
+  expect(await home.ok(["resume", "api"])).toContain(
+    `back to the one before: holdfast stop api; holdfast resume api --conversation ${before.conversation}`,
+  );
+  const after = await home.until("api", ({ status, runs }) => status === "idle" && runs === 3);
+  expect(after).toMatchObject({
+    turns: 1,
+    conversations: [{ id: before.conversation, turns: 1 }, { id: empty.conversation, turns: 0 }, { turns: 0 }],
+  });
+  expect(await home.ok(["screen", "api"])).not.toContain("tides");
+  expect(await home.ok(["show", "api"])).not.toContain(empty.conversation);
+});
+
+test("an agent of which nobody can see what it does goes on with its conversation", async () => {
+  await using home = new TestHome();
+  home.env.XDG_CONFIG_HOME = path.join(home.root, "configuration");
+  mkdirSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast"), { recursive: true });
+  const agent =
+    '[agents.dark]\ncommand = ["sh", "-c", "echo words: $*; exec sleep 1000", "dark"]\nsession_id = ["--id", "{id}"]\nresume = ["--resume", "{id}"]\n';
+  writeFileSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast/config.toml"), agent);
+  const { conversation } = await home.json<Session>(["spawn", "dark", "--name", "dark"]);
+  await home.ok(["stop", "dark"]);
+  expect(await home.ok(["resume", "dark"])).toContain(`goes on with its conversation ${conversation}`);
+  await eventually(async () => (await home.ok(["screen", "dark"])).includes(`words: --resume ${conversation}`));
 });
 
 test("a resume that fails erases nothing: the conversation is tried again, and goes on once it can", async () => {

@@ -94,7 +94,8 @@ export const DaemonStatus = z.object({
   machine: z.string(),
   epoch: z.string(),
   seq: z.int(),
-  sessions: z.object({ running: z.int(), ended: z.int() }),
+  /** `lost`: of those that have ended, how many a restore would bring back. */
+  sessions: z.object({ running: z.int(), ended: z.int(), lost: z.int() }),
   /** The newest, when it was taken in this life of the daemon or before; null without any. */
   backup: z.nullable(Backup),
   /** How the epoch came about, where a restore began it. */

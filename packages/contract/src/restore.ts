@@ -15,7 +15,7 @@ export const Generation = z.object({
 export type Generation = z.infer<typeof Generation>;
 
 /**
- * What became of one. `back`: it runs, and shows that it is ready; `started`: it runs, and shows nothing that is known; `failed`: it did not come
+ * What became of one. `back`: it runs, and shows that it is ready; `started`: it runs, and does not show that it is ready; `failed`: it did not come
  * back, and can be tried again; `skipped`: not tried; `would`: it would be tried (dry run).
  */
 export const RestoreItem = z.object({
@@ -34,6 +34,7 @@ export const RESTORE_EVENTS = {
   "generation.recorded": z.omit(Generation, { at: true }),
   /** Ended by a signal when the machine went down: of a person's own doing it was not. */
   "session.restore_due": z.object({ run: z.int() }),
-  /** `auto`: the daemon did it by itself, at its start. */
+  /** Before the first of them is started. `auto`: the daemon does it by itself, at its start. */
+  "restore.started": z.object({ generation: z.nullable(z.int()), auto: z.boolean(), sessions: z.array(SessionId) }),
   "restore.ended": z.object({ generation: z.nullable(z.int()), auto: z.boolean(), items: z.array(RestoreItem) }),
 };

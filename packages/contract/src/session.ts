@@ -48,6 +48,9 @@ export const ForkedFrom = z.object({
 });
 export type ForkedFrom = z.infer<typeof ForkedFrom>;
 
+/** `turns`: how many began in it; null where some may have before they were counted, as in an agent that was adopted. One of 0 is empty. */
+const HadConversation = z.object({ id: z.string(), run: z.int(), since: Time, turns: z.nullable(z.int()) });
+
 /**
  * A session as every client sees it: `ls --json`, `show --json`, the API and the SDK. Fields are only ever added.
  * `pid` is the program's, never its keeper's. `durationMs` counts from the current run's start, to its end or to now, by a
@@ -78,7 +81,7 @@ export const Session = z.object({
   /** The agent's own id of its conversation, where it is known. */
   conversation: z.nullable(z.string()),
   /** All that it has had, oldest first: each can be gone on with. */
-  conversations: z.array(z.object({ id: z.string(), run: z.int(), since: Time })),
+  conversations: z.array(HadConversation),
   /** What it was forked from, where it was. */
   forkedFrom: z.nullable(ForkedFrom),
   host: HostSchema,

@@ -19,6 +19,7 @@ import {
   VERSION,
 } from "@holdfast/contract";
 import {
+  boot,
   configurationFile,
   describe,
   EXIT_ALREADY_RUNNING,
@@ -341,12 +342,11 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     if (report.why === "damaged") writeNotice(home, report);
     journal.append(...drafts, ...messages.doubtAll());
   }
-  const lastEvent = journal.lastOf();
   journal.append({
     type: "daemon.started",
     actor: DAEMON,
     session: null,
-    data: { pid: process.pid, version: VERSION, node: process.execPath },
+    data: { pid: process.pid, version: VERSION, node: process.execPath, ...(process.platform === "linux" ? { boot: boot() } : {}) },
   });
   tokens.begin();
   await workspaces.begin({ restored: pending !== undefined });
@@ -361,7 +361,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     conversations.begin();
     sessions.restarts.begin(lifecycle.cutShort);
     sessions.limits.begin();
-    restoring.begin(lastEvent);
+    restoring.begin();
     adopting.begin();
     keepAwake.begin();
     hung.begin();

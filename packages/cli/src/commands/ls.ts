@@ -1,3 +1,4 @@
+import { counted } from "@holdfast/platform/units";
 import { type Command, type Context, SELECTION_FLAGS } from "../command.ts";
 import { selectionOf } from "../select.ts";
 import { sessionTable } from "../table.ts";
@@ -27,6 +28,7 @@ export const command: Command = {
     if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
     const { sessions } = await context.client.call("listSessions", { query });
     process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context)}\n`);
+    if (sessions.length === 0 && !context.json) await tellLost(context);
     return 0;
   },
 };
@@ -43,4 +45,13 @@ function render(sessions: Parameters<typeof sessionTable>[0], context: Context):
   return context.flags.has("all")
     ? "No sessions yet. Start one: holdfast spawn demo"
     : "Nothing runs. Start something: holdfast spawn demo. Ended ones: holdfast ls --all";
+}
+
+/** After a reboot it is the first thing that somebody asks. */
+async function tellLost({ client }: Context): Promise<void> {
+  const { lost } = (await client.call("status", {})).sessions;
+  if (lost > 0)
+    process.stdout.write(
+      `${counted(lost, "session")} ran when the machine, or what kept them, went down. Bring them back: holdfast restore\n`,
+    );
 }

@@ -35,6 +35,7 @@ export const command: Command = {
     }
     const given = flags.text("prompt");
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;
+    if (prompt === "") throw new HoldfastError("usage", "the prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
     const session = await client.call("resumeSession", { params: { ref }, body: { fresh: flags.has("fresh"), conversation } });
     if (prompt !== undefined) await client.call("sendMessage", { params: { ref: session.id }, body: { text: prompt } });
     if (context.json) process.stdout.write(`${JSON.stringify(session)}\n`);
@@ -50,7 +51,7 @@ function told(session: Session & { resumed: Resumed }): string {
   const run = `run ${session.runs}`;
   if (session.resumed === "command") return `${name} runs its command again (${run})`;
   if (session.resumed === "conversation") return `${name} goes on with its conversation ${plain(session.conversation ?? "")} (${run})`;
-  const before = session.conversations.findLast(({ id }) => id !== session.conversation);
+  const before = session.conversations.findLast(({ id, turns }) => id !== session.conversation && turns !== 0);
   const back = before ? `; back to the one before: holdfast stop ${name}; holdfast resume ${name} --conversation ${plain(before.id)}` : "";
   return `${name} begins a new conversation (${run})${back}`;
 }

@@ -1,6 +1,7 @@
 import type { Digest } from "@holdfast/contract/digest";
 import type { RecordingGap } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
+import { counted } from "@holdfast/platform/units";
 import { attachmentText } from "../attachment-text.ts";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
@@ -49,7 +50,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["news", digest?.news ? `${sinceText(digest, Date.now())}: ${summary(digest)}` : null],
     ["", digest?.news ? `more: holdfast digest ${session.name}` : null],
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
-    ["", session.status !== "lost" ? null : session.cause === "exited" ? NOT_TOLD : LOST],
+    ["", session.status !== "lost" ? null : session.cause === "exited" ? NOT_TOLD : lostText(session)],
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
@@ -92,8 +93,9 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
 
 const NOT_TOLD = "it ended; how is not known, for it was not started by Holdfast";
 
-const LOST =
-  "its keeper vanished, and how the program ended is not known; what may still run of it: holdfast orphans; why: holdfast doctor";
+function lostText({ name }: Session): string {
+  return `its keeper vanished, and how the program ended is not known; bring it back: holdfast restore ${name}; what may still run of it: holdfast orphans; why: holdfast doctor`;
+}
 
 const GIVEN_UP = {
   crash_loop: "given up: it ended too often too quickly",
@@ -104,8 +106,9 @@ const GIVEN_UP = {
 
 /** Conversations that it can go back to. */
 function earlierOf({ conversation, conversations }: Session): string | null {
-  const others = conversations.filter(({ id }) => id !== conversation);
-  return others.length === 0 ? null : others.map(({ id, run }) => `${id} (run ${run})`).join(", ");
+  const others = conversations.filter(({ id, turns }) => id !== conversation && turns !== 0);
+  const told = others.map(({ id, run, turns }) => `${id} (run ${run}${turns === null ? "" : `, ${counted(turns, "turn")}`})`);
+  return told.length === 0 ? null : told.join(", ");
 }
 
 function handoverOf({ by, from, note, at }: NonNullable<Session["handover"]>): string {

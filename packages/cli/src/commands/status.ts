@@ -21,7 +21,7 @@ export const command: Command = {
     else {
       const rows = [
         ["daemon", `version ${status.version}, pid ${status.pid}, up ${formatDuration(status.uptimeMs)}`],
-        ["sessions", `${status.sessions.running} running, ${status.sessions.ended} ended`],
+        ["sessions", sessionsText(status.sessions)],
         ["home", status.home],
         ["node", `${status.nodeVersion} (${status.node})`],
         [
@@ -43,6 +43,10 @@ export const command: Command = {
     return 0;
   },
 };
+
+function sessionsText({ running, ended, lost }: DaemonStatus["sessions"]): string {
+  return `${running} running, ${ended} ended${lost === 0 ? "" : `, of which ${lost} ${lost === 1 ? "was" : "were"} lost; bring back what can be: holdfast restore`}`;
+}
 
 function awakeText({ active, by, trouble }: NonNullable<DaemonStatus["keepAwake"]>): string {
   if (active) return `the machine is kept awake by ${by} while something works`;

@@ -88,6 +88,11 @@ export interface Profile {
   own?: true;
 }
 
+/** Whether what it does shows; of one that does not show it, nobody knows whether it had a turn. */
+export function isObserved({ untested, hooks, screen, stateFile }: Profile): boolean {
+  return !untested && Boolean(hooks || screen || stateFile);
+}
+
 export function commandOf(profile: Profile, context: LaunchContext): string[] {
   return wordsOf(profile.command, context);
 }

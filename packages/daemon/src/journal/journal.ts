@@ -178,6 +178,22 @@ export class Journal {
     return row && ({ ...row, data: JSON.parse(String(row.data)) } as unknown as AnyEvent);
   }
 
+  /** The last event from before the machine was started as it runs now; undefined where no daemon of this boot has said that it began. */
+  lastBefore(boot: string): AnyEvent | undefined {
+    return watched(this.#db, () => {
+      let first: unknown;
+      for (const { seq, data } of this.#db
+        .prepare("SELECT seq, data FROM events WHERE type = 'daemon.started' ORDER BY seq DESC")
+        .iterate()) {
+        if ((JSON.parse(String(data)) as { boot?: string }).boot !== boot) break;
+        first = seq;
+      }
+      if (first === undefined) return undefined;
+      const row = this.#db.prepare("SELECT * FROM events WHERE seq < ? ORDER BY seq DESC LIMIT 1").get(Number(first));
+      return row && ({ ...row, data: JSON.parse(String(row.data)) } as unknown as AnyEvent);
+    });
+  }
+
   /**
    * Where a reader that names `after` goes on; refuses a place beyond the end, one in what was pruned, and one in another epoch whose
    * event is not here. Where it is, everything up to it is as the reader knows it: what was lost with that epoch came later.

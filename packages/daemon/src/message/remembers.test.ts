@@ -10,7 +10,7 @@ const resumed = {
   run: 2,
   turns: 1,
   conversation: "a",
-  conversations: [{ id: "a", run: 1, since }],
+  conversations: [{ id: "a", run: 1, since, turns: 1 }],
   forkedFrom: null,
   pidStart: null,
   startedAt: new Date().toISOString(),
@@ -26,7 +26,11 @@ test("one that goes on with a conversation remembers it once it shows something 
 test("what began anew has nothing to show, and what has shown nothing for long is waited for no longer", () => {
   expect(remembers({ ...resumed, run: 1 }, SHOWS, empty)).toBe(true);
   expect(
-    remembers({ ...resumed, conversation: "b", conversations: [...resumed.conversations, { id: "b", run: 2, since }] }, SHOWS, empty),
+    remembers(
+      { ...resumed, conversation: "b", conversations: [...resumed.conversations, { id: "b", run: 2, since, turns: 0 }] },
+      SHOWS,
+      empty,
+    ),
   ).toBe(true);
   expect(remembers({ ...resumed, run: 1, turns: 0 }, SHOWS, empty)).toBe(true);
   expect(remembers({ ...resumed, startedAt: since }, SHOWS, empty)).toBe(true);

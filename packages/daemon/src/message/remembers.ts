@@ -18,6 +18,6 @@ export function remembers(record: Record, shows: RegExp | undefined, { lines }: 
 }
 
 function goesOn({ run, turns, conversation, conversations, forkedFrom }: Record): boolean {
-  if (turns === 0) return forkedFrom !== null;
-  return conversations.some((each) => each.id === conversation && each.run < run);
+  if (turns === 0 && forkedFrom !== null) return true;
+  return conversations.some((each) => each.id === conversation && each.run < run && each.turns !== 0);
 }

@@ -104,7 +104,7 @@ test("without a filter, those that have not ended; with all, everything, oldest 
   expect(queries.live().map(({ name }) => name)).toEqual(["b", "d", "e"]);
   expect(names({ all: true })).toEqual(["a", "b", "c", "d", "e"]);
   expect(names({ status: ["lost", "working"] })).toEqual(["b", "c"]);
-  expect(queries.counts()).toEqual({ running: 3, ended: 2 });
+  expect(queries.counts()).toEqual({ running: 3, ended: 2, lost: 1 });
 });
 
 test("filters narrow, and names come in the order they were given, each once", () => {

@@ -160,11 +160,13 @@ export class SessionQueries {
     return this.#read("WHERE s.lost_run IS NOT NULL");
   }
 
-  counts(): { running: number; ended: number } {
-    const counts = { running: 0, ended: 0 };
-    const rows = watched(this.#db, () => this.#db.prepare("SELECT status, count(*) AS n FROM sessions GROUP BY status").all());
-    for (const row of rows) {
-      counts[hasEnded(row.status as SessionStatus) ? "ended" : "running"] += Number(row.n);
+  counts(): { running: number; ended: number; lost: number } {
+    const counts = { running: 0, ended: 0, lost: 0 };
+    const sql = "SELECT status, count(*) AS n, count(lost_run) AS lost FROM sessions GROUP BY status";
+    for (const row of watched(this.#db, () => this.#db.prepare(sql).all())) {
+      const isOver = hasEnded(row.status as SessionStatus);
+      counts[isOver ? "ended" : "running"] += Number(row.n);
+      if (isOver) counts.lost += Number(row.lost);
     }
     return counts;
   }
@@ -279,13 +281,19 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     turns: row.turns as number,
     conversation: row.conversation as string | null,
     lostRun: row.lost_run as number | null,
-    conversations: JSON.parse(row.conversations as string) as Session["conversations"],
+    conversations: conversationsOf(row),
     forkedFrom: row.forked_from === null ? null : (JSON.parse(row.forked_from as string) as ForkedFrom),
     statusAt: row.status_at as string | null,
     standing: row.standing === null ? null : (JSON.parse(row.standing as string) as RecordedStanding),
     restartDue: row.restart_due as string | null,
     attachments: JSON.parse(row.attachments as string) as Attachment[],
   };
+}
+
+/** Of those of before turns were counted for each, nobody knows. */
+function conversationsOf(row: Record<string, unknown>): Session["conversations"] {
+  const all = JSON.parse(row.conversations as string) as (Omit<Session["conversations"][number], "turns"> & { turns?: number | null })[];
+  return all.map((one) => ({ ...one, turns: one.turns === undefined ? (row.turns === 0 ? 0 : null) : one.turns }));
 }
 
 /** A program that exited has an exit even when its keeper could not say which (a signal, on tmux before 3.3). */

@@ -2,7 +2,7 @@
  * Sessions and their runs, derived from `session.*` events. A removed session leaves no row: its events stay in the log.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { EventData, HoldfastEvent, SessionId, SessionStatus } from "@holdfast/contract";
+import type { EventData, HoldfastEvent, Session, SessionId, SessionStatus } from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
 
 export const sessionsProjection: Projection = {
@@ -39,7 +39,7 @@ const APPLY: Apply = {
       data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
     );
     s.newRun.run(session, 1);
-    if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at });
+    if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at, turns: data.adopted ? null : 0 });
   },
   "session.rebuilt"(s, { session, data, seq }) {
     s.create.run(
@@ -64,7 +64,7 @@ const APPLY: Apply = {
       data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
     );
     for (const id of [...(data.conversations ?? []), data.conversation ?? ""].filter(Boolean)) {
-      converse(s, { session, id, run: Math.max(1, data.runs.length), since: data.createdAt });
+      converse(s, { session, id, run: Math.max(1, data.runs.length), since: data.createdAt, turns: null });
     }
     for (const run of data.runs) {
       s.newRun.run(session, run.run);
@@ -82,7 +82,7 @@ const APPLY: Apply = {
     s.nextRun.run(data.run, session);
     if (data.host !== undefined) s.moveTo.run(data.host, session);
     // One it had before may be gone on with.
-    if (data.conversation !== undefined) converse(s, { session, id: data.conversation, run: data.run, since: at });
+    if (data.conversation !== undefined) converse(s, { session, id: data.conversation, run: data.run, since: at, turns: null });
   },
   "session.restart_scheduled"(s, { session, data }) {
     s.restartAt.run(data.at, data.due ?? null, session);
@@ -106,11 +106,14 @@ const APPLY: Apply = {
     const { run, status, since, sinceBoot, turnBegan, evidence, turn, attention, background, hung } = data;
     s.status.run(status, session, run);
     s.standing.run(since, JSON.stringify({ turn, attention, background, hung, evidence, sinceBoot }), session, run);
-    if (turnBegan) s.turn.run(session);
+    if (turnBegan) countTurn(s, session);
     if (status !== "unknown") s.cameBack.run(session, run);
   },
   "session.conversation_changed"(s, { session, data, at }) {
-    converse(s, { session, id: data.conversation, run: data.run, since: at });
+    const { host, turns, conversation } = s.conversationsOf.get(session) ?? {};
+    // What an adopted agent said before is in it; and what was said before anybody knew where.
+    const isOld = host === "foreign" || (conversation === null && turns !== 0);
+    converse(s, { session, id: data.conversation, run: data.run, since: at, turns: isOld ? null : 0 });
   },
   "turn.started": readUpTo,
   "turn.ended": readUpTo,
@@ -175,12 +178,24 @@ const APPLY: Apply = {
 function readUpTo(s: Statements, { session, data }: { session: SessionId | null; data: { run: number; offset: number } }): void {
   s.readTranscript.run(data.offset, session, data.run);
 }
+type Had = Session["conversations"][number];
 
 /** Each is kept: a conversation that was left can be gone on with. */
-function converse(s: Statements, { session, id, run, since }: { session: SessionId | null; id: string; run: number; since: string }): void {
-  const known = JSON.parse(String(s.conversationsOf.get(session)?.conversations ?? "[]")) as { id: string }[];
-  const all = known.some((each) => each.id === id) ? known : [...known, { id, run, since }];
-  s.conversation.run(id, JSON.stringify(all), session);
+function converse(s: Statements, { session, ...one }: Had & { session: SessionId | null }): void {
+  const known = conversationsOf(s, session);
+  s.conversation.run(one.id, JSON.stringify(known.some(({ id }) => id === one.id) ? known : [...known, one]), session);
+}
+
+function countTurn(s: Statements, session: SessionId | null): void {
+  s.turn.run(session);
+  const current = s.conversationsOf.get(session)?.conversation ?? null;
+  if (current === null) return;
+  const counted = (one: Had) => (one.id === current && typeof one.turns === "number" ? { ...one, turns: one.turns + 1 } : one);
+  s.conversation.run(current, JSON.stringify(conversationsOf(s, session).map(counted)), session);
+}
+
+function conversationsOf(s: Statements, session: SessionId | null): Had[] {
+  return JSON.parse(String(s.conversationsOf.get(session)?.conversations ?? "[]")) as Had[];
 }
 
 /** A session as its rows are now, for `session.snapshot`. */
@@ -256,7 +271,7 @@ const SQL = {
   lose: "UPDATE sessions SET lost_run = ? WHERE id = ?",
   cameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ?",
   shellCameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ? AND kind = 'shell'",
-  conversationsOf: "SELECT conversations FROM sessions WHERE id = ?",
+  conversationsOf: "SELECT host, turns, conversation, conversations FROM sessions WHERE id = ?",
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",

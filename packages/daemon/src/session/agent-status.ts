@@ -22,7 +22,7 @@ import { dialogOn } from "../agent/dialog.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
 import { hasHooks } from "../agent/hooks/injection.ts";
 import { type SignalFile, takeSignals, unreadSignals, watchSignals } from "../agent/hooks/signal-files.ts";
-import type { Profile } from "../agent/profile.ts";
+import { isObserved, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { withEvidence } from "../agent/status/evidence.ts";
 import { explain, fuse, REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
@@ -142,9 +142,8 @@ export class AgentStatus implements RunObserver, Disposable {
 
   began(run: RunId): void {
     const record = this.#queries.get(run.session);
-    const inTerminal = record?.kind === "conversation" ? undefined : record && this.#profiles.find(record.agent);
-    const profile = record?.kind === "conversation" ? TALKS : inTerminal;
-    if (!record || !profile || profile.untested || !(profile === TALKS || profile.hooks || profile.screen || profile.stateFile)) return;
+    const profile = record?.kind === "conversation" ? TALKS : record && this.#profiles.find(record.agent);
+    if (!record || !profile || !(profile === TALKS || isObserved(profile))) return;
     const marker = runMarker(run);
     if (this.#observed.has(marker)) return;
     const watcher = profile.hooks && watchSignals(runDirectory(this.#home, run.session, run.run), () => this.#takeSignals(run));

@@ -29,7 +29,7 @@ import { takeTree } from "../workspace/snapshot.ts";
 import { type Checkpoints, translated } from "../workspace/workspace-checkpoints.ts";
 import type { CopyOf, Workspaces } from "../workspace/workspaces.ts";
 import { checkDirectory } from "./prepare.ts";
-import { workspaceHint } from "./resume.ts";
+import { conversationWithTurns, workspaceHint } from "./resume.ts";
 import { readSessionFiles, type Spec } from "./run-files.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -171,9 +171,10 @@ export function conversationToFork(
       `${name} was started with words of your own that choose its conversation: ${asked.args.join(" ")}`,
       "fork it by its agent's own means",
     );
-  const conversation = turns > 0 ? record.conversation : (spec.forkedFrom?.copy ?? spec.forkedFrom?.conversation ?? null);
+  const original = turns === 0 ? (spec.forkedFrom?.copy ?? spec.forkedFrom?.conversation ?? null) : null;
+  const conversation = original ?? conversationWithTurns(record, profile);
   if (conversation !== null) return { asked, conversation };
-  if (turns === 0)
+  if (turns === 0 || record.conversation !== null)
     throw refuse(`${name} had no turn yet: there is nothing to copy`, "give it something to do first, or start another: holdfast spawn");
   throw new HoldfastError("conversation_unknown", `${name} had ${turns} turns, but which conversation that was is not known`, {
     hint: inItsPlace,

@@ -5,22 +5,13 @@
  */
 import { availableParallelism } from "node:os";
 import type { DatabaseSync } from "node:sqlite";
-import {
-  type AnyEvent,
-  type Generation,
-  HoldfastError,
-  hasEnded,
-  type Principal,
-  type RestoreItem,
-  type SessionId,
-} from "@holdfast/contract";
+import { type Generation, HoldfastError, hasEnded, type Principal, type RestoreItem, type SessionId } from "@holdfast/contract";
 import { boot, counted, describe, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
 import { readGenerations } from "../projection/generations.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
-import { conversationToResume } from "./resume.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Runs that vanish together are noticed one after the other. */
@@ -56,12 +47,8 @@ export class Restoring implements Disposable {
     this.#auto = options.auto;
   }
 
-  /** `lastEvent`: the last before this daemon's own. */
-  begin(lastEvent: AnyEvent | undefined): void {
-    const ended = this.#queries.ended();
-    const lastSeen = Math.max(...ended.map(({ endedAt }) => Date.parse(endedAt ?? "") || 0), Date.parse(lastEvent?.at ?? "") || 0);
-    const down = ended.filter((record) => endedByShutdown(record, { boot: bootId(), lastSeen }));
-    for (const { id, run } of down) this.#journal.append({ type: "session.restore_due", actor: DAEMON, session: id, data: { run } });
+  begin(): void {
+    this.#noteShutdown();
     this.#record();
     this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`what is lost is not written down any more: ${describe(error)}`));
     if (this.#auto) this.#restoreByItself().catch((error: unknown) => log(`restore: ${describe(error)}`));
@@ -93,8 +80,15 @@ export class Restoring implements Disposable {
     const planned = wanted.map(({ record, conversation }) => this.#plan(record, conversation));
     if (how.dryRun) return { generation, items: planned };
     if (this.#running) throw new HoldfastError("restore_running", "a restore is under way", { hint: "wait for it: holdfast restore ls" });
+    const auto = how.auto ?? false;
+    const tried = planned.filter(({ outcome }) => outcome === "would");
     this.#running = true;
     try {
+      // Before the first start: a daemon, or a machine, that does not survive them has tried all the same.
+      if (tried.length > 0) {
+        const sessions = tried.map(({ id }) => id);
+        this.#journal.append({ type: "restore.started", actor: how.actor, session: null, data: { generation, auto, sessions } });
+      }
       const items: RestoreItem[] = [];
       const todo = wanted.map((each, index) => ({ ...each, item: planned[index] as RestoreItem, index }));
       const work = async () => {
@@ -105,8 +99,7 @@ export class Restoring implements Disposable {
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
       if (items.length > 0) {
-        const data = { generation, auto: how.auto ?? false, items };
-        this.#journal.append({ type: "restore.ended", actor: how.actor, session: null, data });
+        this.#journal.append({ type: "restore.ended", actor: how.actor, session: null, data: { generation, auto, items } });
       }
       return { generation, items };
     } finally {
@@ -118,7 +111,8 @@ export class Restoring implements Disposable {
     const chosen = names && new Set(names.map((name) => this.#queries.resolve(name).id));
     const isChosen = ({ id }: { id: SessionId }) => chosen?.has(id) ?? true;
     if (number === undefined) {
-      const records = names ? names.map((name) => this.#queries.resolve(name)) : this.#due();
+      const named = names?.map((name) => this.#queries.resolve(name));
+      const records = named ? named.filter(({ id }, at) => named.findIndex((each) => each.id === id) === at) : this.#due();
       return records.map((record) => ({ record, conversation: record.conversation }));
     }
     const generations = readGenerations(this.#db);
@@ -149,10 +143,7 @@ export class Restoring implements Disposable {
       return { ...item, outcome: "skipped", why: "a command is not run again by itself", hint: `run it again: holdfast resume ${name}` };
     }
     try {
-      const known = conversationToResume(record, {
-        fresh: false,
-        conversation: record.turns > 0 ? (conversation ?? undefined) : undefined,
-      });
+      const known = this.#sessions.checkResume(record, { fresh: false, conversation: ofThen(record, conversation) });
       const why =
         record.kind === "shell"
           ? "a new shell in its directory"
@@ -171,8 +162,7 @@ export class Restoring implements Disposable {
   async #bring(record: SessionRecord, conversation: string | null, item: RestoreItem, actor: Principal): Promise<RestoreItem> {
     const again = `try again: holdfast restore ${record.name}; or begin anew: holdfast resume ${record.name} --fresh`;
     try {
-      const asked = record.turns > 0 && record.kind !== "shell" ? (conversation ?? undefined) : undefined;
-      await this.#sessions.resume(record.id, { fresh: false, conversation: asked, why: "restore", actor });
+      await this.#sessions.resume(record.id, { fresh: false, conversation: ofThen(record, conversation), why: "restore", actor });
       const now = await this.#shown(record.id);
       if (!now) return { ...item, outcome: "failed", why: "it was removed meanwhile" };
       if (hasEnded(now.status)) {
@@ -180,9 +170,18 @@ export class Restoring implements Disposable {
         const hint = `see what it said: holdfast logs ${record.name}; ${again}`;
         return { ...item, outcome: "failed", why: `it was started, and ended at once (${how})`, hint };
       }
+      const hint = `look at it: holdfast attach ${record.name}`;
+      const asks = now.standing?.attention?.for;
+      // Before it has read anything of its conversation.
+      if (asks === "login" || asks === "trust")
+        return {
+          ...item,
+          outcome: "started",
+          why: `it runs, and waits for ${asks === "login" ? "a login" : "its directory to be trusted"}`,
+          hint,
+        };
       if (record.kind === "shell" || now.standing !== null)
         return { ...item, outcome: "back", why: item.why.replace("goes on", "went on") };
-      const hint = `look at it: holdfast attach ${record.name}`;
       return { ...item, outcome: "started", why: "it runs; that it is ready does not show", hint };
     } catch (error) {
       const { message, hint = again } = HoldfastError.from(error);
@@ -199,6 +198,18 @@ export class Restoring implements Disposable {
       if (!record || hasEnded(record.status) || record.kind === "shell" || record.standing !== null || signal.aborted) return record;
       await this.#journal.changed(seq, signal);
     }
+  }
+
+  /** Of the shutdown before this boot, whichever daemon of it comes to say so: one that died before it did leaves it to the next. */
+  #noteShutdown(): void {
+    const boot = bootId();
+    const last = boot === null ? undefined : this.#journal.lastBefore(boot);
+    if (boot === null || !last) return;
+    const before = this.#queries.ended().filter(({ pidStart }) => pidStart !== null && !pidStart.startsWith(`${boot}-`));
+    const lastSeen = Math.max(Date.parse(last.at), ...before.map(({ endedAt }) => Date.parse(endedAt ?? "") || 0));
+    const down = before.filter((record) => endedByShutdown(record, { boot, lastSeen }));
+    const due = down.map(({ id, run }): Draft => ({ type: "session.restore_due", actor: DAEMON, session: id, data: { run } }));
+    if (due.length > 0) this.#journal.append(...due);
   }
 
   /** What was lost and is in no generation yet becomes one. */
@@ -232,17 +243,22 @@ export class Restoring implements Disposable {
   async #restoreByItself(): Promise<void> {
     if (this.#due().length === 0) return;
     const since = new Date(Date.now() - TRIES_WITHIN_MS).toISOString();
-    const tries = this.#journal.readAfter(0, 1000, { types: ["restore.ended"], since }).filter(({ data }) => data.auto === true);
+    const tries = this.#journal.readAfter(0, 1000, { types: ["restore.started"], since }).filter(({ data }) => data.auto === true);
     if (tries.length >= MOST_TRIES) return log(`restore: tried ${tries.length} times by itself; now somebody has to: holdfast restore`);
     const { items } = await this.run({ dryRun: false, actor: DAEMON, auto: true });
     log(`restore: ${items.map(({ name, outcome }) => `${name} ${outcome}`).join(", ")}`);
   }
 }
 
+/** What a session was in when it was lost, where that is not what it would go on with by itself. */
+function ofThen(record: SessionRecord, conversation: string | null): string | undefined {
+  return conversation === null || conversation === record.conversation ? undefined : conversation;
+}
+
 /** Killed as everything is when a machine goes down in order, and not by somebody who wanted it ended. */
-export function endedByShutdown(record: SessionRecord, at: { boot: string | null; lastSeen: number }): boolean {
+export function endedByShutdown(record: SessionRecord, at: { boot: string; lastSeen: number }): boolean {
   const { pidStart, endedAt, exit, cause, lostRun, restartAt } = record;
-  if (at.boot === null || pidStart === null || pidStart.startsWith(`${at.boot}-`) || endedAt === null) return false;
+  if (pidStart === null || pidStart.startsWith(`${at.boot}-`) || endedAt === null) return false;
   if (lostRun !== null || restartAt !== null || cause !== "exited" || at.lastSeen - Date.parse(endedAt) > SHUTDOWN_MS) return false;
   return ["SIGTERM", "SIGHUP", "SIGKILL"].includes(exit?.signal ?? "") || [129, 137, 143].includes(exit?.code ?? -1);
 }

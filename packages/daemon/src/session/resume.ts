@@ -1,10 +1,12 @@
 /** What a session that has ended goes on with. */
 import { HoldfastError, hasEnded } from "@holdfast/contract";
+import { isObserved, type Profile } from "../agent/profile.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
 /** Null: it begins anew. Throws where what was asked for is not there to go on with. */
 export function conversationToResume(
   record: SessionRecord,
+  profile: Profile | undefined,
   { fresh, conversation }: { fresh: boolean; conversation?: string | undefined },
 ): string | null {
   const { name } = record;
@@ -27,14 +29,21 @@ export function conversationToResume(
     );
   }
   if (record.kind === "shell") return null;
-  // Without a turn there is nothing in it, and most agents have not even written it down. What was adopted had its turns before.
-  const hadTurns = record.turns > 0 || record.host === "foreign";
-  if (hadTurns && record.conversation !== null) return record.conversation;
-  if (!hadTurns) return null;
+  if (record.conversation !== null) return conversationWithTurns(record, profile);
+  if (record.turns === 0 && record.host !== "foreign") return null;
   const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${record.turns} turns`;
   throw new HoldfastError("conversation_unknown", `${name} ${turns}, but which conversation that was is not known`, {
     hint: `begin a new one: holdfast resume ${name} --fresh${record.host === "foreign" ? `; or say which: --conversation ID` : ""}`,
   });
+}
+
+/** The conversation it is in, unless it is empty: most agents have not even written that down, and could not go on with it. */
+export function conversationWithTurns(
+  { conversation, conversations }: Pick<SessionRecord, "conversation" | "conversations">,
+  profile: Profile | undefined,
+): string | null {
+  const isEmpty = profile !== undefined && isObserved(profile) && conversations.find(({ id }) => id === conversation)?.turns === 0;
+  return isEmpty ? null : conversation;
 }
 
 export function workspaceHint({ name, workspace }: SessionRecord): string {

@@ -59,7 +59,7 @@ import { movedNote } from "./moved-note.ts";
 import { type Place, placeFor } from "./place.ts";
 import { checkDirectory, checkStart, forget, forkedOf, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
-import { conversationToResume, workspaceHint } from "./resume.ts";
+import { conversationToResume, conversationWithTurns, workspaceHint } from "./resume.ts";
 import { amendSpec, readSessionFiles, readSpec, removeLaunch, type Spec, writeLaunch } from "./run-files.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
 import { sendText, Turns } from "./typing.ts";
@@ -289,7 +289,7 @@ export class Sessions {
     // One that a daemon's death kept from starting is the next run itself.
     const isCreated = this.#lifecycle.isCutShort(record);
     if (!isCreated && !hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
-    const known = record.turns > 0 && !refusedToGoOn(record) ? record.conversation : null;
+    const known = refusedToGoOn(record) ? null : conversationWithTurns(record, this.#profiles.find(record.agent));
     await this.#nextRun(record, { why: "restart", actor: DAEMON, known, isCreated });
     return this.#view(this.#queries.resolve(id));
   }
@@ -300,13 +300,19 @@ export class Sessions {
     how: { fresh: boolean; conversation?: string | undefined; why: "resume" | "restore"; actor: Principal },
   ): Promise<Session & { resumed: Resumed }> {
     const record = this.#queries.resolve(ref);
-    const known = conversationToResume(record, how);
-    checkDirectory(record.cwd, workspaceHint(record));
+    const known = this.checkResume(record, how);
     if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
     const conversation = await this.#nextRun(this.#queries.resolve(record.id), { ...how, known, isCreated: false });
     const goesOn = conversation && ("resume" in conversation || "fork" in conversation);
     const resumed = goesOn ? "conversation" : record.kind === "shell" ? "command" : "fresh";
     return { ...this.#view(this.#queries.resolve(record.id)), resumed };
+  }
+
+  /** Which conversation a resume would go on with; null: it would begin anew. Throws what it would be refused for. */
+  checkResume(record: SessionRecord, how: { fresh: boolean; conversation?: string | undefined }): string | null {
+    const known = conversationToResume(record, this.#profiles.find(record.agent), how);
+    checkDirectory(record.cwd, workspaceHint(record));
+    return known;
   }
 
   async #nextRun(
@@ -330,15 +336,19 @@ export class Sessions {
     return conversation;
   }
 
-  #readyToStart(record: SessionRecord, { run, known, fresh = false }: { run: RunId; known: string | null; fresh?: boolean }) {
+  #readyToStart(
+    record: SessionRecord,
+    { run, known, why, fresh = false }: { run: RunId; known: string | null; why: EventData<"session.run_created">["why"]; fresh?: boolean },
+  ) {
     try {
       // What was adopted ran where it was; its next run is ours.
       const host = this.#host(record.host === "foreign" ? this.#usualHost : record.host);
       const { spec, env } = readSessionFiles(this.#home, record.id);
       const profile = this.#profiles.find(record.agent);
       // Who begins anew says what is to be done next; what was done once is not done again by itself.
-      const asked = spec.asked && fresh && record.turns > 0 ? { ...spec.asked, prompt: null } : spec.asked;
-      const forked = spec.forkedFrom && !fresh ? forkedOf(spec.forkedFrom, spec.cwd) : undefined;
+      const asked = spec.asked && why !== "restart" && record.turns > 0 ? { ...spec.asked, prompt: null } : spec.asked;
+      // Until it had a turn of its own.
+      const forked = spec.forkedFrom && !fresh && record.turns === 0 ? forkedOf(spec.forkedFrom, spec.cwd) : undefined;
       const isChat = record.kind === "conversation";
       const isOn = asked && !isChat ? conversationFor(profile, asked, { known, forked }, randomUUID) : null;
       const conversation = isChat && known !== null ? { resume: known } : isOn;
@@ -737,6 +747,6 @@ function titleOf(session: { name: string; agent: string }): string {
  * Of an ended run: it was to go on with a conversation, showed nothing that an agent shows, and gave up: the conversation was never kept, or is
  * gone. The next run begins a new one, or none would ever get further.
  */
-function refusedToGoOn({ run, turns, standing, exit }: SessionRecord): boolean {
-  return run > 1 && turns > 0 && standing === null && exit !== null && exit.code !== null && exit.code !== 0;
+function refusedToGoOn({ run, standing, exit }: SessionRecord): boolean {
+  return run > 1 && standing === null && exit !== null && exit.code !== null && exit.code !== 0;
 }
