@@ -305,7 +305,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     press: (ref, options) => sessions.press(ref, options),
   });
   const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
-  const looks = new Looks({ journal, db });
+  const looks = new Looks({ journal, db, isThere: (id) => queries.get(id) !== undefined });
   const digests = new Digests({
     db,
     journal,

@@ -139,7 +139,7 @@ export async function serveReader(options: {
   });
   const said = new Messages({ journal, queries, messages, sessions, delivery });
   const envOf = (id: SessionId) => readEnvironment(home, id);
-  const looks = new Looks({ journal, db });
+  const looks = new Looks({ journal, db, isThere: () => true });
   const digests = new Digests({
     db,
     journal,

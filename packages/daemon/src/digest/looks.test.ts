@@ -12,9 +12,10 @@ const SESSION = "aaaaaaaaaa" as SessionId;
 function open() {
   const db = openDatabase(":memory:");
   const journal = new Journal({ db, projections: [looksProjection], machineName: "box" });
-  const looks = new Looks({ journal, db, everyMs: 60_000 });
+  const removed = new Set<SessionId>();
+  const looks = new Looks({ journal, db, isThere: (session) => !removed.has(session), everyMs: 60_000 });
   const written = () => journal.readAfter(0, 100).map(({ actor, data }) => `${actor} ${data.upTo}`);
-  return { db, journal, looks, written };
+  return { db, journal, looks, written, removed };
 }
 
 test("a look is written at once; those of the next minute count, and the last of them is written when it is over", () => {
@@ -48,4 +49,13 @@ test("nobody unsees something, and a daemon that ends writes what it kept", () =
   looks.note(SESSION, ME, { upTo: 9, head: null });
   looks[Symbol.dispose]();
   expect(written()).toEqual(["user:me 6", "user:me 9"]);
+});
+
+test("a look that was kept is not written once its session was removed", () => {
+  const { looks, written, removed } = open();
+  looks.note(SESSION, ME, { upTo: 6, head: null });
+  looks.note(SESSION, ME, { upTo: 9, head: null });
+  removed.add(SESSION);
+  looks[Symbol.dispose]();
+  expect(written()).toEqual(["user:me 6"]);
 });

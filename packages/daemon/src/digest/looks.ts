@@ -24,11 +24,14 @@ export class Looks implements Disposable {
   readonly #db: DatabaseSync;
   readonly #kept = new Map<string, Kept>();
   readonly #everyMs: number;
+  readonly #isThere: (session: SessionId) => boolean;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: { journal: Journal; db: DatabaseSync; everyMs?: number }) {
+  /** `isThere`: whether the session was not removed. */
+  constructor(options: { journal: Journal; db: DatabaseSync; isThere(session: SessionId): boolean; everyMs?: number }) {
     this.#journal = options.journal;
     this.#db = options.db;
+    this.#isThere = options.isThere;
     this.#everyMs = options.everyMs ?? EVERY_MS;
   }
 
@@ -62,6 +65,8 @@ export class Looks implements Disposable {
 
   /** A journal that cannot be written keeps nobody from looking: they are told again. */
   #append({ session, principal, look }: Kept & { look: Look }): void {
+    // It would outlive everything else of that session.
+    if (!this.#isThere(session)) return;
     try {
       const data = { upTo: look.upTo, head: look.head };
       this.#journal.append({ type: "session.looked_at", actor: principal, session, data });
