@@ -104,6 +104,9 @@ describe.each(HOSTS)("on the %s host", (host) => {
     await driver.shows("1 looks on");
     expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["driver", "observer"]);
     observer.line("from-the-observer");
+    if (host === "native") await observer.shows(`${ME} drives; to ask for it: holdfast control re`);
+    observer.resize(120, 10);
+    await observer.shows(/holdfast control request chat · Ctrl\+\\ detaches/);
     observer.resize(50, 10);
     driver.line("from-the-driver");
     await observer.shows("got from-the-driver");
@@ -152,6 +155,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect(await home.ok(["control", "request", "chat"], { env: { HOLDFAST_TOKEN: ada } })).toContain("was asked");
     await mine.shows("token:ada asks for control");
     expect(await home.ok(["control", "give", "chat"])).toContain("chat: token:ada drives");
+    await mine.shows("token:ada drives now; you look on; to ask for it: holdfast control request chat");
     await hers.shows("you drive now");
     await hers.shows(host === "tmux" ? "17 70" : "18 70");
     hers.line("hers");

@@ -16,7 +16,10 @@ const ENTER = "\x1b[?1049h\x1b[2J\x1b[H";
 export const LEAVE =
   "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4;0m\x1b[<99u\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
 
-export type AttachEnd = { how: "detached" | "lost" | "next" } | { how: "ended"; status: string | undefined; signal: string | undefined };
+/** `left` and `next`: by a key; `detached`: by somebody else, or because the terminal went away. */
+export type AttachEnd =
+  | { how: "left" | "detached" | "lost" | "next" }
+  | { how: "ended"; status: string | undefined; signal: string | undefined };
 
 export interface AttachOptions {
   /** Where it listens; or a wire to it. */
@@ -48,8 +51,9 @@ export async function attachToHolder(options: AttachOptions): Promise<AttachEnd>
     };
     const onSignal = () => finish({ how: "detached" });
     const onKeys = (keys: Buffer) => {
-      const { before, end } = untilOurs(keys, { detached: options.detachBytes, next: options.nextBytes });
-      if (before.length > 0 && !shown.readOnly) socket.write(encodeFrame(BYTES, before));
+      const { before, end } = untilOurs(keys, { left: options.detachBytes, next: options.nextBytes });
+      if (before.length > 0 && shown.readOnly) shown.refused();
+      else if (before.length > 0) socket.write(encodeFrame(BYTES, before));
       if (end) finish({ how: end });
     };
     const onResize = () => {

@@ -102,13 +102,25 @@ export class Shown implements Disposable {
       // What the terminal has not taken must not pile up.
       if (process.stdout.writableNeedDrain) return this.#draw();
       const size = this.#options.size();
-      process.stdout.write(this.#view.draw(size, bar(this.#notice ?? this.#line(), size.columns)));
+      process.stdout.write(this.#view.draw(size, bar(this.#notice ?? this.#line(size.columns), size.columns)));
     }, DRAW_MS);
   }
 
-  #line(): string {
+  #line(columns: number): string {
     const { driver } = this.#people;
-    return `${this.#options.title} · read only · ${driver ?? "nobody"} drives · ${this.#options.detachKey} detaches`;
+    const { title, detachKey } = this.#options;
+    const who = `${title} · read only · ${driver ?? "nobody"} drives`;
+    const full = `${who} · ${this.#asking()} · ${detachKey} detaches`;
+    return full.length + 2 <= columns ? full : `${who} · ${detachKey} detaches`;
+  }
+
+  #asking(): string {
+    return `holdfast control request ${this.#options.title}`;
+  }
+
+  /** Somebody who only looks on has typed. */
+  refused(): void {
+    if (this.#view && this.#notice === undefined) this.#say(`${this.#people.driver ?? "nobody"} drives; to ask for it: ${this.#asking()}`);
   }
 
   /** For a few seconds, on the last line; what was under it is drawn anew after that. */

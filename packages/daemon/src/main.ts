@@ -239,7 +239,16 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     missingHost,
   });
   const attachmentQueries = new AttachmentQueries(db);
-  const attachments = new Attachments({ journal, sessions: queries, queries: attachmentQueries, hosts });
+  const attachments = new Attachments({
+    journal,
+    sessions: queries,
+    queries: attachmentQueries,
+    hosts,
+    onLeft: ({ session, principal, upTo }) => {
+      const noted = digests.look(session, { actor: principal, upTo });
+      noted.catch((error: unknown) => log(`session ${session}: not noted that ${principal} left it: ${describe(error)}`));
+    },
+  });
   sessions.attendWith(attachments);
   const people = {
     home,

@@ -79,6 +79,8 @@ export interface Host extends AsyncDisposable {
   handOver(from: RunId, command: readonly string[]): Promise<boolean>;
   clients(): Promise<HostClient[]>;
   onClients(listener: () => void): void;
+  /** Of a client that has gone: whether it left by its key, as far as that is known here. Told once. */
+  leftByKey(client: { pid: number; pidStart: string }): Promise<boolean>;
   /** Lets a client type and the run follow its size, or neither. A client that has gone is no error. */
   setPart(client: HostClient, part: { readOnly: boolean }): Promise<void>;
   /** A line on one client's screen, for a few seconds. */

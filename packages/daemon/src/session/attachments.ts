@@ -22,6 +22,13 @@ interface Here extends Present {
   isNew: boolean;
 }
 
+/** `upTo`: the place in the journal when they did. */
+export interface Left {
+  session: SessionId;
+  principal: Principal;
+  upTo: number;
+}
+
 type Change = { actor: Principal; how: "given" | "taken" };
 
 export class Attachments implements Disposable {
@@ -37,6 +44,7 @@ export class Attachments implements Disposable {
   readonly #shown = new Map<SessionId, string>();
   readonly #troubles = new Map<HostName, string | undefined>();
   readonly #vouched = new Map<string, AttachRequest>();
+  readonly #onLeft: (left: Left) => void;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: {
@@ -44,11 +52,14 @@ export class Attachments implements Disposable {
     sessions: SessionQueries;
     queries: AttachmentQueries;
     hosts: ReadonlyMap<HostName, Host>;
+    /** Somebody has left a session by a key: they have seen what happened there. */
+    onLeft(left: Left): void;
   }) {
     this.#journal = options.journal;
     this.#sessions = options.sessions;
     this.#queries = options.queries;
     this.#hosts = options.hosts;
+    this.#onLeft = options.onLeft;
   }
 
   async begin(): Promise<void> {
@@ -146,7 +157,15 @@ export class Attachments implements Disposable {
       );
       const gone = known.filter((each) => each.session === session && !here.some(({ attachment }) => attachment.id === each.id));
       await this.#settle(host, { session, here, gone });
+      const upTo = this.#journal.cursor.seq;
+      for (const each of gone) void this.#noteLeft(host, each, { upTo, moved: clients.some(({ pid }) => pid === each.pid) });
     }
+  }
+
+  /** When no daemon ran, nobody knows when that was. */
+  async #noteLeft(host: Host, left: AttachmentRecord, { upTo, moved }: { upTo: number; moved: boolean }): Promise<void> {
+    if (this.#isFirst || left.principal.startsWith("session:")) return;
+    if (moved || (await host.leftByKey(left))) this.#onLeft({ session: left.session, principal: left.principal, upTo });
   }
 
   /** In the order they came. */
@@ -190,11 +209,12 @@ export class Attachments implements Disposable {
     const driver = whoDrives(now.here);
     const drafts = draftsOf(now, driver);
     if (drafts.length > 0) this.#journal.append(...drafts);
+    const ask = `; to ask for it: holdfast control request ${this.#sessions.get(now.session)?.name ?? now.session}`;
     // Who leaves it first: two that drive would both have their size count.
     const wrong = now.here.filter((each) => each.drives !== (each === driver)).sort((a, b) => Number(b.drives) - Number(a.drives));
     for (const each of wrong) {
       await host.setPart(each.client, { readOnly: each !== driver });
-      const text = each === driver ? "you drive now" : `${driver?.attachment.principal ?? "nobody"} drives now; you look on`;
+      const text = each === driver ? "you drive now" : `${driver?.attachment.principal ?? "nobody"} drives now; you look on${ask}`;
       await host.tell(each.client, text).catch((error: unknown) => log(`session ${now.session}: ${describe(error)}`));
     }
     const people = { driver: driver?.attachment.principal ?? null, observers: now.here.length - (driver ? 1 : 0) };

@@ -131,6 +131,11 @@ export class NativeHost implements Host {
     this.#clientListeners.push(listener);
   }
 
+  /** Who leaves tells it to the daemon itself. */
+  async leftByKey(): Promise<boolean> {
+    return false;
+  }
+
   async setPart(client: HostClient, { readOnly }: { readOnly: boolean }): Promise<void> {
     await (await this.#client(client)).request({ t: "part", number: Number(client.key), readOnly });
   }

@@ -1,10 +1,20 @@
 import { shellQuote } from "@holdfast/platform";
 import { keyForPeople } from "../keys.ts";
+import { quote } from "./commands.ts";
+import { LEFT } from "./left.ts";
 
 /** The files our tmux server reads. Written anew at every start of the daemon and sourced by a running server. */
 
 /** No prefix key: every key but the one that detaches belongs to the agent (Ctrl+B is Claude Code's own). */
-export function tmuxConfiguration(options: { detachKey: string; nextKey: string; terminal: string; resizeHook: boolean }): string {
+export function tmuxConfiguration(options: {
+  detachKey: string;
+  nextKey: string;
+  terminal: string;
+  resizeHook: boolean;
+  socketDirectory: string;
+}): string {
+  // The one command that a client may use that only looks on, so it must do all of it.
+  const leave = `: > ${shellQuote(`${options.socketDirectory}/${LEFT}`)}$$; echo 'detached; it goes on'`;
   const lines = [
     "set -g prefix None",
     "set -g prefix2 None",
@@ -12,7 +22,7 @@ export function tmuxConfiguration(options: { detachKey: string; nextKey: string;
     // A server that runs may have another key from before.
     `if -F '#{@holdfast_detach}' { run -C "unbind -q -n '#{@holdfast_detach}'" }`,
     `set -g @holdfast_detach '${options.detachKey}'`,
-    `bind -n '${options.detachKey}' detach-client`,
+    `bind -n '${options.detachKey}' detach-client -E ${quote(leave)}`,
     `if -F '#{@holdfast_next}' { run -C "unbind -q -n '#{@holdfast_next}'" }`,
     `set -g @holdfast_next '${options.nextKey}'`,
     `bind -n '${options.nextKey}' run-shell -b 'exec /bin/sh "$HOLDFAST_HOME/next-session" "#{client_name}" "#{session_name}"'`,
@@ -43,7 +53,7 @@ export function tmuxConfiguration(options: { detachKey: string; nextKey: string;
     "set -g status-interval 0",
     "set -g status-style 'reverse'",
     "set -g status-format[0] ' #{@holdfast_title} #{?client_readonly,· read only · #{?#{@holdfast_driver},#{@holdfast_driver},nobody} drives ,#{?#{@holdfast_observers},· #{@holdfast_observers} ,}}#[align=right]" +
-      `${keyForPeople(options.nextKey)} next that waits · ${keyForPeople(options.detachKey)} detaches '`,
+      `#{?client_readonly,#{?#{e|>=:#{client_width},100},holdfast control request #{s/ .*//:@holdfast_title} · ,},${keyForPeople(options.nextKey)} next that waits · }${keyForPeople(options.detachKey)} detaches '`,
     // A hook that dies with its program must not depend on a daemon: the server itself writes how the run ended.
     `set-hook -g pane-died 'run-shell -b '"'"'exec /bin/sh "$HOLDFAST_HOME/pane-died" "#{session_name}" "#{pane_dead_status}" "#{pane_dead_signal}"'"'"''`,
   ];

@@ -23,6 +23,7 @@ import { CLIENTS_COMMAND, isAboutClients, parseClients, peopleCommands, tellComm
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient, ControlListener } from "./control.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "./drain.ts";
+import { tookLeave } from "./left.ts";
 import { watchMissedEnds } from "./missed-ends.ts";
 import { PasteMarks } from "./paste-marks.ts";
 import { programOf, programStarted } from "./reaper.ts";
@@ -184,6 +185,10 @@ export class TmuxHost implements Host {
 
   onClients(listener: () => void): void {
     this.#clientListeners.push(listener);
+  }
+
+  leftByKey(client: { pid: number; pidStart: string }): Promise<boolean> {
+    return tookLeave(this.#home.socketDirectory, client);
   }
 
   /** tmux can only turn it over: first it is asked how it is. */

@@ -27,6 +27,7 @@ import {
 import { ANCHOR } from "./commands.ts";
 import { nextSession, PANE_DIED, PANE_RESIZED, tmuxConfiguration } from "./configuration.ts";
 import { ControlClient, type ControlListener } from "./control.ts";
+import { forgetLeft } from "./left.ts";
 import { findReaper, PANE_REAPER } from "./reaper.ts";
 
 export interface TmuxProgram {
@@ -88,7 +89,8 @@ export class TmuxServer {
     const terminal =
       spawnSync("infocmp", ["tmux-256color"], { env: this.#env, stdio: "ignore" }).status === 0 ? "tmux-256color" : "screen-256color";
     const resizeHook = tmuxAtLeast(this.program.version, 3, 3);
-    this.#configuration = tmuxConfiguration({ ...options, terminal, resizeHook });
+    this.#configuration = tmuxConfiguration({ ...options, terminal, resizeHook, socketDirectory: options.home.socketDirectory });
+    forgetLeft(options.home.socketDirectory);
     writeFileAtomic(this.#file("tmux.conf"), this.#configuration);
     writeFileAtomic(this.#file("pane-died"), PANE_DIED);
     writeFileAtomic(this.#file("pane-resized"), PANE_RESIZED);

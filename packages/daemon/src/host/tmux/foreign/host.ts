@@ -186,6 +186,11 @@ export class ForeignHost implements Host {
   /** There is nobody who would tell: it is asked for. */
   onClients(): void {}
 
+  /** By keys of their own. */
+  async leftByKey(): Promise<boolean> {
+    return false;
+  }
+
   async setPart(): Promise<void> {}
 
   async tell(): Promise<void> {}
