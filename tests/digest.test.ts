@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { AnyEvent, Digest, NewToken, Session } from "@holdfast/contract";
+import { type AnyEvent, type Digest, HOSTS, type NewToken, type Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
 import { eventually, TestHome } from "./home.ts";
@@ -100,20 +100,21 @@ test("who comes back is told turns, the answer, messages, approvals, commits and
   expect((await home.cli(["digest", "api", "--since", "soon"])).code).toBe(2);
 });
 
-test("attach, show, logs and digest on a terminal are looks, once a minute in the journal; --json, a script and an agent's own are none", async () => {
+test("attach, logs and digest on a terminal are looks, once a minute in the journal; show, --json, a script and an agent's own are none", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   for (const args of [["digest"], ["digest", "api"], ["show", "api"], ["logs", "api"]]) await home.ok(args);
   await lookedBy(home, "digest api --json", '"upTo"');
   await lookedBy(home, "show api --json", '"id"');
   using own = openTerminal(Object.assign(Object.create(home) as TestHome, { env: { ...home.env, HOLDFAST_SESSION: "x" } }));
-  own.line("holdfast show api; echo the''end");
+  own.line("holdfast digest api; echo the''end");
   await own.shows("theend");
+  await lookedBy(home, "show api", "demo");
   expect(await looks(home)).toEqual([]);
   expect(await digestOf(home, "api")).toMatchObject({ since: { why: "began", seq: 0 } });
 
   const began = performance.now();
-  await lookedBy(home, "show api", "demo");
+  await lookedBy(home, "digest api", "demo");
   expect(await looks(home)).toHaveLength(1);
   for (const command of ["logs api", "digest"]) {
     await asked(home, "api", "say a word");
@@ -135,7 +136,7 @@ test("what is news to one principal is old to another; a killed daemon costs nob
   await using home = new TestHome();
   await demo(home, "api");
   const { token } = await home.json<NewToken>(["token", "create", "--scope", "observer", "--name", "phone"]);
-  await lookedBy(home, "show api", "demo");
+  await lookedBy(home, "digest api", "demo");
   await home.killDaemon();
   await asked(home, "api", "say one");
   const of = async (env: Record<string, string> = {}) => home.json<Digest>(["digest", "api"], { env });
@@ -162,7 +163,7 @@ test("without a name each session with news is told, those that wait first; one 
   expect(text).toMatch(
     /^asks · demo · waiting[\s\S]+waits for approval: Bash: touch x[\s\S]+^new · demo[\s\S]+a turn failed: server_error/m,
   );
-  expect(text).not.toContain("old");
+  expect(text).not.toMatch(/^old · /m);
   // Whoever waits is told again.
   await lookedBy(home, "digest", "asks · demo");
   const again = await home.json<{ digests: Digest[] }>(["digest"]);
@@ -173,7 +174,7 @@ test("of a session in a plain checkout, commits made in its directory are told, 
   await using home = new TestHome();
   const repository = new TestRepository(home);
   await home.json<Session>(["run", "--name", "sh", "--", "sleep", "1000"], { cwd: repository.path });
-  await lookedBy(home, "show sh", "shell");
+  await lookedBy(home, "digest sh", "shell");
   expect(await digestOf(home, "sh")).toMatchObject({ news: false, work: { branch: "main", commitCount: 0 } });
   repository.commit({ "b.txt": "b\n" }, "second");
   repository.git("commit", "--quiet", "--amend", "-m", "second, said better");
@@ -189,7 +190,7 @@ test("a run that was lost, one that was resumed and one that failed are told", a
   await using home = new TestHome();
   await demo(home, "api", "--host", "native");
   await asked(home, "api", "say one");
-  await lookedBy(home, "show api", "demo");
+  await lookedBy(home, "digest api", "demo");
   await pullThePlug(home);
   await home.ok(["resume", "api"]);
   await home.until("api", ({ status }) => status === "idle");
@@ -211,16 +212,18 @@ test.each(["tmux", "native"])(
   async (host) => {
     await using home = new TestHome();
     await demo(home, "api", "--host", host);
-    await lookedBy(home, "show api", "demo");
+    await lookedBy(home, "digest api", "demo");
+    expect(await lookedBy(home, "show api", "demo")).not.toContain("news ");
     await asked(home, "api", "say the answer is forty-two");
     const shown = await lookedBy(home, "show api", "1 turn");
     expect(shown).toMatch(/^news +since you looked, \d+s ago: 1 turn, .*1 answer; 1 message answered\n +more: holdfast digest api$/m);
+    await lookedBy(home, "digest api", "the answer is forty-two");
     expect(await lookedBy(home, "show api", "demo")).not.toContain("news ");
     await asked(home, "api", "say the sea is blue");
     const file = path.join(home.root, "told");
     using terminal = openTerminal(home);
     terminal.line(`clear; holdfast attach api 2> ${file}`);
-    await terminal.shows(/Ctrl\+\\ detaches|> /);
+    await home.until("api", ({ attachments }) => attachments.length === 1);
     await eventually(async () => (await digestOf(home, "api")).news === false);
     terminal.keys("C-\\");
     await terminal.shows("detached");
@@ -229,7 +232,7 @@ test.each(["tmux", "native"])(
     expect(told).toMatch(/since you looked, \d+s ago:\n {2}1 turn, .*\n {2}│ the sea is blue\n {2}messages: 1 answered\n/);
     expect(Number(/^(\d)$/m.exec(told)?.[1])).toBeLessThanOrEqual(6);
     terminal.line(`clear; holdfast attach api 2> ${file}`);
-    await terminal.shows(/Ctrl\+\\ detaches|> /);
+    await home.until("api", ({ attachments }) => attachments.length === 1);
     terminal.keys("C-\\");
     await terminal.shows("detached");
     terminal.line(`clear; wc -c < ${file}`);
@@ -289,27 +292,57 @@ test("what an agent says does nothing to the terminal of who reads it", async ()
   expect(readFileSync(raw, "utf8")).toContain("\u202e");
 });
 
-test("what happens while one is attached on the native host is seen by who leaves by the key, and told to whose terminal went away", async () => {
+test("what was told in short is told whole by --again, and what attach has no room for is named", async () => {
   await using home = new TestHome();
-  await demo(home, "api", "--host", "native");
-  const attached = async (count: number) => home.until("api", ({ attachments }) => attachments.length === count);
-  {
-    using terminal = openTerminal(home);
-    terminal.line("holdfast attach api");
-    await attached(1);
-    await asked(home, "api", "say one");
-    terminal.keys("C-\\");
-    await terminal.shows("detached");
-    await attached(0);
-    await eventually(async () => (await digestOf(home, "api")).news === false);
-    terminal.line("clear; holdfast attach api");
-    await attached(1);
-    await asked(home, "api", "say two");
+  await demo(home, "api");
+  await lookedBy(home, "digest api", "demo");
+  await asked(home, "api", `say ${[1, 2, 3, 4, 5].map((line) => `line ${line}`).join("; say ")}`);
+  await home.ok(["token", "create", "--scope", "driver", "--name", "ada"]);
+  await home.ok(["handover", "api", "--to", "token:ada", "--note", "the tests are yours"]);
+  await lookedBy(home, "digest", "holdfast digest NAME --again");
+  const empty = await lookedBy(home, "digest api", "nothing new");
+  expect(empty).toContain("what was new then: holdfast digest api --again");
+  for (const _ of ["once", "twice"]) {
+    const again = await lookedBy(home, "digest api --again", "the tests are yours");
+    expect(again).toMatch(/1 turn, [\s\S]+│ line 3[\s\S]+messages: 1 answered/);
   }
-  await attached(0);
-  // Another one who leaves is as good as a wait: who went before has been seen to.
-  using other = openTerminal(home);
-  other.line("clear; HOLDFAST_SESSION=x holdfast attach api");
-  await attached(1);
-  expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 1 }, answers: [{ text: "two" }] });
+  expect((await home.cli(["digest", "--again"])).code).toBe(2);
+  expect((await home.cli(["digest", "api", "--again", "--since", "1h"])).code).toBe(2);
+
+  await asked(home, "api", `say ${[6, 7, 8, 9, 10].map((line) => `line ${line}`).join("; say ")}`);
+  const file = path.join(home.root, "told");
+  using terminal = openTerminal(home);
+  terminal.line(`clear; holdfast attach api 2> ${file}`);
+  await eventually(async () => (await digestOf(home, "api")).news === false);
+  const told = readFileSync(file, "utf8").trimEnd().split("\n");
+  expect(told).toHaveLength(6);
+  expect(told.at(-1)).toMatch(/^ {2}… \d lines more: holdfast digest api --again$/);
 });
+
+test.each(HOSTS)(
+  "what happens while one is attached on %s is seen by who leaves by the key, and told to whose terminal went away",
+  async (host) => {
+    await using home = new TestHome();
+    await demo(home, "api", "--host", host);
+    const attached = async (count: number) => home.until("api", ({ attachments }) => attachments.length === count);
+    {
+      using terminal = openTerminal(home);
+      terminal.line("holdfast attach api");
+      await attached(1);
+      await asked(home, "api", "say one");
+      terminal.keys("C-\\");
+      await terminal.shows("detached");
+      await attached(0);
+      await eventually(async () => (await digestOf(home, "api")).news === false);
+      terminal.line("clear; holdfast attach api");
+      await attached(1);
+      await asked(home, "api", "say two");
+    }
+    await attached(0);
+    // Another one who leaves is as good as a wait: who went before has been seen to.
+    using other = openTerminal(home);
+    other.line("clear; HOLDFAST_SESSION=x holdfast attach api");
+    await attached(1);
+    expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 1 }, answers: [{ text: "two" }] });
+  },
+);

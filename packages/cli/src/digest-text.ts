@@ -53,6 +53,11 @@ export function drawn(line: Line, width: number | undefined, stream?: { isTTY?: 
   return `  ${line.color ? color(line.color, text, stream) : text}`;
 }
 
+/** How to read the whole of what was told in short. */
+export function again({ session }: Pick<Digest, "session">): string {
+  return `holdfast digest ${plain(session.name)} --again`;
+}
+
 /** Each a line, of others' words only what is printable. */
 export function newsLines(digest: Digest): Line[] {
   const { session, turns, answers, troubles, runs, handovers, checkpoints } = digest;
@@ -66,12 +71,13 @@ export function newsLines(digest: Digest): Line[] {
     first && last && first !== last ? [`checkpoints ${first.number} to ${last.number}`] : last ? [`checkpoint ${last.number}`] : [];
   return [
     ...(waits === "" ? [] : [{ text: `waits for ${waits}`, color: "yellow" as const }]),
+    ...handed.map((text) => ({ text })),
     ...(turned ? [{ text: turnsText(digest) }] : []),
     ...answerLines(answers.at(-1)),
     ...inLine("approvals", tally(approvalStates(digest))),
     ...inLine("messages", tally(messageStates(digest))),
     ...troubleLines(troubles),
-    ...[...since(runs).slice(-3).map(runText), ...handed, ...workLine(digest), ...kept].map((text) => ({ text })),
+    ...[...since(runs).slice(-3).map(runText), ...workLine(digest), ...kept].map((text) => ({ text })),
     ...(digest.more ? [{ text: "and more: holdfast events" }] : []),
   ];
 }

@@ -10,10 +10,11 @@ const ERRORS = ["session_not_found", "session_ambiguous"] as const;
 export const DIGEST_ENDPOINTS = {
   getDigest: {
     ...ROUTES.getDigest,
-    summary: "What happened in a session since who asks last looked at it, or since `since`; `brief` leaves out which files were changed.",
+    summary:
+      "What happened in a session since who asks last looked at it, or since `since`; `brief` leaves out which files were changed, `again` tells once more what was new at that look.",
     scope: "observer",
     reach: "own",
-    query: z.object({ since: z.optional(Time), brief: flag }),
+    query: z.object({ since: z.optional(Time), brief: flag, again: flag }),
     reply: Digest,
     errors: ERRORS,
   },

@@ -86,13 +86,17 @@ function whereItIs(command: string[]): string[] {
 
 /** Before the screen is the session's: what it said meanwhile is read once one has left it again. */
 async function tellNews(context: Context, id: string, digest: Digest | undefined): Promise<void> {
-  if (digest?.news) {
-    const { drawn, newsLines, sinceText } = await import("../digest-text.ts");
-    const lines = newsLines(digest).slice(0, MOST_NEWS);
+  // What could not be told is told the next time.
+  if (!digest) return;
+  if (digest.news) {
+    const { again, drawn, newsLines, sinceText } = await import("../digest-text.ts");
+    const all = newsLines(digest);
+    const rest = { text: `… ${all.length - MOST_NEWS + 1} lines more: ${again(digest)}` };
+    const lines = all.length > MOST_NEWS ? [...all.slice(0, MOST_NEWS - 1), rest] : all;
     const shown = lines.map((line) => drawn(line, process.stderr.columns, process.stderr));
     process.stderr.write(`${[`${sinceText(digest, Date.now())}:`, ...shown].join("\n")}\n`);
   }
-  await tellLooked(context, id, digest ? { upTo: digest.upTo, head: digest.work?.head ?? null } : {});
+  await tellLooked(context, id, { upTo: digest.upTo, head: digest.work?.head ?? null });
 }
 
 function greeting({ session: { name, host }, driver, detachKey }: AttachPlan): string {
@@ -120,10 +124,10 @@ async function attachNative(context: Context, plan: AttachPlan, socket: string |
   const readOnly = plan.role === "observer";
   const end = await attachToHolder({ ...plan, socket, readOnly, title: plan.session.name });
   // Whoever leaves by a key has seen what happened meanwhile; of one whose terminal went away nobody knows.
-  if (end.how === "detached" || end.how === "next") await tellLooked(context, plan.session.id);
+  if (end.how === "left" || end.how === "next") await tellLooked(context, plan.session.id);
   if (end.how === "next")
     return (await import("./next.ts")).attachNext(context, { current: plan.session, readOnly: readOnly && plan.driver === null });
-  const how = { detached: "detached; it goes on", lost: "has lost its holder: holdfast show says more" };
+  const how = { left: "detached; it goes on", detached: "detached; it goes on", lost: "has lost its holder: holdfast show says more" };
   process.stdout.write(`${plan.session.name}: ${end.how === "ended" ? await endOf(end) : how[end.how]}\n`);
   return 0;
 }

@@ -12,7 +12,7 @@ import { gapSummary, gapText } from "../recording/gap-note.ts";
 import { oneName } from "../select.ts";
 import { statusCell, waitsFor } from "../status-text.ts";
 import { formatBytes } from "../table.ts";
-import { newsOf, tellLooked, tellViewed } from "../viewed.ts";
+import { newsOf, tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "show",
@@ -34,7 +34,6 @@ export const command: Command = {
     }
     const digest = await newsOf(context, session.id);
     process.stdout.write(`${render(session, gaps, digest)}\n`);
-    await tellLooked(context, session.id, digest ? { upTo: digest.upTo, head: digest.work?.head ?? null } : {});
     // A program that polls is not somebody who looks.
     if (session.endedAt !== null && session.viewedAt === null) await tellViewed(context, session.id);
     return 0;

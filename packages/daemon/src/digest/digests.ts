@@ -20,6 +20,7 @@ import { describe, log } from "@holdfast/platform";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { lastReplyIn, type Transcript } from "../agent/transcript.ts";
 import type { Journal } from "../journal/journal.ts";
+import { lookBefore } from "../projection/looks.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { TurnQueries } from "../projection/turns.ts";
 import type { WorkspaceQueries } from "../projection/workspaces.ts";
@@ -33,6 +34,7 @@ import {
   idsOf,
   lastNews,
   MOST_NEWS,
+  newsUpTo,
   ofType,
   placeBefore,
   readNews,
@@ -71,9 +73,10 @@ export class Digests {
     this.#turns = new TurnQueries(rooms.db);
   }
 
-  async of(ref: string, how: { actor: Principal; since?: string | undefined; brief: boolean }): Promise<Digest> {
+  async of(ref: string, how: { actor: Principal; since?: string | undefined; brief: boolean; again: boolean }): Promise<Digest> {
     const record = this.#rooms.queries.resolve(ref);
-    return this.#digest(record, this.#since(record, how), { files: !how.brief, ms: how.brief ? GIT_BRIEF_MS : GIT_MS });
+    const since = how.again && how.since === undefined ? this.#before(record, how.actor) : this.#since(record, how);
+    return this.#digest(record, since, { files: !how.brief, ms: how.brief ? GIT_BRIEF_MS : GIT_MS });
   }
 
   async list(how: {
@@ -136,7 +139,16 @@ export class Digests {
     if (since !== undefined) return { seq: placeBefore(db, since, journal.cursor.seq), at: since, why: "asked", head: null };
     const look = looks.of(record.id, actor);
     if (look) return { seq: look.upTo, at: look.at, why: "looked", head: look.head };
-    return { seq: 0, at: record.createdAt, why: "began", head: null };
+    return beginOf(record);
+  }
+
+  /** The look before the one that was last told of something; where none is known, all is told. */
+  #before(record: SessionRecord, actor: Principal): Since {
+    const { looks, db } = this.#rooms;
+    const look = looks.of(record.id, actor);
+    const told = look && Math.max(newsUpTo(db, record.id, look.upTo) ?? 0, this.#turns.lastUpTo(record.id, look.upTo));
+    const before = told === undefined ? undefined : lookBefore(db, { session: record.id, principal: actor, told });
+    return before ? { seq: before.upTo, at: before.at, why: "looked", head: before.head } : beginOf(record);
   }
 
   /** Turns that began or ended are among the changes of status, which are not indexed. */
@@ -234,6 +246,10 @@ function found<T>(get: () => T): T[] {
 }
 
 type Since = Digest["since"] & { head: string | null };
+
+function beginOf({ createdAt }: SessionRecord): Since {
+  return { seq: 0, at: createdAt, why: "began", head: null };
+}
 
 function unknownReply({ name, kind, agent, turns }: SessionRecord, tells: boolean): HoldfastError {
   if (kind === "shell") {

@@ -20,6 +20,12 @@ export function lastNews(db: DatabaseSync, session: SessionId, seq: number): num
   return watched(db, () => db.prepare(sql).get(session, seq))?.seq as number | undefined;
 }
 
+/** The newest place with news up to there, if there is any. */
+export function newsUpTo(db: DatabaseSync, session: SessionId, seq: number): number | undefined {
+  const sql = `SELECT seq FROM events WHERE session = ? AND seq <= ? AND ${IS_NEWS} ORDER BY seq DESC LIMIT 1`;
+  return watched(db, () => db.prepare(sql).get(session, seq))?.seq as number | undefined;
+}
+
 /** Checkpoints of the session's turns at or before a place, newest first: mostly one is enough. */
 export function checkpointsUpTo(db: DatabaseSync, session: SessionId, seq: number): EventData<"checkpoint.created"> | undefined {
   const sql = `SELECT data FROM events WHERE session = ? AND seq <= ? AND ${IS_NEWS} AND type = 'checkpoint.created' ORDER BY seq DESC LIMIT 1`;

@@ -1,6 +1,6 @@
 /** Up to where each principal has seen each session, derived from `session.looked_at`. Goes with the session. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Principal, SessionId } from "@holdfast/contract";
+import type { EventData, Principal, SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import { insertRow } from "./sessions.ts";
@@ -35,4 +35,18 @@ export function lookOf(db: DatabaseSync, session: SessionId, principal: Principa
   const sql = "SELECT up_to, at, head FROM looks WHERE session = ? AND principal = ?";
   const row = watched(db, () => db.prepare(sql).get(session, principal));
   return row && { upTo: row.up_to as number, at: row.at as string, head: row.head as string | null };
+}
+
+/** More looks than this are not gone through. */
+const RECENT = 100;
+
+/** The last one that had not seen this place in the journal. */
+export function lookBefore(
+  db: DatabaseSync,
+  { session, principal, told }: { session: SessionId; principal: Principal; told: number },
+): Look | undefined {
+  const sql = "SELECT at, data FROM events WHERE session = ? AND type = 'session.looked_at' AND actor = ? ORDER BY seq DESC LIMIT ?";
+  const rows = watched(db, () => db.prepare(sql).all(session, principal, RECENT));
+  const looks = rows.map(({ at, data }) => ({ at: String(at), ...(JSON.parse(String(data)) as EventData<"session.looked_at">) }));
+  return looks.find(({ upTo }) => upTo < told);
 }

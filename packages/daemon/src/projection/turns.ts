@@ -128,6 +128,17 @@ export class TurnQueries {
     return (this.#get("SELECT failed_at FROM turns WHERE session = ? AND turn = ?", session, turn)?.failed_at as string | null) ?? null;
   }
 
+  /** Where the last turn began or ended, up to there; 0: none did. */
+  lastUpTo(session: SessionId, seq: number): number {
+    const row = this.#get(
+      `SELECT max(max(CASE WHEN began_seq <= ?2 THEN began_seq ELSE 0 END, CASE WHEN ended_seq <= ?2 THEN ended_seq ELSE 0 END)) AS last
+       FROM turns WHERE session = ?1`,
+      session,
+      seq,
+    );
+    return Number(row?.last ?? 0);
+  }
+
   since(session: SessionId, { seq, at, list }: { seq: number; at: string; list: number }): TurnsSince {
     const there = "session = ? AND (began_seq > ? OR ended_seq > ? OR ended_seq IS NULL)";
     const counts = this.#get(
