@@ -52,24 +52,28 @@ export class SharedDoor implements AsyncDisposable {
   async set({ group }: { group: string | null }, actor: Principal): Promise<Sharing | null> {
     if (group === null) {
       if (this.#group === undefined) return null;
+      // Closed also where that cannot be written down.
       rmSync(this.#file, { force: true });
-      this.#journal.append({ type: "daemon.shared", actor, session: null, data: { group: null, socket: this.#socket } });
       this.#replace(undefined, undefined);
+      this.#journal.append({ type: "daemon.shared", actor, session: null, data: { group: null, socket: this.#socket } });
       return null;
     }
     if (group === this.#group && this.#open) return this.sharing;
     const gid = gidOf(group);
-    const before = this.#open;
+    const before = this.#group;
     // The one path is for one group at a time.
-    if (before) this.#replace(undefined, undefined);
-    const open = await this.#listen(gid).catch((cause: NodeJS.ErrnoException) => {
-      throw unusable(group, cause);
-    });
+    this.#replace(undefined, undefined);
+    let open: Open | undefined;
     try {
+      open = await this.#listen(gid).catch((cause: NodeJS.ErrnoException) => {
+        throw unusable(group, cause);
+      });
       writeFileAtomic(this.#file, `${JSON.stringify({ v: 1, group })}\n`);
       this.#journal.append({ type: "daemon.shared", actor, session: null, data: { group, socket: this.#socket } });
     } catch (error) {
-      shut(open);
+      if (open) shut(open);
+      this.#group = before;
+      await this.#tryToOpen();
       throw error;
     }
     this.#replace(group, open);
