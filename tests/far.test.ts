@@ -26,6 +26,21 @@ function attachment(home: TestHome, ref: string, before?: string): Promise<strin
   });
 }
 
+/** Commands for the far machine, each with what it has said so far. */
+function follow(near: TestHome, ...commands: string[][]) {
+  return commands.map((args) => {
+    const child = near.start(["-H", "far", ...args]);
+    const seen = { out: "", err: "", child, ended: new Promise((resolve) => child.on("close", resolve)) };
+    child.stdout.on("data", (chunk) => {
+      seen.out += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      seen.err += chunk;
+    });
+    return seen;
+  });
+}
+
 test("commands are done by the far machine, with odd arguments, standard input, JSON and exit codes (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   const { near, far } = machines;
@@ -227,7 +242,7 @@ describe("when the connection breaks", () => {
       terminal.line("again");
       await terminal.shows("got again");
       terminal.keys("C-\\");
-      await terminal.shows(host === "tmux" ? "[detached" : "detached; it goes on");
+      await terminal.shows("detached; it goes on");
       expect(terminal.screen()).toContain("the connection to far is lost");
       // Until ssh has ended, keys are its.
       await eventually(() => terminal.screen().trimEnd().endsWith("\n$"));
@@ -254,7 +269,7 @@ describe("when the connection breaks", () => {
     await attachment(far, "renamed", first);
     await terminal.shows(/^ renamed · /m);
     terminal.keys("C-\\");
-    await terminal.shows("[detached");
+    await terminal.shows("detached; it goes on");
   });
 
   test("attach waits for a machine that is away; what is typed meanwhile is thrown away, and Ctrl+C gives up (SYM-17 resume)", async () => {
@@ -307,7 +322,7 @@ describe("when the connection breaks", () => {
     terminal.line("mine");
     await terminal.shows("got mine");
     terminal.keys("C-\\");
-    await terminal.shows("[detached");
+    await terminal.shows("detached; it goes on");
   });
 
   test("an attach that is ended itself does not come back, and leaves the terminal as it was (SYM-17 resume)", async () => {
@@ -325,25 +340,51 @@ describe("when the connection breaks", () => {
     await eventually(async () => (await machines.far.session("chat")).attachments.length === 0);
   });
 
+  test("a command under which it breaks says that it may have been done, whoever opened the connection (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { near, far, sshd } = machines;
+    await far.run(ECHO, "--name", "chat");
+    for (const opened of ["by this command", "before"]) {
+      const [sends] = follow(near, ["send", "chat", "-"]);
+      if (!sends) throw new Error("it was not started");
+      await eventually(() => far.processes().some(({ pid }) => commandLine(pid).includes("send\0chat")));
+      sshd.cut();
+      expect(await sends.ended, opened).toBe(43);
+      expect(sends.err, opened).toBe(
+        "holdfast: the connection to far broke before it answered; whether it was done is not known\n  look: holdfast -H far ls\n",
+      );
+      await near.ok(["-H", "far", "version"]);
+    }
+  });
+
+  test("ls --watch, approvals watch and send --wait go on, and none tells anything twice (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { near, far, sshd } = machines;
+    await far.ok(["spawn", "demo", "--name", "api", "--", "--fast"]);
+    await far.until("api", ({ status }) => status === "idle");
+    const [list, approvals] = follow(near, ["ls", "--watch", "--json"], ["approvals", "watch"]);
+    if (!list || !approvals) throw new Error("none was started");
+    await eventually(() => list.out.includes('"idle"'));
+    const [sent] = follow(near, ["send", "api", "tool shell touch x; say it is done", "--wait"]);
+    await eventually(() => approvals.out.includes("touch x") && list.out.includes('"waiting"'));
+    sshd.cut();
+    await eventually(() => [list, approvals].every(({ err }) => err.includes("connected to far again")));
+    await far.ok(["approvals", "allow", "api"]);
+    expect(await sent?.ended).toBe(0);
+    expect(sent?.out).toMatch(/^The tool answered: \nit is done\n$/);
+    await eventually(() => list.out.trimEnd().split("\n").at(-1)?.includes('"idle"') && approvals.out.trim().split("\n").length === 2);
+    for (const each of [list, approvals]) {
+      each.child.kill("SIGINT");
+      expect(await each.ended).toBe(0);
+    }
+    expect(approvals.out.match(/touch x/g)).toHaveLength(2);
+  });
+
   test("logs -f and events -f go on where they were, without gap or duplicate, and wait still waits (SYM-17 resume)", async () => {
     await using machines = await TwoMachines.start();
     const { near, far, sshd } = machines;
     await far.run(TICKS, "--name", "ticks");
-    const [logs, events, wait] = [
-      ["logs", "-f", "ticks"],
-      ["events", "-f"],
-      ["wait", "ticks"],
-    ].map((args) => {
-      const child = near.start(["-H", "far", ...args]);
-      const seen = { out: "", err: "", child, ended: new Promise((resolve) => child.on("close", resolve)) };
-      child.stdout.on("data", (chunk) => {
-        seen.out += chunk;
-      });
-      child.stderr.on("data", (chunk) => {
-        seen.err += chunk;
-      });
-      return seen;
-    });
+    const [logs, events, wait] = follow(near, ["logs", "-f", "ticks"], ["events", "-f"], ["wait", "ticks"]);
     if (!logs || !events || !wait) throw new Error("none was started");
     const count = () => logs.out.split("\n").length;
     await eventually(() => count() > 5 && events.out.includes("session.started"));

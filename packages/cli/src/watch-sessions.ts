@@ -46,7 +46,15 @@ async function followOnce(context: Context, how: { query: Query; signal: AbortSi
     return cursor;
   };
   const after = await draw();
-  const timer = how.screen ? setInterval(() => void draw().catch(() => {}), REFRESH_MS) : undefined;
+  // One that waits for a connection is enough.
+  let isDrawing = false;
+  const refresh = async () => {
+    if (isDrawing) return;
+    isDrawing = true;
+    await draw().catch(() => {});
+    isDrawing = false;
+  };
+  const timer = how.screen ? setInterval(() => void refresh(), REFRESH_MS) : undefined;
   try {
     for await (const event of context.client.events({ query: { after } }, how.signal)) {
       if (event.session !== null) await draw();

@@ -121,6 +121,11 @@ export const ERRORS = {
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },
   file_unusable: { http: 500, exit: 14, what: "The file cannot be written where it was asked for." },
   machine_unreachable: { http: 503, exit: 40, what: "The other machine could not be reached by ssh, or not any more." },
+  machine_lost: {
+    http: 503,
+    exit: 43,
+    what: "The connection to the other machine broke before it answered: whether it was done is not known.",
+  },
   machine_refused: { http: 403, exit: 41, what: "The other machine let nobody in by ssh, or its host key is not the one that is known." },
   machine_without_holdfast: { http: 503, exit: 42, what: "There is no holdfast on the other machine, or none that was found." },
   machine_other_version: { http: 426, exit: 11, what: "The other machine's holdfast is of another version, and this needs the same." },

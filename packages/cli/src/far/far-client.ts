@@ -8,6 +8,7 @@ import type { WireRequest } from "@holdfast/sdk/transport";
 import { wireTransport } from "@holdfast/sdk/transport/unix";
 import type { Machine } from "./machine.ts";
 import { pauseAfter } from "./pause.ts";
+import { connectionBroke } from "./ssh-failure.ts";
 import { openWire } from "./wire.ts";
 
 /** Nobody is there to give up, and a script must not hang for ever. */
@@ -76,10 +77,7 @@ function canMend(error: unknown, { method }: WireRequest): boolean {
 }
 
 /** The wire broke under a request that changes something: who sent it must look. */
-function inFarWords(error: unknown, { name }: Machine): unknown {
+function inFarWords(error: unknown, machine: Machine): unknown {
   if (!(error instanceof HoldfastError) || error.code !== "daemon_unreachable") return error;
-  return new HoldfastError("machine_unreachable", `the connection to ${name} broke before it answered; whether it was done is not known`, {
-    hint: `look: holdfast -H ${name} ls`,
-    cause: error,
-  });
+  return connectionBroke(machine);
 }

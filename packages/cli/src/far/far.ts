@@ -2,7 +2,7 @@
  * `holdfast -H machine …`: the same command line, done by the holdfast of another machine, through ssh. Nothing of Holdfast listens on the
  * network and nothing but the CLI is needed there.
  *
- * Three ways. Most commands are sent there as they are, and this process becomes ssh where it can. What is put on a terminal (`attach`,
+ * Three ways. Most commands are sent there as they are, by ssh, and this process waits for it. What is put on a terminal (`attach`,
  * `next`) has a parent that comes back when the connection breaks; keys go through ssh alone. What follows (`logs -f`, `events -f`, `wait`)
  * runs here, on requests that go through ssh to the far daemon: it knows how far it got, and goes on from there on the next connection.
  */
@@ -13,6 +13,7 @@ import type { HoldfastClient } from "@holdfast/sdk/client";
 import { farLine } from "./far-line.ts";
 import { findMachine, type Machine, splitMachine } from "./machine.ts";
 import { findSsh, type Ssh } from "./ssh.ts";
+import { connectionBroke, isNeverConnected, SSH_FAILED, sshFailure } from "./ssh-failure.ts";
 
 export type Way = { code: number } | { argv: string[]; client?: HoldfastClient };
 
@@ -59,13 +60,10 @@ async function sendThere(machine: Machine, argv: readonly string[]): Promise<num
   const terminal = hasTerminal() && !ONLY_PRINT.has(argv[0] ?? "");
   // A loop that reads lines, and calls this for each, must not lose the others to ssh: only who asks for its input gets it.
   const args = sshArguments(ssh, machine, { argv, terminal, input: argv.includes("-") });
-  if (ssh.isOpen) process.execve?.(ssh.program, [ssh.program, ...ssh.options, ...args], process.env);
-  // Nothing is shared yet: there may be something to say about the login.
   const { asExitCode, superviseSsh } = await import("./supervise.ts");
   const end = await superviseSsh(ssh, args);
-  const { SSH_FAILED, sshFailure } = await import("./ssh-failure.ts");
-  if (end.code === SSH_FAILED) throw sshFailure(machine, end.said);
-  return asExitCode(end);
+  if (end.code !== SSH_FAILED) return asExitCode(end);
+  throw isNeverConnected(end.said) ? sshFailure(machine, end.said) : connectionBroke(machine);
 }
 
 function isAboutThisProgram(name: string | undefined): boolean {
@@ -108,7 +106,6 @@ export async function askFar(machine: Machine, argv: readonly string[]): Promise
   const { captureSsh } = await import("./supervise.ts");
   const end = await captureSsh(ssh, sshArguments(ssh, machine, { argv, terminal: false }), { asks: true });
   if (end.code === 0) return JSON.parse(end.stdout);
-  const { SSH_FAILED, sshFailure } = await import("./ssh-failure.ts");
   throw end.code === SSH_FAILED ? sshFailure(machine, end.said) : toldError(end.stderr);
 }
 

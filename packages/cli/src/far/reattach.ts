@@ -49,7 +49,11 @@ async function attachAgainAndAgain(
       if (end.signal !== null) putRight(terminal);
       return asExitCode(end);
     }
-    if (!wasAttached && isNeverConnected(end.said)) throw sshFailure(machine, end.said);
+    if (isNeverConnected(end.said)) {
+      const why = sshFailure(machine, end.said);
+      // Who is not let in any more need not try for ever.
+      if (!wasAttached || why.code === "machine_refused") throw why;
+    }
     wasAttached = true;
     putRight(terminal);
     if (performance.now() - began > HELD_MS) mishaps = 0;

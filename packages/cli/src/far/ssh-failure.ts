@@ -27,6 +27,13 @@ export function sshFailure({ name: machine, destination }: Machine, said: string
   });
 }
 
+/** Something may have been done there by then. */
+export function connectionBroke({ name }: Machine): HoldfastError {
+  return new HoldfastError("machine_lost", `the connection to ${name} broke before it answered; whether it was done is not known`, {
+    hint: `look: holdfast -H ${name} ls`,
+  });
+}
+
 /** It failed before anything was run there; a connection that breaks later says other things, or nothing. */
 export function isNeverConnected(said: string): boolean {
   return /connect to host|resolve hostname|permission denied|host key|authentication|kex_exchange|banner exchange|connection (reset|closed) by \S+ port|unknown port|no route|usage: ssh/i.test(

@@ -3,7 +3,6 @@
  * share the first one's through a socket in a directory of ours, which closes by itself.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { secureSshDirectory, shortHash } from "@holdfast/platform/home";
 import { findProgram } from "@holdfast/platform/program";
@@ -21,8 +20,6 @@ export interface Ssh {
   /** Without what to run, or how. */
   options: string[];
   destination: string;
-  /** Whether there is a connection of ours that will be shared. */
-  isOpen: boolean;
 }
 
 export function findSsh({ destination }: Machine): Ssh {
@@ -40,7 +37,7 @@ export function findSsh({ destination }: Machine): Ssh {
   ];
   const shared = (decided.get("controlpath") ?? "none") === "none" ? controlPath(destination, decided) : undefined;
   if (shared !== undefined) options.push("ControlMaster=auto", `ControlPath=${shared}`, `ControlPersist=${PERSIST}`);
-  return { program, options: options.flatMap((each) => ["-o", each]), destination, isOpen: shared !== undefined && existsSync(shared) };
+  return { program, options: options.flatMap((each) => ["-o", each]), destination };
 }
 
 /** The configuration that holds for this machine, by ssh's own account. */
