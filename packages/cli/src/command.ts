@@ -31,6 +31,7 @@ export type Completion =
   | "workspaces"
   | "checkpoints"
   | "context-files"
+  | "usage-by"
   | "tournaments"
   | "entries"
   | "removed-workspaces"

@@ -8,6 +8,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   ls: () => import("./commands/ls.ts"),
   show: () => import("./commands/show.ts"),
   digest: () => import("./commands/digest.ts"),
+  usage: () => import("./commands/usage.ts"),
   last: () => import("./commands/last.ts"),
   explain: () => import("./commands/explain.ts"),
   next: () => import("./commands/next.ts"),

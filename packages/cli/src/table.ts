@@ -4,6 +4,7 @@ import { attachedCell } from "./attachment-text.ts";
 import { type Color, color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
+import { costCell, tokensCell, tokensOf } from "./spent-text.ts";
 import { statusCell, waitsFor } from "./status-text.ts";
 
 const STATUS_COLOR: Readonly<Record<string, Color>> = {
@@ -79,7 +80,7 @@ export const LEAST_PATH = 12;
 const LEAST_WAITS = 24;
 
 /** In the order in which they are left out. */
-const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "ATTACHED", "LAST OUTPUT", "RUNS", "ID", "FOR", "AGENT"];
+const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "ATTACHED", "LAST OUTPUT", "RUNS", "TOKENS", "ID", "FOR", "AGENT"];
 
 /** More of what it waits for is in `show`. */
 const MOST_WAITS = 48;
@@ -112,6 +113,8 @@ const COLUMNS: readonly Column[] = [
   { head: "CPU", when: "usage", cell: (session, { load }) => percent(session, load) },
   { head: "MEMORY", when: "usage", cell: ({ usage }) => (usage === null ? NONE : formatBytes(usage.memoryBytes)) },
   { head: "PROCESSES", when: "usage", cell: ({ usage }) => (usage === null ? NONE : String(usage.processes)) },
+  { head: "TOKENS", when: "usage", cell: ({ spent }) => (spent === null ? NONE : tokensCell(tokensOf(spent), spent)) },
+  { head: "COST", when: "usage", cell: ({ spent }) => (spent === null ? NONE : costCell(spent)) },
   { head: "RUNS", when: "usage", cell: ({ runs }) => String(runs) },
   { head: "HOST", when: "usage", cell: ({ host }) => host },
   { head: "ATTACHED", when: "usage", cell: ({ attachments }) => attachedCell(attachments) || NONE },

@@ -22,6 +22,7 @@ import { Session, StatusSchema, Time } from "./session.ts";
 import { SpawnRequest } from "./spawn-request.ts";
 import { CONTROLS, ROLES } from "./status.ts";
 import { TOURNAMENT_ENDPOINTS } from "./tournament-endpoints.ts";
+import { USAGE_ENDPOINTS } from "./usage-endpoints.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspace-endpoints.ts";
 
 // Without words of its own, zod/mini says of everything only that it is invalid.
@@ -569,6 +570,7 @@ export const ENDPOINTS = {
   },
   ...CONVERSATION_ENDPOINTS,
   ...DIGEST_ENDPOINTS,
+  ...USAGE_ENDPOINTS,
   ...ADOPTION_ENDPOINTS,
   listApprovals: {
     ...ROUTES.listApprovals,

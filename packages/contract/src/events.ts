@@ -25,6 +25,7 @@ import {
 } from "./session.ts";
 import { RESOLVED, TURNS } from "./status.ts";
 import { TOURNAMENT_EVENTS } from "./tournament.ts";
+import { USAGE_EVENTS } from "./usage.ts";
 import { WORKSPACE_EVENTS } from "./workspace.ts";
 
 const Row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
@@ -171,6 +172,7 @@ export const EVENTS = {
   ...TOURNAMENT_EVENTS,
   ...DIGEST_EVENTS,
   ...CONVERSATION_EVENTS,
+  ...USAGE_EVENTS,
   /** Those files of a Working Context that were missing were laid out, because somebody asked for it. */
   "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),
   "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),
@@ -218,6 +220,7 @@ export const EVENTS = {
     turns: z.optional(z.array(Row)),
     replies: z.optional(z.array(Row)),
     looks: z.optional(z.array(Row)),
+    usagePlaces: z.optional(z.array(Row)),
   }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),

@@ -40,6 +40,7 @@ export const ROUTES = {
   setConversation: { method: "POST", path: "/sessions/:ref/conversation" },
   clearConversation: { method: "POST", path: "/sessions/:ref/conversation/clear" },
   cancelTurn: { method: "POST", path: "/sessions/:ref/cancel" },
+  getUsage: { method: "GET", path: "/usage" },
   listAdoptable: { method: "GET", path: "/adoptions" },
   adopt: { method: "POST", path: "/adoptions" },
   listApprovals: { method: "GET", path: "/approvals" },

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Principal, SessionId, WorkspaceId } from "./ids.ts";
+import { Spent } from "./spent.ts";
 import { CAUSES, EVERY_HOST, GIVEN_UP, KINDS, RESTARTS, ROLES, STATUSES, TURNS, WAITS } from "./status.ts";
 
 export const KindSchema = z.enum(KINDS);
@@ -113,6 +114,8 @@ export const Session = z.object({
   restartGivenUp: z.nullable(GivenUpSchema),
   /** Of all processes of the run now, where it was asked for; null otherwise and when it has ended. */
   usage: z.nullable(Usage),
+  /** Of models, in all its runs; null: nobody told anything. */
+  spent: z.nullable(Spent),
   /** All its processes together; above it the run is ended. */
   memoryLimitBytes: z.nullable(z.int()),
   /** What sees to it while the run lives: the kernel (a cgroup of the run's own), or a look at its processes every second. */

@@ -85,6 +85,13 @@ export type ContextFileName = (typeof CONTEXT_FILES)[number];
 export const CONTEXT_STATES = ["missing", "empty", "written"] as const;
 export type ContextState = (typeof CONTEXT_STATES)[number];
 
+/** By what it is known what an agent used: its protocol, its own record of a conversation, or what a command of it printed. */
+export const USAGE_SOURCES = ["protocol", "transcript", "headless"] as const;
+export type UsageSourceName = (typeof USAGE_SOURCES)[number];
+
+export const USAGE_BY = ["day", "agent", "model", "session", "group", "turn"] as const;
+export type UsageBy = (typeof USAGE_BY)[number];
+
 export const LOST_BY = ["reboot", "keeper"] as const;
 export const RESTORE_OUTCOMES = ["back", "started", "failed", "skipped", "would"] as const;
 /** Of a command that was run in a workspace to see what it is worth. */

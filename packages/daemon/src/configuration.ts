@@ -9,6 +9,7 @@ import { parse } from "smol-toml";
 import { MCP_KEYS } from "./agent/mcp.ts";
 import { AGENT_KEYS } from "./agent/user-profiles.ts";
 import { EACH, type KnownKeys, lineOf, type UnknownKey, unknownKeys } from "./unknown-keys.ts";
+import { PRICE_KEYS } from "./usage/prices.ts";
 
 export interface Configuration {
   /** In tmux's notation: `C-\`, `F12`, `M-d`. */
@@ -28,6 +29,8 @@ export interface Configuration {
   agents: { table: unknown; file: string };
   /** The tables `[mcp.NAME]`, likewise. */
   mcp: { table: unknown; file: string };
+  /** The tables `[prices."MODEL"]`, likewise. */
+  prices: { table: unknown; file: string };
   /** The table `[approvals]`, as it is, with the file and its text. */
   approvals: { table: unknown; file: string; text: string };
   file: string;
@@ -53,6 +56,7 @@ const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
   agents: { table: undefined, file: "config.toml" },
   mcp: { table: undefined, file: "config.toml" },
+  prices: { table: undefined, file: "config.toml" },
   approvals: { table: undefined, file: "config.toml", text: "" },
   unknown: [],
 };
@@ -85,6 +89,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
     agents: { [EACH]: AGENT_KEYS },
     approvals: true,
     mcp: { [EACH]: { ...MCP_KEYS } },
+    prices: { [EACH]: PRICE_KEYS },
     // The CLI's own: how it reaches other machines.
     machines: { [EACH]: { ssh: true, command: true } },
   };
@@ -149,6 +154,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
     },
     agents: { table: values.agents, file: path },
     mcp: { table: values.mcp, file: path },
+    prices: { table: values.prices, file: path },
     approvals: { table: values.approvals, file: path, text },
   };
   return { ...decided, file: path, isThere: true, unknown: unknownKeys(values, known, text) };

@@ -54,6 +54,7 @@ import { eventSockets } from "./api/socket.ts";
 import { TcpDoor } from "./api/tcp.ts";
 import { terminalUpgrades } from "./api/terminal-upgrade.ts";
 import { tournamentHandlers } from "./api/tournament-handlers.ts";
+import { usageHandlers } from "./api/usage-handlers.ts";
 import { workspaceEndHandlers } from "./api/workspace-end-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
@@ -92,6 +93,7 @@ import { SessionQueries } from "./projection/session-queries.ts";
 import { TokenQueries } from "./projection/tokens.ts";
 import { TournamentQueries } from "./projection/tournaments.ts";
 import { TurnQueries } from "./projection/turns.ts";
+import { UsageQueries } from "./projection/usage.ts";
 import { WorkspaceQueries } from "./projection/workspaces.ts";
 import { serveReader } from "./reader.ts";
 import { Adopting } from "./session/adopting.ts";
@@ -116,6 +118,8 @@ import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { Tournaments } from "./tournament/tournaments.ts";
 import { describeUnknown } from "./unknown-keys.ts";
+import { readPrices } from "./usage/prices.ts";
+import { Spending } from "./usage/spending.ts";
 import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
 import { Collecting } from "./workspace/collecting.ts";
 import { Contexts } from "./workspace/contexts.ts";
@@ -171,6 +175,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     ? Profiles.none()
     : new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }), readServers(configuration.mcp));
   const rules = readRules(configuration.approvals);
+  const prices = readPrices(configuration.prices);
   const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
   for (const warning of warnings) log(warning);
   // Before anybody was let in, it is kept until the start can end by it: much of a start goes on when one session cannot be looked at.
@@ -238,6 +243,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     recordingLimit: configuration.recordingLimit,
     missingHost,
   });
+  const usageQueries = new UsageQueries(db);
+  const spending = new Spending({ queries: usageQueries, prices });
+  sessions.accountWith({ spent: ({ id }) => spending.of(id) });
   const attachmentQueries = new AttachmentQueries(db);
   const attachments = new Attachments({
     journal,
@@ -508,6 +516,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     tournaments: tournamentHandlers({ tournaments, workspaces, queries, gate, journal, turns, lookForConflicts: () => radar.look() }),
     digests: digestHandlers({ digests, queries }),
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
+    usage: usageHandlers({ spending, queries }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;
@@ -547,10 +556,11 @@ async function read(home: Home, [place = "", body = ""]: string[]): Promise<void
 /** As a daemon that started now would read it. */
 function lookAtConfiguration(): ConfigurationLook {
   try {
-    const { file, isThere, unknown, agents, approvals, mcp } = readConfiguration();
+    const { file, isThere, unknown, agents, approvals, mcp, prices } = readConfiguration();
     new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
     readRules(approvals);
     readServers(mcp);
+    readPrices(prices);
     return { file, isThere, error: undefined, unknown: unknown.map((key) => describeUnknown(file, key)) };
   } catch (error) {
     return { file: configurationFile(), isThere: true, error: HoldfastError.from(error), unknown: [] };

@@ -20,6 +20,7 @@ import { digestHandlers } from "./api/digest-handlers.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { handlers } from "./api/handlers.ts";
 import { serve } from "./api/serve.ts";
+import { usageHandlers } from "./api/usage-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import type { Configuration } from "./configuration.ts";
@@ -39,12 +40,15 @@ import { ApprovalQueries } from "./projection/approvals.ts";
 import { MessageQueries } from "./projection/messages.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { TokenQueries } from "./projection/tokens.ts";
+import { UsageQueries } from "./projection/usage.ts";
 import { WorkspaceQueries } from "./projection/workspaces.ts";
 import { AgentStatus } from "./session/agent-status.ts";
 import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
+import { readPrices } from "./usage/prices.ts";
+import { Spending } from "./usage/spending.ts";
 import { Contexts } from "./workspace/contexts.ts";
 import { InTurn } from "./workspace/in-turn.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
@@ -57,6 +61,7 @@ const READS = new Set<EndpointName>([
   "getDigest",
   "listDigests",
   "getLastReply",
+  "getUsage",
   "listApprovals",
   "listMessages",
   "getContext",
@@ -119,6 +124,8 @@ export async function serveReader(options: {
     recordingLimit,
     missingHost: () => trouble,
   });
+  const spending = new Spending({ queries: new UsageQueries(db), prices: readPrices(configuration.prices) });
+  sessions.accountWith({ spent: ({ id }) => spending.of(id) });
   const messages = new MessageQueries(db);
   const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing: sessions.typing });
   const backups = new Backups({ home });
@@ -166,6 +173,7 @@ export async function serveReader(options: {
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
     digests: digestHandlers({ digests, queries }),
+    usage: usageHandlers({ spending, queries }),
     workspaces: workspaceHandlers({
       workspaces,
       checkpoints: new Checkpoints({ journal, sessions: queries, turns: new InTurn(), envOf }),

@@ -13,7 +13,7 @@ export const command: Command = {
   flags: {
     ...SELECTION_FLAGS,
     all: { summary: "also those that have ended", short: "a" },
-    wide: { summary: "with CPU, memory and processes of each", short: "l" },
+    wide: { summary: "with CPU, memory, processes, tokens and cost of each", short: "l" },
     watch: { summary: "stay, and show changes as they happen", short: "w" },
   },
   arguments: "sessions",

@@ -10,6 +10,7 @@ import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { gapSummary, gapText } from "../recording/gap-note.ts";
 import { oneName } from "../select.ts";
+import { contextText, costText, tokensText } from "../spent-text.ts";
 import { statusCell, waitsFor } from "../status-text.ts";
 import { formatBytes } from "../table.ts";
 import { newsOf, tellViewed } from "../viewed.ts";
@@ -81,6 +82,9 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
       session.usage &&
         `${formatBytes(session.usage.memoryBytes)} in ${session.usage.processes} ${session.usage.processes === 1 ? "process" : "processes"}, ${formatDuration(session.usage.cpuMs)} of CPU time`,
     ],
+    ["tokens", session.spent && tokensText(session.spent)],
+    ["cost", session.spent && costText(session.spent)],
+    ["context", session.spent?.context ? contextText(session.spent.context) : null],
     ["limit", session.memoryLimitBytes === null ? null : memoryLimit(session.memoryLimitBytes, session.memoryLimitBy)],
     ["runs", String(session.runs)],
     ["restart", session.restart === "never" ? null : restartOf(session)],

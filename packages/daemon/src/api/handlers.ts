@@ -24,6 +24,7 @@ import type { DigestHandlers } from "./digest-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
+import type { UsageHandlers } from "./usage-handlers.ts";
 import type { WorkspaceEndHandlers } from "./workspace-end-handlers.ts";
 import type { WorkspaceHandlers } from "./workspace-handlers.ts";
 
@@ -63,6 +64,7 @@ export function handlers(rooms: {
   contexts: ContextHandlers;
   digests: DigestHandlers;
   conversations: ConversationHandlers;
+  usage: UsageHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
@@ -115,6 +117,7 @@ export function handlers(rooms: {
     ...rooms.contexts,
     ...rooms.digests,
     ...rooms.conversations,
+    ...rooms.usage,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
     listSessions: ({ query }, { reach }) => {

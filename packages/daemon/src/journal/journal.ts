@@ -30,7 +30,7 @@ export type Draft = {
 /** Derives tables from events. `apply` sees each event once, in order, inside the transaction that appends it. */
 export interface Projection {
   readonly tables: readonly string[];
-  /** Events of no session that its tables are made of: they are as good as the row, however old, and never pruned. */
+  /** Events that its tables are made of, of no session or whatever became of that: as good as the row, however old, and never pruned. */
   readonly kept?: readonly EventType[];
   apply(db: DatabaseSync, event: HoldfastEvent): void;
 }

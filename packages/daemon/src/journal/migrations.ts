@@ -275,4 +275,35 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE runs ADD COLUMN transcript_offset INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  CREATE TABLE usage (
+    seq INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    name TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    turn TEXT,
+    model TEXT,
+    at TEXT NOT NULL,
+    input INTEGER,
+    output INTEGER,
+    cache_read INTEGER,
+    cache_write INTEGER,
+    cost REAL,
+    context_used INTEGER,
+    context_size INTEGER,
+    source TEXT NOT NULL,
+    key TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX usage_by_key ON usage (session, key) WHERE key IS NOT NULL;
+  CREATE INDEX usage_by_session ON usage (session, seq);
+  CREATE INDEX usage_by_time ON usage (at);
+
+  CREATE TABLE usage_places (
+    session TEXT NOT NULL,
+    place TEXT NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (session, place)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

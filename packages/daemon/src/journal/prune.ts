@@ -1,6 +1,6 @@
 /**
- * Keeps the journal from growing for ever. Of a session that was removed before `before`, every event goes: it has left no row in any
- * table, so none is missing after a rebuild. Of a session that is still there and has many old events, those go, and a snapshot of its
+ * Keeps the journal from growing for ever. Of a session that was removed before `before`, every event goes but those that tables keep rows
+ * of: none is missing after a rebuild. Of a session that is still there and has many old events, those go, and a snapshot of its
  * rows is appended in the same transaction. So do old events of the daemon's own comings and goings.
  *
  * Numbers are never used again: what is left of the old part has gaps, and `journal.pruned` says up to where. A reader with a cursor in
@@ -23,6 +23,9 @@ const OUTDATED = `
     SELECT max(seq) FROM events WHERE session IS NULL AND type = 'workspace.conflicts_changed' GROUP BY json_extract(data, '$.id')
   ) LIMIT ${EVENTS_AT_ONCE}`;
 
+/** Whatever became of their session. */
+const NOT_KEPT = "type NOT IN (SELECT value FROM json_each(?))";
+
 export interface PruneOptions {
   /** Events of before this time are old. */
   before: string;
@@ -40,15 +43,16 @@ export function pruneEvents(journal: Journal, options: PruneOptions): boolean {
   let again = false;
   journal.rewrite((db) => {
     const removed = removedSessions(db, options).filter((session) => !options.isThere(session));
-    const crowded = removed.length > 0 ? [] : crowdedSessions(db, options);
+    const kept = JSON.stringify(journal.kept);
+    const crowded = removed.length > 0 ? [] : crowdedSessions(db, { ...options, kept });
     for (const session of removed) options.forget(session);
     const deleted = [
-      ...removed.map((session) => deleteWhere(db, "session = ?", session)),
-      ...crowded.map((session) => deleteWhere(db, "session = ? AND at < ?", session, options.before)),
+      ...removed.map((session) => deleteWhere(db, `session = ? AND ${NOT_KEPT}`, session, kept)),
+      ...crowded.map((session) => deleteWhere(db, `session = ? AND at < ? AND ${NOT_KEPT}`, session, options.before, kept)),
       deleteWhere(
         db,
-        `seq IN (SELECT seq FROM events WHERE session IS NULL AND type NOT IN (SELECT value FROM json_each(?)) AND at < ? LIMIT ${EVENTS_AT_ONCE})`,
-        JSON.stringify(journal.kept),
+        `seq IN (SELECT seq FROM events WHERE session IS NULL AND ${NOT_KEPT} AND at < ? LIMIT ${EVENTS_AT_ONCE})`,
+        kept,
         options.before,
       ),
       deleteWhere(db, `seq IN (${OUTDATED})`, options.before),
@@ -76,11 +80,14 @@ function removedSessions(db: DatabaseSync, { before }: PruneOptions): SessionId[
 }
 
 /** One at a time: a snapshot of a session with many runs is large. */
-function crowdedSessions(db: DatabaseSync, { before, mostOldEvents = MOST_OLD_EVENTS }: PruneOptions): SessionId[] {
+function crowdedSessions(
+  db: DatabaseSync,
+  { before, kept, mostOldEvents = MOST_OLD_EVENTS }: PruneOptions & { kept: string },
+): SessionId[] {
   const many = "SELECT session FROM events WHERE session IS NOT NULL GROUP BY session HAVING count(*) > ?";
-  const old = db.prepare("SELECT count(*) AS n FROM events WHERE session = ? AND at < ?");
+  const old = db.prepare(`SELECT count(*) AS n FROM events WHERE session = ? AND at < ? AND ${NOT_KEPT}`);
   for (const { session } of db.prepare(many).all(mostOldEvents)) {
-    if (Number(old.get(String(session), before)?.n) > mostOldEvents) return [session as SessionId];
+    if (Number(old.get(String(session), before, kept)?.n) > mostOldEvents) return [session as SessionId];
   }
   return [];
 }

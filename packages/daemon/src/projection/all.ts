@@ -10,6 +10,7 @@ import { sessionsProjection } from "./sessions.ts";
 import { tokensProjection } from "./tokens.ts";
 import { tournamentsProjection } from "./tournaments.ts";
 import { turnsProjection } from "./turns.ts";
+import { usageProjection } from "./usage.ts";
 import { workspacesProjection } from "./workspaces.ts";
 
 export const PROJECTIONS: readonly Projection[] = [
@@ -24,4 +25,5 @@ export const PROJECTIONS: readonly Projection[] = [
   attachmentsProjection,
   turnsProjection,
   looksProjection,
+  usageProjection,
 ];

@@ -205,7 +205,8 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
   const approvals = db.prepare("SELECT * FROM approvals WHERE session = ? ORDER BY requested_seq").all(session);
   const messages = db.prepare("SELECT * FROM messages WHERE session = ? ORDER BY seq").all(session);
   const attachments = db.prepare("SELECT * FROM attachments WHERE session = ? ORDER BY seq").all(session);
-  const of = (table: "turns" | "replies" | "looks") => db.prepare(`SELECT * FROM ${table} WHERE session = ? ORDER BY 2`).all(session);
+  const of = (table: "turns" | "replies" | "looks" | "usage_places") =>
+    db.prepare(`SELECT * FROM ${table} WHERE session = ? ORDER BY 2`).all(session);
   const whole = {
     session: { ...row },
     runs: runs.map((run) => ({ ...run })),
@@ -215,6 +216,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
     turns: of("turns").map((turn) => ({ ...turn })),
     replies: of("replies").map((reply) => ({ ...reply })),
     looks: of("looks").map((look) => ({ ...look })),
+    usagePlaces: of("usage_places").map((place) => ({ ...place })),
   };
   return row && (whole as EventData<"session.snapshot">);
 }
@@ -222,7 +224,18 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
 /** The table's own columns: a snapshot of another version may have fewer, or more. */
 export function insertRow(
   db: DatabaseSync,
-  table: "sessions" | "runs" | "approvals" | "messages" | "workspaces" | "tournaments" | "attachments" | "turns" | "replies" | "looks",
+  table:
+    | "sessions"
+    | "runs"
+    | "approvals"
+    | "messages"
+    | "workspaces"
+    | "tournaments"
+    | "attachments"
+    | "turns"
+    | "replies"
+    | "looks"
+    | "usage_places",
   row: EventData<"session.snapshot">["session"],
 ): void {
   const columns = db

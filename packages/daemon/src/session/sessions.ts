@@ -46,6 +46,7 @@ import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
 import { contextPointer } from "../workspace/context.ts";
 import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
+import type { Accounts } from "./accounts.ts";
 import type { AgentStatus } from "./agent-status.ts";
 import type { Attachments } from "./attachments.ts";
 import { bytesOfSession } from "./disk-use.ts";
@@ -108,6 +109,7 @@ export class Sessions {
   readonly #reserve: Reserve;
   /** Whoever types into a session does so in turn. */
   readonly typing = new Turns();
+  #accounts: Accounts | undefined;
   #attachments: Pick<Attachments, "look" | "driverHasMark"> | undefined;
   readonly restarts: Restarts;
   readonly limits: Limits;
@@ -156,6 +158,10 @@ export class Sessions {
 
   attendWith(attachments: Pick<Attachments, "look" | "driverHasMark">): void {
     this.#attachments = attachments;
+  }
+
+  accountWith(accounts: Accounts): void {
+    this.#accounts = accounts;
   }
 
   /** Refuses to type into what somebody else drives. */
@@ -723,7 +729,8 @@ export class Sessions {
 
   #view(record: SessionRecord, usage?: Usage): Session {
     const watched = this.#lifecycle.watchOf(runOf(record));
-    return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage });
+    const spent = this.#accounts?.spent(record);
+    return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent });
   }
 }
 

@@ -13,7 +13,13 @@ export interface Watched {
 /** A session as clients see it. Times of day are for people; how long something takes is by a clock that nobody sets. */
 export function viewOf(
   record: SessionRecord,
-  options: { now: number; watched: Watched | undefined; recordingLimit: number; usage?: Usage | undefined },
+  options: {
+    now: number;
+    watched: Watched | undefined;
+    recordingLimit: number;
+    usage?: Usage | undefined;
+    spent?: Session["spent"] | undefined;
+  },
 ): Session {
   const activity = options.watched?.lastActivity ?? null;
   const durationMs = durationOf(record, options.now);
@@ -50,6 +56,7 @@ export function viewOf(
     restartAt: restartAt(record, options.now),
     restartGivenUp: record.endedAt === null ? null : record.restartGivenUp,
     usage: options.usage ?? null,
+    spent: options.spent ?? null,
     memoryLimitBytes: record.memoryLimit,
     memoryLimitBy: limitedBy(record),
     recordingLimitBytes: limit === 0 ? null : limit,

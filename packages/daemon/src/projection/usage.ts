@@ -1,0 +1,148 @@
+/**
+ * What was used of models, one row for each `usage.recorded`, and up to where each agent's own records were read. Rows stay when their session is
+ * removed, and their events are never pruned: what was spent stays spent. A turn takes some 300 bytes, for ever.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { EventData, Principal, SessionId, UsageRecord } from "@holdfast/contract";
+import { watched } from "../journal/database.ts";
+import type { Draft, Projection } from "../journal/journal.ts";
+import { insertRow } from "./sessions.ts";
+
+const DAEMON = "daemon" as Principal;
+
+export const usageProjection: Projection = {
+  tables: ["usage", "usage_places"],
+  kept: ["usage.recorded"],
+  apply(db, event) {
+    const { session } = event;
+    if (event.type === "usage.recorded") {
+      const { read } = event.data;
+      record(db, { ...event.data, seq: event.seq, session: String(session), at: event.data.at ?? event.at });
+      if (read) db.prepare(REMEMBER).run(session, read.place, read.state);
+    } else if (event.type === "session.removed" || event.type === "session.snapshot") {
+      db.prepare("DELETE FROM usage_places WHERE session = ?").run(session);
+      if (event.type === "session.snapshot") for (const place of event.data.usagePlaces ?? []) insertRow(db, "usage_places", place);
+    }
+  },
+};
+
+/** Of a session whose own events were pruned with its removal, nothing is read any more. */
+const REMEMBER = "INSERT OR REPLACE INTO usage_places (session, place, state) SELECT id, ?2, ?3 FROM sessions WHERE id = ?1";
+
+const COLUMNS =
+  "seq, session, name, agent, run, turn, model, at, input, output, cache_read, cache_write, cost, context_used, context_size, source, key";
+
+/** One that has a row by its key already is the same one. */
+function record(db: DatabaseSync, fact: EventData<"usage.recorded"> & { seq: number; session: string; at: string }): void {
+  db.prepare(`INSERT OR IGNORE INTO usage (${COLUMNS}) VALUES (${"?, ".repeat(16)}?)`).run(
+    fact.seq,
+    fact.session,
+    fact.name,
+    fact.agent,
+    fact.run,
+    fact.turn,
+    fact.model,
+    fact.at,
+    fact.input,
+    fact.output,
+    fact.cacheRead,
+    fact.cacheWrite,
+    fact.cost,
+    fact.context?.used ?? null,
+    fact.context?.size ?? null,
+    fact.source,
+    fact.key,
+  );
+}
+
+/** The fact for the transaction in which it was found out. */
+export function usageDraft(
+  { id, name, agent }: { id: SessionId; name: string; agent: string },
+  usage: UsageRecord & Pick<EventData<"usage.recorded">, "at" | "read">,
+): Draft {
+  return { type: "usage.recorded", actor: DAEMON, session: id, data: { ...usage, agent, name } };
+}
+
+export interface UsageFact extends Omit<UsageRecord, "source" | "key"> {
+  seq: number;
+  session: SessionId;
+  /** As the session is called now; of a removed one, as it was called then. */
+  name: string;
+  agent: string;
+  at: string;
+}
+
+export class UsageQueries {
+  readonly #db: DatabaseSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** In the order in which they were recorded. `after` is a place in the journal, `since` a time. */
+  facts(filter: {
+    session?: SessionId;
+    after?: number;
+    since?: string | undefined;
+    within?: readonly SessionId[] | undefined;
+  }): UsageFact[] {
+    const where = ["u.seq > ?"];
+    const values: (string | number)[] = [filter.after ?? 0];
+    if (filter.session !== undefined) {
+      where.push("u.session = ?");
+      values.push(filter.session);
+    }
+    if (filter.since !== undefined) {
+      where.push("u.at >= ?");
+      values.push(filter.since);
+    }
+    if (filter.within !== undefined) {
+      where.push("u.session IN (SELECT value FROM json_each(?))");
+      values.push(JSON.stringify(filter.within));
+    }
+    const sql = `SELECT u.*, coalesce(s.name, u.name) AS name FROM usage u LEFT JOIN sessions s ON s.id = u.session WHERE ${where.join(" AND ")} ORDER BY u.seq`;
+    return watched(this.#db, () => this.#db.prepare(sql).all(...values)).map(toFact);
+  }
+
+  /** Of its newest row; 0 without any. */
+  lastSeq(session: SessionId): number {
+    const row = watched(this.#db, () => this.#db.prepare("SELECT max(seq) AS seq FROM usage WHERE session = ?").get(session));
+    return Number(row?.seq ?? 0);
+  }
+
+  has(session: SessionId, key: string): boolean {
+    return watched(this.#db, () => this.#db.prepare("SELECT 1 FROM usage WHERE session = ? AND key = ?").get(session, key)) !== undefined;
+  }
+
+  /** How far it was read there, in the words of who reads; undefined: not at all. */
+  stateOf(session: SessionId, place: string): string | undefined {
+    const sql = "SELECT state FROM usage_places WHERE session = ? AND place = ?";
+    return watched(this.#db, () => this.#db.prepare(sql).get(session, place))?.state as string | undefined;
+  }
+
+  /** The turn that a time falls into, or the last that ended before it. */
+  turnAt(session: SessionId, at: string | null): { turn: string; run: number } | undefined {
+    const sql = "SELECT turn, run FROM turns WHERE session = ? AND began_at <= ? ORDER BY turn DESC LIMIT 1";
+    const row = watched(this.#db, () => this.#db.prepare(sql).get(session, at ?? "9"));
+    return row && { turn: String(row.turn), run: row.run as number };
+  }
+}
+
+function toFact(row: Record<string, unknown>): UsageFact {
+  return {
+    seq: row.seq as number,
+    session: row.session as SessionId,
+    name: row.name as string,
+    agent: row.agent as string,
+    run: row.run as UsageFact["run"],
+    turn: row.turn as string | null,
+    model: row.model as string | null,
+    at: row.at as string,
+    input: row.input as number | null,
+    output: row.output as number | null,
+    cacheRead: row.cache_read as number | null,
+    cacheWrite: row.cache_write as number | null,
+    cost: row.cost as number | null,
+    context: row.context_used === null ? null : { used: row.context_used as number, size: row.context_size as number },
+  };
+}

@@ -1,0 +1,118 @@
+/** What was spent, of whom: sums of the facts, each priced as the list is now. Another price list changes what was, too. */
+import type { Session, SessionId, Spent, UsageBy, UsageReport, UsageRow } from "@holdfast/contract";
+import type { UsageFact, UsageQueries } from "../projection/usage.ts";
+import type { Prices } from "./prices.ts";
+import { Sum } from "./sum.ts";
+
+export class Spending {
+  readonly #queries: UsageQueries;
+  readonly #prices: Prices;
+  /** Of each session, as of its newest fact. */
+  readonly #known = new Map<SessionId, { seq: number; spent: Spent }>();
+
+  constructor(options: { queries: UsageQueries; prices: Prices }) {
+    this.#queries = options.queries;
+    this.#prices = options.prices;
+  }
+
+  /** Of all its runs; null: nothing was told. */
+  of(session: SessionId): Session["spent"] {
+    const seq = this.#queries.lastSeq(session);
+    if (seq === 0) return null;
+    const known = this.#known.get(session);
+    if (known?.seq === seq) return known.spent;
+    const { spent } = this.#sum(this.#queries.facts({ session }));
+    this.#known.set(session, { seq, spent });
+    return spent;
+  }
+
+  /** After a place in the journal; null: nothing. */
+  since(session: SessionId, after: number): Session["spent"] {
+    const facts = this.#queries.facts({ session, after });
+    return facts.length === 0 ? null : this.#sum(facts).spent;
+  }
+
+  report(how: {
+    by: UsageBy;
+    since?: string | undefined;
+    session?: SessionId;
+    within?: readonly SessionId[] | undefined;
+    timeZone: string;
+  }): UsageReport {
+    const { by, since = null, timeZone, ...filter } = how;
+    const facts = this.#queries.facts({ ...filter, since: how.since });
+    const keyOf = KEYS[by]({ day: daysIn(timeZone) });
+    const groups = new Map<string | null, { label: string | null; sum: Sum }>();
+    const total = new Sum();
+    const unpriced = new Set<string | null>();
+    for (const fact of facts) {
+      const { key, label } = keyOf(fact);
+      const group = groups.get(key) ?? { label, sum: new Sum() };
+      groups.set(key, { label, sum: group.sum });
+      const cost = this.#costOf(fact);
+      if (cost === null && this.#prices.of(fact.model) === undefined) unpriced.add(fact.model);
+      group.sum.add(fact, cost);
+      total.add(fact, cost);
+    }
+    const rows = [...groups].map(([key, { label, sum }]): UsageRow => ({ key, label, ...sum.sums }));
+    return { by, since, rows: IN_ORDER.has(by) ? rows.sort(byKey) : rows.sort(bySize), total: total.sums, unpriced: [...unpriced] };
+  }
+
+  #sum(facts: readonly UsageFact[]): Sum {
+    const sum = new Sum();
+    for (const fact of facts) sum.add(fact, this.#costOf(fact));
+    return sum;
+  }
+
+  /** What the agent says comes first: it knows of discounts and long prompts. */
+  #costOf(fact: UsageFact): number | null {
+    return fact.cost ?? this.#prices.cost(fact.model, fact);
+  }
+}
+
+type KeyOf = (fact: UsageFact) => { key: string | null; label: string | null };
+
+/** By group there is one row, of none, as long as there are no groups. */
+const KEYS: Record<UsageBy, (of: { day: (at: string) => string }) => KeyOf> = {
+  day:
+    ({ day }) =>
+    ({ at }) => ({ key: day(at), label: null }),
+  agent:
+    () =>
+    ({ agent }) => ({ key: agent, label: null }),
+  model:
+    () =>
+    ({ model }) => ({ key: model, label: null }),
+  session:
+    () =>
+    ({ session, name }) => ({ key: session, label: name }),
+  group: () => () => ({ key: null, label: null }),
+  turn:
+    () =>
+    ({ session, run, turn, name }) => ({
+      key: turn === null ? null : `${session}/${run}/${turn.padStart(6, "0")}`,
+      label: turn === null ? null : `${name}, turn ${turn}`,
+    }),
+};
+
+const IN_ORDER: ReadonlySet<UsageBy> = new Set<UsageBy>(["day", "turn"]);
+
+function byKey(a: UsageRow, b: UsageRow): number {
+  return (a.key ?? "").localeCompare(b.key ?? "");
+}
+
+function bySize(a: UsageRow, b: UsageRow): number {
+  return (b.cost ?? -1) - (a.cost ?? -1) || b.input + b.output + b.cacheWrite - (a.input + a.output + a.cacheWrite);
+}
+
+/** `2026-11-15`, there. By the quarter of an hour: no time zone changes its day at another moment. */
+function daysIn(timeZone: string): (at: string) => string {
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+  const known = new Map<number, string>();
+  return (at) => {
+    const quarter = Math.floor(Date.parse(at) / 900_000);
+    const day = known.get(quarter) ?? format.format(quarter * 900_000);
+    known.set(quarter, day);
+    return day;
+  };
+}
