@@ -1,0 +1,224 @@
+/**
+ * Markdown for a terminal, while it is being said. What comes in pieces is shown at once: lines that are whole are given out and never change
+ * again; the one that is not is shown as it looks now (`tail`), and of a long paragraph the rows that are full are given out before its end. Only
+ * a table waits for its last row, and is seen in the tail until then.
+ *
+ * Line by line: an agent's line is a paragraph, a list item or a row. Words are wrapped; lines of code are given out as they are, for the
+ * terminal to break, so that they can be copied.
+ */
+import { inertLine, type Paint, paintRow, type Span, STYLE } from "../paint.ts";
+import { chop, type WrappedRow, wrap } from "../wrap.ts";
+import { type Inline, NOTHING_OPEN, type Open, parseInline } from "./inline.ts";
+import { isDelimiter, mayBeTable, renderTable } from "./table.ts";
+
+/** So many rows of a line that goes on stay in the tail: what was opened in them may still be closed. */
+const TAIL_ROWS = 3;
+
+/** A table that does not end is given out in parts. */
+const MOST_TABLE_LINES = 500;
+
+export interface MarkdownOptions {
+  /** The terminal's, now. */
+  width(): number;
+  paint: Paint;
+  /** Without styles what was written stands as it is. */
+  painted: boolean;
+}
+
+interface Fence {
+  mark: string;
+  indent: number;
+}
+
+interface Shape {
+  /** What stands before the first row, and before the others. */
+  first: string;
+  rest: string;
+  text: string;
+  base: string;
+}
+
+interface Continued {
+  rest: string;
+  open: Open;
+  base: string;
+}
+
+export class MarkdownStream {
+  readonly #options: MarkdownOptions;
+  #line = "";
+  #fence: Fence | undefined;
+  #table: string[] = [];
+  /** The line's beginning has been given out. */
+  #continued: Continued | undefined;
+
+  constructor(options: MarkdownOptions) {
+    this.#options = options;
+  }
+
+  /** Lines that are done. */
+  push(text: string): string[] {
+    const done: string[] = [];
+    const lines = (this.#line + text).split("\n");
+    this.#line = lines.pop() ?? "";
+    for (const line of lines) done.push(...this.#take(line));
+    done.push(...this.#overflow());
+    return done;
+  }
+
+  /** As what is not done looks now; each row fits the terminal. */
+  tail(): string[] {
+    const table = this.#table.length > 1 ? this.#drawTable(this.#table) : this.#table.flatMap((line) => this.#drawLine(line, true));
+    if (this.#line === "" && !this.#continued) return table;
+    const line = inertLine(this.#line);
+    if (this.#fence) return chop(codeLine(line, this.#fence), this.#width - 2).map((row) => `  ${this.#code(row)}`);
+    if (this.#table.length > 1 && mayBeTable(line)) return this.#drawTable([...this.#table, line]);
+    return [...table, ...this.#drawLine(line, true)];
+  }
+
+  /** Nothing more comes. */
+  end(): string[] {
+    const done = this.#line === "" && !this.#continued ? [] : this.#take(this.#line);
+    this.#line = "";
+    done.push(...this.#endTable());
+    this.#fence = undefined;
+    return done;
+  }
+
+  get #width(): number {
+    return Math.max(4, this.#options.width());
+  }
+
+  #code(text: string): string {
+    return this.#options.paint(STYLE.code, text);
+  }
+
+  #take(raw: string): string[] {
+    const line = inertLine(raw);
+    if (this.#continued) return this.#drawLine(line, false);
+    if (this.#fence) return this.#inFence(line, this.#fence);
+    if (this.#table.length === 1 && isDelimiter(line)) {
+      this.#table.push(line);
+      return [];
+    }
+    if (this.#table.length > 1 && mayBeTable(line) && this.#table.length < MOST_TABLE_LINES) {
+      this.#table.push(line);
+      return [];
+    }
+    const before = this.#endTable();
+    const fence = /^(\s*)(`{3,}|~{3,})\s*([^`]*)$/.exec(line);
+    if (fence) {
+      this.#fence = { mark: fence[2] as string, indent: (fence[1] as string).length };
+      const label = (fence[3] ?? "").trim();
+      const opening = this.#options.painted ? (label === "" ? [] : [this.#options.paint(STYLE.dim, `  ${label}`)]) : [line];
+      return [...before, ...opening];
+    }
+    if (mayBeTable(line)) {
+      this.#table = [line];
+      return before;
+    }
+    return [...before, ...this.#drawLine(line, false)];
+  }
+
+  #inFence(line: string, fence: Fence): string[] {
+    const mark = fence.mark[0] as string;
+    const closing = line.trim();
+    if (closing.length >= fence.mark.length && closing === mark.repeat(closing.length)) {
+      this.#fence = undefined;
+      return this.#options.painted ? [] : [line];
+    }
+    return [`  ${this.#code(codeLine(line, fence))}`.trimEnd()];
+  }
+
+  #endTable(): string[] {
+    const lines = this.#table;
+    this.#table = [];
+    if (lines.length > 1) return this.#drawTable(lines);
+    return lines.flatMap((line) => this.#drawLine(line, false));
+  }
+
+  #drawTable(lines: readonly string[]): string[] {
+    return renderTable(lines, { width: this.#width, paint: this.#options.paint, painted: this.#options.painted });
+  }
+
+  /** A whole line, or what there is of one. */
+  #drawLine(line: string, partial: boolean): string[] {
+    const shape = this.#shapeOf(line);
+    const rows = this.#wrap(shape, this.#parse(shape, partial).spans).map((row, index) => this.#drawRow(shape, row, index));
+    if (!partial) this.#continued = undefined;
+    return rows;
+  }
+
+  #drawRow(shape: Shape, row: WrappedRow, index: number): string {
+    const prefix = index === 0 ? shape.first : shape.rest;
+    return `${this.#options.paint(STYLE.dim, prefix)}${paintRow(this.#options.paint, row.spans)}`.trimEnd();
+  }
+
+  #wrap(shape: Shape, spans: readonly Span[]): WrappedRow[] {
+    return wrap(spans, { first: this.#width - shape.first.length, rest: this.#width - shape.rest.length });
+  }
+
+  #parse(shape: Shape, partial: boolean): Inline {
+    if (!this.#options.painted) return { spans: [{ text: shape.text, sgr: "", at: 0 }], opens: [NOTHING_OPEN] };
+    return parseInline(shape.text, { partial, open: this.#continued?.open ?? NOTHING_OPEN, base: shape.base });
+  }
+
+  #shapeOf(line: string): Shape {
+    if (this.#continued) return { first: this.#continued.rest, rest: this.#continued.rest, text: line, base: this.#continued.base };
+    return shapeOf(line, this.#options.painted, this.#width);
+  }
+
+  /** Of a line that has become long, the rows that are full; it goes on behind them. */
+  #overflow(): string[] {
+    if (this.#fence || this.#line.length < this.#width * TAIL_ROWS || this.#mayBecomeOther()) return [];
+    const shape = this.#shapeOf(inertLine(this.#line));
+    const { spans, opens } = this.#parse(shape, true);
+    const rows = this.#wrap(shape, spans);
+    const cut = rows[rows.length - TAIL_ROWS];
+    if (rows.length <= TAIL_ROWS * 2 || !cut) return [];
+    const index = spans.findLastIndex(({ at }) => at <= cut.from);
+    this.#continued = { rest: shape.rest, open: opens[index] ?? NOTHING_OPEN, base: shape.base };
+    // From here on in what cannot do anything: the sequences that were left out have no place in it.
+    this.#line = shape.text.slice(cut.from);
+    return rows.slice(0, rows.length - TAIL_ROWS).map((row, at) => this.#drawRow(shape, row, at));
+  }
+  /** Of a table or a fence nothing can be said before its line is whole. */
+  #mayBecomeOther(): boolean {
+    return !this.#continued && (this.#table.length > 0 || mayBeTable(this.#line) || /^\s*(`{3}|~{3})/.test(this.#line));
+  }
+}
+
+function codeLine(line: string, { indent }: Fence): string {
+  const own = /^ */.exec(line)?.[0].length ?? 0;
+  return line.slice(Math.min(own, indent));
+}
+
+const HEADING = /^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$/;
+const RULE = /^ {0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
+const QUOTE = /^ {0,3}((?:>\s?)+)(.*)$/;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+)(\[[ xX]\]\s+)?(.*)$/;
+
+function shapeOf(line: string, painted: boolean, width: number): Shape {
+  const indent = (/^ */.exec(line)?.[0] ?? "").slice(0, Math.floor(width / 2));
+  const asItIs = { first: indent, rest: indent, text: line.slice(indent.length), base: "" };
+  if (!painted) return asItIs;
+  const heading = HEADING.exec(line);
+  if (heading) {
+    const base = (heading[1] as string).length === 1 ? STYLE.title : STYLE.heading;
+    return { first: "", rest: "", text: heading[2] as string, base };
+  }
+  if (RULE.test(line)) return { first: "─".repeat(Math.min(width, 40)), rest: "", text: "", base: "" };
+  const quote = QUOTE.exec(line);
+  if (quote) {
+    const bars = "│ ".repeat(Math.min((quote[1] as string).replace(/\s/g, "").length, Math.floor(width / 4)));
+    return { first: bars, rest: bars, text: quote[2] as string, base: STYLE.italic };
+  }
+  const item = ITEM.exec(line);
+  if (!item) return asItIs;
+  const [, lead = "", mark = "", , box = "", text = ""] = item;
+  const bullet = /^[-*+]$/.test(mark) ? "•" : mark;
+  const ticked = box === "" ? "" : /x/i.test(box) ? "☑ " : "☐ ";
+  const first = `${lead.slice(0, Math.floor(width / 3))}${bullet} ${ticked}`;
+  if (first.length > width / 2) return asItIs;
+  return { first, rest: " ".repeat(first.length), text, base: "" };
+}
