@@ -303,7 +303,6 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     approvals,
     keeper: native,
     said: (message) => delivery.said(message),
-    use: () => [],
   });
   // What a transcript said last counts before its end does.
   lifecycle.observeWith(bothOf(conversations, status));

@@ -13,6 +13,7 @@ import type { Draft, Journal } from "../journal/journal.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { usageDraft } from "../projection/usage.ts";
 import { TranscriptFile } from "../record/transcript.ts";
 import type { AgentStatus } from "../session/agent-status.ts";
 import type { RunObserver } from "../session/lifecycle.ts";
@@ -27,9 +28,6 @@ const AGAIN_MS = 1000;
 /** Of these a session with words that wait is seen to. */
 const CHANGES = new Set(["message.queued", "message.cancelled", "session.started", "session.ended", "turn.ended"]);
 
-/** How usage becomes a fact. */
-export type UseRecorder = (record: SessionRecord, use: Extract<Fact, { type: "usage" }>) => Draft[];
-
 export class Conversations implements RunObserver, Disposable {
   readonly #home: Home;
   readonly #journal: Journal;
@@ -39,7 +37,6 @@ export class Conversations implements RunObserver, Disposable {
   readonly #approvals: Approvals;
   readonly #keeper: ConversationKeeper;
   readonly #said: (message: MessageRecord) => string;
-  readonly #use: UseRecorder;
   readonly #followed = new Map<string, Following>();
   readonly #busy = new Set<SessionId>();
   readonly #again = new Map<string, NodeJS.Timeout>();
@@ -55,7 +52,6 @@ export class Conversations implements RunObserver, Disposable {
     keeper: ConversationKeeper;
     /** What is handed over of a message. */
     said(message: MessageRecord): string;
-    use: UseRecorder;
   }) {
     this.#home = options.home;
     this.#journal = options.journal;
@@ -65,7 +61,6 @@ export class Conversations implements RunObserver, Disposable {
     this.#approvals = options.approvals;
     this.#keeper = options.keeper;
     this.#said = options.said;
-    this.#use = options.use;
     options.approvals.tellWith((approval) => this.#tellDecision(approval));
   }
 
@@ -165,7 +160,7 @@ export class Conversations implements RunObserver, Disposable {
       } else if (fact.type === "settled") {
         drafts.push(...this.#approvals.settled(record, fact.entry.ask));
       } else if (fact.type === "usage") {
-        drafts.push(...this.#use(record, fact));
+        drafts.push(useRecorded(record, fact));
       } else if (fact.type === "said") {
         drafts.push(...this.#receipts(fact.message, run));
       } else if (fact.type === "answered") {
@@ -319,6 +314,25 @@ const WHY: Readonly<Record<EventData<"turn.ended">["reason"], string>> = {
   failed: "the turn failed",
   interrupted: "the turn was cut off",
 };
+
+/** Read twice, it is known by its key. */
+function useRecorded(record: SessionRecord, { entry, key }: Extract<Fact, { type: "usage" }>): Draft {
+  const { model, input, output, cacheRead, cacheWrite, cost, context, turn, at } = entry;
+  return usageDraft(record, {
+    run: record.run,
+    turn,
+    model,
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    cost,
+    context: context === null || context.size === null ? null : { used: context.used, size: context.size },
+    source: "protocol",
+    key,
+    at,
+  });
+}
 
 /** One that was on its way is told again first; then what steers; then what waits for the end of a turn, if none runs. */
 function nextOf(open: readonly MessageRecord[], turnRuns: boolean): MessageRecord | undefined {
