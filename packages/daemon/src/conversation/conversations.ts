@@ -4,6 +4,7 @@
  *
  * Driven by what arrives: a notice that a transcript grew, a message, the beginning and the end of a run. No timers but to try again what failed.
  */
+import { join } from "node:path";
 import { type EventData, type Evidence, HoldfastError, hasEnded, LONGEST_REPLY, type SessionId } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
@@ -109,7 +110,7 @@ export class Conversations implements RunObserver, Disposable {
     this.#takeNew(run, following);
     following.file.close(following.reading.leftOver(new Date().toISOString()));
     this.#takeNew(run, following);
-    const damage = following.damaged > 0 ? following.file.recover(`${this.#home.path}/damaged`) : undefined;
+    const damage = following.file.recover(join(this.#home.path, "damaged"));
     const data = damage && { run: run.run, offset: 0, ...damage };
     if (data) this.#journal.append({ type: "transcript.damaged", actor: DAEMON, session: run.session, data });
     this.#followed.delete(marker);

@@ -11,8 +11,6 @@ export class Following {
   readonly reading: Reading;
   readonly #known: number;
   #offset = 0;
-  /** Lines that could not be read. */
-  damaged = 0;
 
   constructor(options: { file: TranscriptFile; run: number; known: number }) {
     this.file = options.file;
@@ -26,8 +24,6 @@ export class Following {
       if ("entry" in read) {
         const facts = this.reading.read(read.entry, read.end);
         if (read.end > this.#known) yield { entry: read.entry, facts };
-      } else if (read.end > this.#known) {
-        this.damaged++;
       }
       this.#offset = read.end;
     }

@@ -79,13 +79,11 @@ export class TranscriptFile {
 
   /** Sets a damaged file aside, and keeps what is readable; undefined: there is nothing damaged. */
   recover(asideDirectory: string): { lines: number; aside: string } | undefined {
-    const good: string[] = [];
     let lines = 0;
-    for (const read of this.read(0)) {
-      if ("entry" in read) good.push(`${JSON.stringify(read.entry)}\n`);
-      else lines++;
-    }
+    for (const read of this.read(0)) if (!("entry" in read)) lines++;
     if (lines === 0) return undefined;
+    const good: string[] = [];
+    for (const read of this.read(0)) if ("entry" in read) good.push(`${JSON.stringify(read.entry)}\n`);
     const run = basename(dirname(this.path));
     const session = basename(dirname(dirname(dirname(this.path))));
     const aside = join(asideDirectory, `transcript-${session}-${run}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.jsonl`);

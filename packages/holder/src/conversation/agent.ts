@@ -35,6 +35,8 @@ export const STEER = "_holdfast/steer";
 export interface AgentListener {
   onUpdate(update: SessionUpdate): void;
   onAsk(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
+  /** In a terminal that it asked for. */
+  onPrinted(terminal: string, text: string): void;
   onError(bytes: Uint8Array): void;
   onExit(exit: ProgramExit): void;
 }
@@ -62,7 +64,7 @@ export class Agent {
   constructor(options: { launch: string; cwd: string; listener: AgentListener }) {
     const { launch, cwd, listener } = options;
     this.#workspace = cwd;
-    this.terminals = new Terminals(cwd, launch);
+    this.terminals = new Terminals({ workspace: cwd, launch, onPrinted: (id, text) => listener.onPrinted(id, text) });
     this.#child = spawn("/bin/sh", ["-c", `. "$0"`, launch], { cwd: "/", detached: true, stdio: ["pipe", "pipe", "pipe"] });
     this.#child.on("error", () => listener.onExit({ code: 127, signal: 0 }));
     this.#child.stderr.on("data", (bytes: Buffer) => listener.onError(bytes));

@@ -148,6 +148,10 @@ export class Conversation {
     for (const draft of this.#updates.entriesOf(update)) this.#write(draft);
   }
 
+  printed(terminal: string, text: string): void {
+    if (this.#turn !== null) for (const draft of this.#updates.printed(terminal, text)) this.#write(draft);
+  }
+
   ask({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     if (this.#turn === null || this.#cancelled) return Promise.resolve({ outcome: { outcome: "cancelled" } });
     for (const draft of this.#updates.toolCall(toolCall)) this.#write(draft);

@@ -30,6 +30,7 @@ const agent = new Agent({
   cwd: order.cwd,
   listener: {
     onUpdate: (update) => conversation.hear(update),
+    onPrinted: (terminal, text) => conversation.printed(terminal, text),
     onAsk: (request) => conversation.ask(request),
     onError: (bytes) => void recorder.append(bytes),
     onExit,

@@ -26,10 +26,13 @@ export class Terminals {
   readonly #launch: string;
   readonly #terminals = new Map<string, Terminal>();
 
+  readonly #onPrinted: (id: string, text: string) => void;
+
   /** `launch`: the run's launch file, which becomes whatever it is given, with the session's environment. */
-  constructor(workspace: string, launch: string) {
-    this.#workspace = workspace;
-    this.#launch = launch;
+  constructor(options: { workspace: string; launch: string; onPrinted(id: string, text: string): void }) {
+    this.#workspace = options.workspace;
+    this.#launch = options.launch;
+    this.#onPrinted = options.onPrinted;
   }
 
   create({ command, args, env, cwd, outputByteLimit }: CreateTerminalRequest): { terminalId: string } {
@@ -55,7 +58,11 @@ export class Terminals {
     };
     for (const stream of [child.stdout, child.stderr]) {
       const decoder = new StringDecoder("utf8");
-      stream?.on("data", (chunk: Buffer) => keep(terminal, decoder.write(chunk)));
+      stream?.on("data", (chunk: Buffer) => {
+        const text = decoder.write(chunk);
+        keep(terminal, text);
+        this.#onPrinted(id, text);
+      });
     }
     void terminal.ended.then((exit) => {
       terminal.exit = exit;
@@ -69,7 +76,7 @@ export class Terminals {
     return { output, truncated, ...(exit ? { exitStatus: exit } : {}) };
   }
 
-  /** What one has printed; undefined where there is none. */
+  /** What one has printed, as far as it is kept; undefined where there is none. */
   printed(id: string): string | undefined {
     return this.#terminals.get(id)?.output;
   }

@@ -59,7 +59,11 @@ function tokensIn(where: unknown): Tokens | undefined {
     cacheRead: number(of.cachedReadTokens, of.cached_read_tokens, of.cache_read_input_tokens, of.cachedContentTokenCount),
     cacheWrite: number(of.cachedWriteTokens, of.cached_write_tokens, of.cache_creation_input_tokens),
   };
-  return tokens.input === null && tokens.output === null ? undefined : tokens;
+  if (tokens.input === null && tokens.output === null) return undefined;
+  // Where all of them are accounted for, none came from a cache or went to one.
+  const all = number(of.totalTokens, of.total_tokens);
+  const isWhole = all !== null && all === (tokens.input ?? 0) + (tokens.output ?? 0);
+  return isWhole ? { ...tokens, cacheRead: tokens.cacheRead ?? 0, cacheWrite: tokens.cacheWrite ?? 0 } : tokens;
 }
 
 function sum(a: Tokens, b: Tokens): Tokens {

@@ -14,11 +14,19 @@ type Started = Extract<EntryDraft, { type: "tool_started" }>;
 
 export class Updates {
   readonly #calls = new Map<string, Call>();
-  /** What a terminal of ours has printed, by its id. */
-  readonly #terminal: (id: string) => string | undefined;
+  /** Calls that show what a terminal of ours prints, by its id. */
+  readonly #shown = new Map<string, string>();
+  /** What one has printed so far. */
+  readonly #printed: (terminal: string) => string | undefined;
 
-  constructor(terminal: (id: string) => string | undefined) {
-    this.#terminal = terminal;
+  constructor(printed: (terminal: string) => string | undefined) {
+    this.#printed = printed;
+  }
+
+  /** A terminal printed more. */
+  printed(terminal: string, text: string): EntryDraft[] {
+    const call = this.#shown.get(terminal);
+    return call === undefined || text === "" ? [] : [{ type: "tool_output", call, title: null, text, changes: [] }];
   }
 
   entriesOf(update: SessionUpdate): EntryDraft[] {
@@ -49,6 +57,8 @@ export class Updates {
     if (title !== null) now.title = title;
     const text = this.#newText(now, call);
     const changes = newChanges(now, call.content ?? []);
+    const printed = this.#attach(call);
+    if (printed !== "") drafts.push({ type: "tool_output", call: call.toolCallId, title: null, text: printed, changes: [] });
     if (title !== null || text !== null || changes.length > 0) {
       drafts.push({ type: "tool_output", call: call.toolCallId, title, text, changes });
     }
@@ -63,6 +73,7 @@ export class Updates {
   leftOpen(): EntryDraft[] {
     const open = [...this.#calls].filter(([, { over }]) => !over);
     this.#calls.clear();
+    this.#shown.clear();
     return open.map(([call]) => ({ type: "tool_completed", call, ok: false }));
   }
 
@@ -74,7 +85,7 @@ export class Updates {
   }
 
   #newText(call: Call, { content, rawOutput }: ToolCallUpdate): string | null {
-    const parts = (content ?? []).flatMap((part) => this.#textOf(part));
+    const parts = (content ?? []).flatMap((part) => (part.type === "content" ? [textOf(part.content)] : [])).filter((text) => text !== "");
     const all = parts.length > 0 ? parts.join("\n") : typeof rawOutput === "string" ? rawOutput : "";
     if (all === "" || all === call.text) return null;
     const fresh = all.startsWith(call.text) ? all.slice(call.text.length) : all;
@@ -82,10 +93,13 @@ export class Updates {
     return fresh;
   }
 
-  #textOf(part: ToolCallContent): string[] {
-    if (part.type === "content") return [textOf(part.content)].filter((text) => text !== "");
-    if (part.type === "terminal") return [this.#terminal(part.terminalId) ?? ""].filter((text) => text !== "");
-    return [];
+  /** What its terminals have printed before it was known that they are its own. */
+  #attach({ toolCallId, content }: ToolCallUpdate): string {
+    const fresh = (content ?? []).flatMap((part) =>
+      part.type === "terminal" && !this.#shown.has(part.terminalId) ? [part.terminalId] : [],
+    );
+    for (const terminal of fresh) this.#shown.set(terminal, toolCallId);
+    return fresh.map((terminal) => this.#printed(terminal) ?? "").join("");
   }
 }
 

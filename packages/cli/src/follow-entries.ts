@@ -1,0 +1,36 @@
+import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import { hasEnded } from "@holdfast/contract/status";
+import type { HoldfastClient } from "@holdfast/sdk/client";
+import { Patience } from "./patience.ts";
+
+export interface FollowedEntries {
+  /** The session's id. */
+  session: string;
+  /** The cursor to begin after. */
+  after: string;
+  signal: AbortSignal;
+  onEntry(placed: PlacedEntry): void | Promise<void>;
+}
+
+/** Until the session has ended, or the signal aborts. A daemon that dies or is replaced is found again, at the place we had reached. */
+export async function followEntries(client: HoldfastClient, { session, signal, onEntry, ...from }: FollowedEntries): Promise<void> {
+  const patience = new Patience();
+  let { after } = from;
+  while (!signal.aborted) {
+    try {
+      for await (const placed of client.entries({ params: { ref: session }, query: { after } }, signal)) {
+        await onEntry(placed);
+        after = placed.cursor;
+        patience.renew();
+      }
+      // A stream also ends with its daemon.
+      const { status } = await client.call("getSession", { params: { ref: session } }, signal);
+      const { entries } = await client.call("readTranscript", { params: { ref: session }, query: { after, limit: "1" } }, signal);
+      if (hasEnded(status) && entries.length === 0) return;
+      await patience.pause();
+    } catch (error) {
+      if (signal.aborted) return;
+      await patience.bear(error);
+    }
+  }
+}

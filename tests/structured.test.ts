@@ -1,0 +1,285 @@
+/** Sessions that are conversations: an agent that is talked to in a protocol, its transcript, and what becomes of both when something dies. */
+import { appendFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import path from "node:path";
+import type { AnyEvent, Approval, Message, PlacedEntry, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+const USER = `user:${userInfo().username}`;
+
+/** The demo agent, ready for words. */
+async function talk(home: TestHome, name: string, ...flags: string[]): Promise<Session> {
+  await home.ok(["spawn", "--chat", "demo", "--name", name, ...flags]);
+  return home.until(name, ({ status }) => status === "idle");
+}
+
+async function entries(home: TestHome, name: string): Promise<PlacedEntry[]> {
+  const printed = await home.ok(["transcript", "--json", name]);
+  return printed
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as PlacedEntry);
+}
+
+async function types(home: TestHome, name: string): Promise<string[]> {
+  return (await entries(home, name)).map(({ entry }) => entry.type);
+}
+
+async function said(home: TestHome, name: string): Promise<string> {
+  return (await entries(home, name)).flatMap(({ entry }) => (entry.type === "text" ? [entry.text] : [])).join("");
+}
+
+async function events(home: TestHome, ...wanted: string[]): Promise<AnyEvent[]> {
+  const printed = await home.ok(["events", ...wanted.flatMap((type) => ["--type", type])]);
+  return printed
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as AnyEvent);
+}
+
+function holderOf(home: TestHome): number {
+  const holder = home.processes().find(({ pid }) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("conversation-holder.mjs"));
+  if (!holder) throw new Error("there is no holder");
+  return holder.pid;
+}
+
+test("a conversation begins with its first prompt, its status is exact, and what was said can be read while it grows (BG-08 conversations)", async () => {
+  await using home = new TestHome();
+  const session = await home.json<Session>(["spawn", "--chat", "demo", "--name", "api", "--prompt", "think hard\nsay all is well"]);
+  expect(session).toMatchObject({ kind: "conversation", host: "native", agent: "demo" });
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 1);
+  const told = (await types(home, "api")).filter((type, at, all) => type !== all[at - 1]);
+  expect(told).toEqual(["user", "note", "thought", "text", "usage", "turn_ended"]);
+  expect(await home.ok(["transcript", "api"])).toContain("all is well");
+  expect(await home.ok(["last", "api"])).toBe("all is well\n");
+  await home.ok(["send", "api", "sleep 3000"]);
+  expect(await home.until("api", ({ status }) => status === "working")).toMatchObject({ turn: "working", turns: 2 });
+  expect(await home.ok(["explain", "api"])).toContain("protocol");
+  expect((await types(home, "api")).at(-1)).toBe("user");
+});
+
+test("turns, tools and usage are typed events, each with who began it (BG-04 conversations)", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "run echo done\nusage 10 5", "--wait"]);
+  const found = await events(home, "turn.started", "tool.started", "tool.output", "tool.completed", "turn.ended", "usage.recorded");
+  expect(found.map(({ type }) => type)).toEqual([
+    "turn.started",
+    "tool.started",
+    "tool.output",
+    "tool.completed",
+    "usage.recorded",
+    "turn.ended",
+  ]);
+  const [started, tool, output, , usage, ended] = found.map(({ data }) => data);
+  expect(started).toMatchObject({ from: USER, text: "run echo done\nusage 10 5" });
+  expect(tool).toMatchObject({ kind: "execute", turn: started?.turn });
+  expect(output).toMatchObject({ text: expect.stringContaining("done") });
+  expect(usage).toMatchObject({ input: 10, output: 5, source: "protocol", turn: started?.turn });
+  expect(ended).toMatchObject({ reason: "completed", turn: started?.turn });
+});
+
+test("what several say at once becomes a turn each, in the order it was sent, with its sender", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  const words = ["one", "two", "three", "four", "five"];
+  for (const word of words) await home.ok(["send", "api", `sleep 50\nsay ${word}`, "--json"]);
+  await eventually(async () => (await home.session("api")).turns === 5 && (await home.session("api")).status === "idle");
+  expect(await said(home, "api")).toBe(words.join(""));
+  const all = await entries(home, "api");
+  const users = all.flatMap(({ entry }) => (entry.type === "user" ? [entry] : []));
+  expect(users.map(({ from }) => from)).toEqual(words.map(() => USER));
+  const messages = await home.json<Message[]>(["messages"]);
+  expect(messages.map(({ state, reply }) => [state, reply])).toEqual(words.map((word) => ["replied", word]));
+});
+
+test("cancel ends the turn that runs and keeps what came; what steers is said into it (TURN-08 conversations)", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "say so far\nsleep 30000\nsay never"]);
+  await eventually(async () => (await said(home, "api")) === "so far");
+  await home.ok(["send", "api", "say waits"]);
+  expect(await home.ok(["cancel", "api"])).toBe("api: interrupted\n");
+  await eventually(async () => (await said(home, "api")) === "so farwaits");
+  const all = await entries(home, "api");
+  expect(all.flatMap(({ entry }) => (entry.type === "turn_ended" ? [entry.reason] : []))).toEqual(["cancelled", "completed"]);
+  expect((await home.json<Message[]>(["messages"])).map(({ state }) => state)).toEqual(["failed", "replied"]);
+  await home.until("api", ({ status }) => status === "idle");
+  expect(await home.ok(["cancel", "api"])).toBe("api: no turn runs\n");
+  await home.ok(["send", "api", "sleep 30000"]);
+  await home.until("api", ({ status }) => status === "working");
+  expect(await home.ok(["send", "api", "say steered", "--steer", "--wait"])).toBe("steered\n");
+});
+
+test("what an agent asks leave for is in the inbox, and the answer reaches it, also after the daemon was killed (NEW-04 conversations)", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "ask edit\nask execute"]);
+  const waiting = await home.until("api", ({ status }) => status === "waiting");
+  expect(waiting.attention).toMatchObject({ for: "approval" });
+  const [first] = await home.json<Approval[]>(["approvals"]);
+  expect(first).toMatchObject({ channel: "protocol", answers: ["allow", "deny"], name: "api" });
+  await home.killDaemon();
+  expect((await home.session("api")).status).toBe("waiting");
+  await home.ok(["approvals", "allow", "api"]);
+  await eventually(async () => (await said(home, "api")).includes("Allowed"));
+  await home.until("api", ({ status }) => status === "waiting");
+  await home.ok(["approvals", "deny", "api"]);
+  await home.until("api", ({ status }) => status === "idle");
+  const answers = (await entries(home, "api")).flatMap(({ entry }) =>
+    entry.type === "approval_answered" ? [[entry.allowed, entry.by]] : [],
+  );
+  expect(answers).toEqual([
+    [true, USER],
+    [false, USER],
+  ]);
+});
+
+test("a daemon killed in the middle of a turn loses nothing, and writes nothing twice", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "stream 400 200\nrun echo after"]);
+  await eventually(async () => (await entries(home, "api")).length > 50);
+  await home.killDaemon();
+  await home.ok(["send", "api", "say next"]);
+  await home.killDaemon();
+  await eventually(async () => (await home.session("api")).turns === 2 && (await home.session("api")).status === "idle");
+  const all = await entries(home, "api");
+  expect(all.map(({ entry }) => entry.n)).toEqual(all.map((_, index) => index + 1));
+  const facts = await events(home, "turn.started", "turn.ended", "tool.started", "tool.completed");
+  expect(facts.map(({ type }) => type)).toEqual([
+    "turn.started",
+    "tool.started",
+    "tool.completed",
+    "turn.ended",
+    "turn.started",
+    "turn.ended",
+  ]);
+  expect((await home.json<Message[]>(["messages"])).map(({ state }) => state)).toEqual(["replied", "replied"]);
+});
+
+test("a turn that was cut off with its keeper is marked interrupted; the conversation goes on from there, also after everything was killed (TURN-03 conversations)", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "remember the tides", "--wait"]);
+  await home.ok(["send", "api", "say half\nsleep 60000"]);
+  await eventually(async () => (await said(home, "api")).endsWith("half"));
+  process.kill(holderOf(home), "SIGKILL");
+  await home.until("api", ({ status }) => status === "lost");
+  expect((await entries(home, "api")).at(-1)?.entry).toMatchObject({ type: "turn_ended", reason: "interrupted" });
+  expect((await home.json<Message[]>(["messages"])).at(-1)).toMatchObject({ state: "failed", known: true });
+  expect(await home.ok(["resume", "api"])).toContain("goes on with its conversation");
+  expect(await home.ok(["send", "api", "recall", "--wait"])).toContain("the tides");
+  await home.killDaemon();
+  for (const { pid } of home.processes()) process.kill(pid, "SIGKILL");
+  await eventually(() => home.processes().length === 0);
+  await home.ok(["resume", "api"]);
+  expect(await home.ok(["send", "api", "recall", "--wait"])).toContain("the tides");
+});
+
+test("an agent that crashes ends its session as failed, with its error and what it printed to be read", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "say before\ncrash"]);
+  const ended = await home.ended("api");
+  expect(ended.status).toBe("failed");
+  const all = await entries(home, "api");
+  expect(all.slice(-2).map(({ entry }) => entry.type)).toEqual(["error", "turn_ended"]);
+  expect((await home.cli(["send", "api", "hello"])).stderr).toContain("holdfast resume api");
+  await home.ok(["resume", "api"]);
+  expect(await home.ok(["send", "api", "say back", "--wait"])).toBe("back\n");
+});
+
+test("files are read and written for the agent inside its workspace, and only there, wherever links lead", async () => {
+  await using home = new TestHome();
+  writeFileSync(path.join(home.root, "outside.txt"), "secret");
+  const project = path.join(home.root, "project");
+  await home.ok(["run", "--name", "make", "--", "mkdir", "-p", project]);
+  await home.ended("make");
+  symlinkSync(path.join(home.root, "outside.txt"), path.join(project, "link.txt"));
+  symlinkSync(home.root, path.join(project, "up"));
+  await talk(home, "api", "--cwd", project);
+  await home.ok(["send", "api", "write inside.txt hello", "--wait"]);
+  expect(readFileSync(path.join(project, "inside.txt"), "utf8").trim()).toBe("hello");
+  for (const way of ["link.txt", "up/outside.txt", path.join(home.root, "outside.txt"), "../outside.txt"]) {
+    await home.cli(["send", "api", `read ${way}`, "--wait"]);
+    await home.cli(["send", "api", `write ${way} broken`, "--wait"]);
+  }
+  expect(readFileSync(path.join(home.root, "outside.txt"), "utf8")).toBe("secret");
+  expect(await said(home, "api")).not.toContain("secret");
+});
+
+test("a torn last line is cut off, a damaged transcript is set aside and what is readable recovered (TURN-07 conversations)", async () => {
+  await using home = new TestHome();
+  const { id } = await talk(home, "api");
+  const file = path.join(home.path, "sessions", id, "runs", "1", "transcript.jsonl");
+  await home.ok(["send", "api", "say one", "--wait"]);
+  process.kill(holderOf(home), "SIGSTOP");
+  appendFileSync(file, '{"v":1,"n":99,"type":"te');
+  process.kill(holderOf(home), "SIGKILL");
+  await home.until("api", ({ status }) => status === "lost");
+  expect(await types(home, "api")).not.toContain("damaged");
+  expect(readFileSync(file, "utf8")).not.toContain('"n":99');
+  const lines = readFileSync(file, "utf8").split("\n");
+  await home.ok(["resume", "api"]);
+  await home.ok(["send", "api", "say two", "--wait"]);
+  const second = file.replace("/1/", "/2/");
+  writeFileSync(second, readFileSync(second, "utf8").replace(/\n/, "\nnot json at all\n"));
+  process.kill(holderOf(home), "SIGKILL");
+  await home.until("api", ({ status }) => status === "lost");
+  const [damage] = await events(home, "transcript.damaged");
+  expect(damage?.data).toMatchObject({ run: 2, lines: 1, aside: expect.stringContaining("damaged/") });
+  expect(readFileSync(String(damage?.data.aside), "utf8")).toContain("not json at all");
+  expect(readFileSync(second, "utf8")).not.toContain("not json at all");
+  expect(await said(home, "api")).toBe("onetwo");
+  expect(readFileSync(file, "utf8").split("\n")).toEqual(lines);
+});
+
+test("a transcript is read page by page, and followed from where one was (BG-08 conversations)", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  for (let turn = 1; turn <= 21; turn++) await home.ok(["send", "api", `say t${turn}.`, "--wait"]);
+  const { stdout, stderr } = await home.cli(["transcript", "api", "--page", "2"]);
+  expect([stdout.includes("t21."), stdout.includes("t20."), stderr]).toEqual([true, false, "page 2 of 2\n"]);
+  expect(await home.ok(["transcript", "api", "--turns", "1"])).not.toContain("t20.");
+  expect((await home.cli(["transcript", "api", "--page", "3"])).code).toBe(2);
+  const follower = home.start(["transcript", "api", "-f", "--turns", "1"]);
+  let followed = "";
+  follower.stdout.setEncoding("utf8").on("data", (chunk) => {
+    followed += chunk;
+  });
+  await eventually(() => followed.includes("t21."));
+  await home.killDaemon();
+  await home.ok(["send", "api", "say t22.", "--wait"]);
+  await eventually(() => followed.includes("t22."));
+  await home.ok(["stop", "api"]);
+  await new Promise((resolve) => follower.on("close", resolve));
+  expect(followed.match(/t2[12]\./g)).toHaveLength(4);
+});
+
+test("mode and model are set for the next turn where the agent offers them; what has no terminal says so", async () => {
+  await using home = new TestHome();
+  await talk(home, "api", "--mode", "auto");
+  using client = home.client();
+  const conversation = await client.call("getConversation", { params: { ref: "api" } });
+  expect(conversation.settings).toMatchObject({ mode: "auto" });
+  await client.call("setConversation", { params: { ref: "api" }, body: { mode: "ask" } });
+  expect((await client.call("getConversation", { params: { ref: "api" } })).settings?.mode).toBe("ask");
+  await expect(client.call("setConversation", { params: { ref: "api" }, body: { mode: "nonsense" } })).rejects.toMatchObject({
+    code: "not_offered",
+  });
+  await home.ok(["send", "api", "remember the tides", "--wait"]);
+  await client.call("clearConversation", { params: { ref: "api" }, body: {} });
+  expect(await home.ok(["send", "api", "recall", "--wait"])).not.toContain("tides");
+  expect(await home.ok(["transcript", "api"])).toContain("the tides");
+  for (const args of [
+    ["screen", "api"],
+    ["keys", "api", "Enter"],
+    ["attach", "api"],
+  ])
+    expect((await home.cli(args)).code).not.toBe(0);
+  await home.run("sleep 60", "--name", "shell");
+  expect((await home.cli(["transcript", "shell"])).stderr).toContain("holdfast logs shell");
+  expect((await home.cli(["spawn", "--chat", "shell"])).code).toBe(6);
+});
