@@ -149,7 +149,8 @@ export const EVENTS = {
     evidence: z.array(Evidence),
   }),
   /** The agent said which conversation it is in. */
-  "session.conversation_changed": z.object({ run: RunNumber, conversation: z.string() }),
+  /** `begun`: it was given to the agent to begin with, and is empty. */
+  "session.conversation_changed": z.object({ run: RunNumber, conversation: z.string(), begun: z.optional(z.boolean()) }),
   /** The agent asked for leave, or for an answer, and waits. `ask`: its hook, by the name of the file it waits on; `dialog`: what its screen showed. */
   "approval.requested": z.extend(Asked, { ask: z.nullable(z.string()), dialog: z.nullable(z.string()) }),
   /** The actor decided, and keys are about to be pressed in the dialog on the agent's screen; that they were taken is another fact. */

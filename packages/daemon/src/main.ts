@@ -107,6 +107,7 @@ import { HungWatch } from "./session/hung.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
 import { Lifecycle, type RunObserver } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
+import { conversationsFrom } from "./session/own-conversations.ts";
 import { Pruning } from "./session/pruning.ts";
 import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
 import { RemoteTerminals } from "./session/remote-terminals.ts";
@@ -220,6 +221,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   status.parkWith(approvals);
   status.followWith(approvals.follow);
+  status.followWith(conversationsFrom({ home, profiles, queries }));
   status.followWith(repliesFrom(new TurnQueries(db)));
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries });
   const radar = new Radar({ home, journal, queries: workspaces.queries });

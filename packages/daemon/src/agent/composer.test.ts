@@ -40,3 +40,15 @@ test("gemini's composer is found also while nobody is attached, and its cursor i
     });
   expect(read.filter(([, is, expected]) => is !== expected)).toEqual([]);
 });
+
+test("gemini's composer is found also in a terminal of fewer colours, where it has a frame", () => {
+  const { composer } = profiles.get("gemini");
+  const idle = all.filter(({ agent, expected }) => agent === "gemini" && expected.composer === "empty");
+  expect(idle.length).toBeGreaterThan(3);
+  const read = idle.map((fixture) => {
+    const { lines, columns, cursor } = fixture.screen;
+    const framed = lines.with(cursor.y - 1, "▄".repeat(columns)).with(cursor.y + 1, "▀".repeat(columns));
+    return readComposer(composer as Composer, { ...fixture.screen, lines: framed })?.is;
+  });
+  expect(new Set(read)).toEqual(new Set(["empty"]));
+});

@@ -7,6 +7,7 @@
 import type { SessionKind } from "@holdfast/contract";
 import type { ApprovalChannels } from "./approvals.ts";
 import type { Composer } from "./composer.ts";
+import type { Running } from "./find-conversation.ts";
 import type { Fork } from "./fork.ts";
 import type { HookReading } from "./hooks/hook-rules.ts";
 import type { Injected, InjectionPlace } from "./hooks/injection.ts";
@@ -53,6 +54,8 @@ export interface Profile {
     resume: readonly string[];
     /** How a copy of one is gone on with, in any directory. Without it, it cannot be forked. */
     fork?: Fork;
+    /** Which one it has, where nobody was told, as far as its own files leave no doubt. One with a state file that says it needs none. */
+    find?(running: Running): string | undefined;
     /** For one that takes prompts before it has read the conversation it goes on with: a line that it shows of any, once it has. */
     shows?: RegExp;
     /** Words with which a user chooses one: then none is given. */

@@ -24,7 +24,8 @@ export function lastReplyIn(
   return undefined;
 }
 
-function endOf(path: string): string {
+/** Empty when there is none. */
+export function endOf(path: string): string {
   let file: number;
   try {
     file = openSync(path, "r");

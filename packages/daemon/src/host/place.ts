@@ -67,6 +67,6 @@ export interface FoundPane extends PaneState {
 export interface ForeignPanes {
   /** Of the server at that socket; `not_adoptable` when none answers there. */
   at(socket: string): Promise<FoundPane[]>;
-  /** Of every server of this user at the usual place; one that does not answer is left out. */
-  reachable(): Promise<FoundPane[]>;
+  /** Of every server of this user at the usual place, and of those at these sockets; one that does not answer is left out. */
+  reachable(sockets: Iterable<string>): Promise<FoundPane[]>;
 }

@@ -110,10 +110,8 @@ const APPLY: Apply = {
     if (status !== "unknown") s.cameBack.run(session, run);
   },
   "session.conversation_changed"(s, { session, data, at }) {
-    const { host, turns, conversation } = s.conversationsOf.get(session) ?? {};
-    // What an adopted agent said before is in it; and what was said before anybody knew where.
-    const isOld = host === "foreign" || (conversation === null && turns !== 0);
-    converse(s, { session, id: data.conversation, run: data.run, since: at, turns: isOld ? null : 0 });
+    // What an agent says it is in may be one that it goes on with.
+    converse(s, { session, id: data.conversation, run: data.run, since: at, turns: data.begun ? 0 : null });
   },
   "turn.started": readUpTo,
   "turn.ended": readUpTo,
@@ -284,7 +282,7 @@ const SQL = {
   lose: "UPDATE sessions SET lost_run = ? WHERE id = ?",
   cameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ?",
   shellCameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ? AND kind = 'shell'",
-  conversationsOf: "SELECT host, turns, conversation, conversations FROM sessions WHERE id = ?",
+  conversationsOf: "SELECT conversation, conversations FROM sessions WHERE id = ?",
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",

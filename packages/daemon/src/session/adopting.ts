@@ -6,7 +6,7 @@
  * Nothing is done to the agent before the journal knows of it: a daemon that dies leaves files of a session that never was, which the next
  * one sweeps; or a session that is starting, which it finds running.
  */
-import { mkdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Adoptable,
@@ -27,11 +27,10 @@ import {
   inspect,
   log,
   type ProcessInfo,
-  readJsonFile,
   runDirectory,
 } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { textAt } from "../agent/hooks/hook-rules.ts";
+import { canFind, findConversation } from "../agent/find-conversation.ts";
 import { commandOf, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { conversationIn, ownArguments, recognize } from "../agent/recognize.ts";
@@ -39,7 +38,9 @@ import { type ForeignPanes, type FoundPane, type PaneState, readPlace, writePlac
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import { runEnvironment } from "./launch-file.ts";
+import { takenFrom, whatRuns } from "./own-conversations.ts";
 import { nameTaken } from "./prepare.ts";
+import { ancestorsOf, descendantsOf, type Processes } from "./process-tree.ts";
 import { readableName } from "./readable-name.ts";
 import { type Spec, writeSessionFiles } from "./run-files.ts";
 import type { Sessions } from "./sessions.ts";
@@ -51,8 +52,6 @@ interface Found {
   profile: Profile;
   pane: FoundPane | null;
 }
-
-type Processes = ReadonlyMap<number, ProcessInfo>;
 
 export class Adopting implements Disposable {
   readonly #home: Home;
@@ -121,9 +120,9 @@ export class Adopting implements Disposable {
   /** Agents of this user that are no sessions; the topmost process of each. */
   async list(): Promise<Adoptable[]> {
     const processes = allProcesses();
-    const panes = await this.#panes.reachable();
-    const agents = [...processes.values()].flatMap((info) => this.#asAgent(info) ?? []);
+    const agents = [...processes.values()].flatMap((info) => (isOurs(info.pid) && this.#asAgent(info)) || []);
     const pids = new Set(agents.map(({ info }) => info.pid));
+    const panes = await this.#panes.reachable(tmuxSockets(pids));
     const own = environmentValues("HOLDFAST_RUN", pids);
     const adopted = this.#adoptedPids();
     return agents
@@ -197,6 +196,7 @@ export class Adopting implements Disposable {
   async #byPid(pid: number, agent: string | undefined): Promise<Found> {
     const info = inspect(pid);
     if (!info || info.zombie) throw new HoldfastError("not_adoptable", `there is no process ${pid}`, { hint: "holdfast adopt --list" });
+    if (!isOurs(pid)) throw new HoldfastError("not_adoptable", `process ${pid} (${info.name}) is another user's`, { hint: "holdfast adopt --list" });
     const processes = allProcesses();
     const known = agent === undefined ? this.#asAgent(info) : { info, words: wordsOf(pid), profile: this.#profiles.get(agent) };
     if (!known) {
@@ -204,7 +204,7 @@ export class Adopting implements Disposable {
         hint: "say which it is with --agent NAME (holdfast agents lists them)",
       });
     }
-    return { ...known, pane: paneOf(info, { panes: await this.#panes.reachable(), processes }) ?? null };
+    return { ...known, pane: paneOf(info, { panes: await this.#panes.reachable(tmuxSockets([pid])), processes }) ?? null };
   }
 
   /** What is a session, or part of one, is not adopted a second time. */
@@ -228,7 +228,9 @@ export class Adopting implements Disposable {
     const all = environmentOf(info.pid);
     const env = runEnvironment(all ?? {});
     const cwd = directoryOf(info.pid) ?? env.HOME ?? "/";
-    const conversation = request.conversation ?? conversationIn(words, profile) ?? conversationInState(profile, { pid: info.pid, env });
+    // What it was started with it may have left since.
+    const running = { ...whatRuns(info), cwd, env, isTaken: takenFrom(this.#queries) };
+    const conversation = request.conversation ?? findConversation(profile, running) ?? conversationIn(words, profile);
     const isAgent = profile.kind === "terminal";
     if (request.resumeWhenEnded && conversation === null) {
       throw new HoldfastError("conversation_unknown", "which conversation it has is not known, so it could not be gone on with", {
@@ -350,7 +352,7 @@ function missingOf(found: {
     isAgent &&
       takesUp &&
       found.conversation === null &&
-      "its conversation: which one it has is not known; to go on with it once it has ended: holdfast resume NAME --conversation ID",
+      `its conversation: which one it has is not known${canFind(profile) ? ", unless its own files tell with its next turn" : ""}; to go on with it once it has ended: holdfast resume NAME --conversation ID`,
     isAgent && ownArguments(found.words).length > 0 && "its arguments: a next run (holdfast resume) starts without them",
     !found.hasEnvironment && "its environment: a next run gets none of it",
     "how it ends: a program that was not started by Holdfast does not tell its exit code",
@@ -358,10 +360,15 @@ function missingOf(found: {
   return missing.filter((each): each is string => typeof each === "string");
 }
 
-/** Claude Code says it in the file in which it keeps what it does. */
-function conversationInState(profile: Profile, run: { pid: number; env: Record<string, string> }): string | null {
-  const { stateFile } = profile;
-  return stateFile?.conversation === undefined ? null : (textAt(readJsonFile(stateFile.path(run)), stateFile.conversation) ?? null);
+/** What runs in a pane has its server's socket in the environment, wherever that is. */
+function tmuxSockets(pids: Iterable<number>): Set<string> {
+  return new Set([...environmentValues("TMUX", pids).values()].map((value) => value.split(",")[0] ?? "").filter((path) => path.startsWith("/")));
+}
+
+/** Where the system does not tell whose a process is, its environment will not be told either. */
+function isOurs(pid: number): boolean {
+  if (process.platform !== "linux") return true;
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.();
 }
 
 function paneOf<T extends PaneState>(
@@ -370,18 +377,6 @@ function paneOf<T extends PaneState>(
 ): T | undefined {
   const above = new Set([info.pid, ...ancestorsOf(info, processes).map(({ pid }) => pid)]);
   return panes.find(({ pid, dead }) => !dead && above.has(pid));
-}
-
-function ancestorsOf(info: ProcessInfo, processes: Processes): ProcessInfo[] {
-  const above: ProcessInfo[] = [];
-  for (let at = processes.get(info.parent); at && !above.includes(at); at = processes.get(at.parent)) above.push(at);
-  return above;
-}
-
-/** Nearest first. */
-function descendantsOf(pid: number, processes: Processes): ProcessInfo[] {
-  const children = [...processes.values()].filter(({ parent, zombie }) => parent === pid && !zombie);
-  return [...children, ...children.flatMap((child) => descendantsOf(child.pid, processes))];
 }
 
 function wordsOf(pid: number): string[] {

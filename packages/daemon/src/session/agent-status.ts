@@ -205,6 +205,8 @@ export class AgentStatus implements RunObserver, Disposable {
     const marker = runMarker(run);
     const observed = this.#observed.get(marker);
     this.#takeSignals(run);
+    // What it has no hooks to say, it may have written down itself after the last look.
+    if (observed && !hasHooks(runDirectory(this.#home, run.session, run.run))) this.#absorb(observed, observed.evidence);
     this.#parking?.ended(run);
     observed?.watcher?.close();
     this.#looks.forget(marker);

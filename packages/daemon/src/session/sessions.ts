@@ -739,7 +739,7 @@ function forkedFromOf({ copy, ...from }: NonNullable<Spec["forkedFrom"]>): Forke
 }
 
 function conversationBegan({ session, run }: RunId, conversation: string): Draft {
-  return { type: "session.conversation_changed", actor: DAEMON, session, data: { run, conversation } };
+  return { type: "session.conversation_changed", actor: DAEMON, session, data: { run, conversation, begun: true } };
 }
 
 function runOf(record: SessionRecord): RunId {

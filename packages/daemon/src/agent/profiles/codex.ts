@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { globSync, readlinkSync } from "node:fs";
 import { shellQuote } from "@holdfast/platform";
 import { permissionHook } from "../approvals.ts";
+import type { Running } from "../find-conversation.ts";
 import type { McpServer } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
 
@@ -39,6 +41,7 @@ export const codex: Profile = {
     resume: ["resume", "{id}"],
     fork: { words: ["fork", "{from}", "-C", "{directory}"] },
     flags: /^(resume|fork|exec)$/,
+    find: inOpenFiles,
   },
   screen: [
     { name: "sign in", foot: /Press enter to continue/, line: /Sign in with ChatGPT/, waits: "login" },
@@ -112,6 +115,21 @@ export const codex: Profile = {
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };
+
+/** While it has a conversation, it has its file open, from the first prompt on. Names begin with the time: the last is the one it is in. */
+function inOpenFiles({ pids }: Running): string | undefined {
+  const open = pids.flatMap((pid) => globSync(`/proc/${pid}/fd/*`).map(linkOf));
+  const names = open.flatMap((file) => /\/(rollout-[\dT-]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(file)?.[1] ?? []);
+  return names.sort().at(-1)?.slice(-36);
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
 
 function startServer({ name, command, env }: McpServer): string {
   const exports = Object.entries(env).map(([key, value]) => `export ${key}=${shellQuote(value)}; `);

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { copyGeminiConversation } from "./gemini-copy.ts";
+import { copyGeminiConversation } from "./gemini-store.ts";
 import { copyOpencodeConversation, renumbered } from "./opencode-copy.ts";
-import { copyQwenConversation } from "./qwen-copy.ts";
+import { copyQwenConversation } from "./qwen-store.ts";
 
 const OLD = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const NEW = "7c9e6679-7425-40de-944b-e07fc1f90ae7";

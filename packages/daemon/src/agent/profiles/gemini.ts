@@ -6,7 +6,7 @@ import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
-import { copyGeminiConversation } from "./gemini-copy.ts";
+import { copyGeminiConversation, findGeminiConversation } from "./gemini-store.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/GeminiCli/settings.json";
 const GEMINI_EVENTS = ["SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "Notification"];
@@ -22,6 +22,7 @@ export const gemini: Profile = {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],
     fork: { copy: copyGeminiConversation },
+    find: findGeminiConversation,
     shows: /^✦ /,
     flags: /^(--session-id|--session-file|--resume|--list-sessions)(=|$)|^-r$/,
   },
@@ -58,7 +59,8 @@ export const gemini: Profile = {
     { name: "ready", title: /^◇/, turn: "idle", calm: true },
   ],
   transcript: { path: ({ conversation, env }) => transcriptOf(conversation, env), reply: replyIn },
-  composer: { mark: /^ > /, below: /^$/, unfocused: /^─{10}/, placeholder: /^Type your message or @path\/to\/file$/ },
+  // With fewer colours it has a frame of half blocks in place of a background.
+  composer: { mark: /^ > /, below: /^$|^▀{10}/, unfocused: /^─{10}/, placeholder: /^Type your message or @path\/to\/file$/ },
   hooks: {
     conversation: "session_id",
     tool: { name: "tool_name", input: "tool_input" },

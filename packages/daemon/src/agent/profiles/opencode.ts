@@ -6,6 +6,7 @@ import { ancestors } from "../hooks/ancestors.ts";
 import type { InjectionPlace } from "../hooks/injection.ts";
 import type { Profile } from "../profile.ts";
 import { copyOpencodeConversation } from "./opencode-copy.ts";
+import { findOpencodeConversation } from "./opencode-log.ts";
 import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
 
 /** Nothing but the plugin itself waits for it. */
@@ -21,6 +22,7 @@ export const opencode: Profile = {
   conversation: {
     resume: ["-s", "{id}"],
     fork: { copy: copyOpencodeConversation },
+    find: findOpencodeConversation,
     flags: /^(--session|--continue|--fork)(=|$)|^-[sc]$/,
   },
   screen: [

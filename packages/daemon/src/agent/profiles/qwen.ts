@@ -3,7 +3,7 @@ import { permissionHook } from "../approvals.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
-import { copyQwenConversation } from "./qwen-copy.ts";
+import { copyQwenConversation, findQwenConversation } from "./qwen-store.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";
 
@@ -30,6 +30,7 @@ export const qwen: Profile = {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],
     fork: { copy: copyQwenConversation },
+    find: findQwenConversation,
     flags: /^(--session-id|--resume|--continue|--fork-session)(=|$)|^-[rc]$/,
   },
   screen: [

@@ -28,13 +28,14 @@ export class PanesOfOthers implements ForeignPanes {
     return parsePanes(lines).map((pane) => ({ ...pane, socket, server }));
   }
 
-  async reachable(): Promise<FoundPane[]> {
-    const found = await Promise.all(sockets().map((socket) => this.at(socket).catch(() => [])));
+  async reachable(sockets: Iterable<string>): Promise<FoundPane[]> {
+    const all = new Set([...usualSockets(), ...sockets]);
+    const found = await Promise.all([...all].map((socket) => this.at(socket).catch(() => [])));
     return found.flat();
   }
 }
 
-function sockets(): string[] {
+function usualSockets(): string[] {
   const directory = join("/tmp", `tmux-${process.getuid?.() ?? 0}`);
   try {
     return readdirSync(directory).map((name) => join(directory, name));

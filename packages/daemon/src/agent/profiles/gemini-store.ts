@@ -1,17 +1,18 @@
 /**
- * A conversation of Gemini CLI, copied to another directory. It keeps them below a name for each project, which it finds by a mark there
+ * Where Gemini CLI keeps conversations, and how one is copied to another directory. They are below a name for each project, which it finds by a mark there
  * (`.project_root`); of a directory that it does not know yet, the mark is made here, under a name that no other project has.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { writeFileAtomic } from "@holdfast/platform";
+import { isOf, type Running } from "../find-conversation.ts";
 import { type Copied, type CopyPlace, copiedLines, oneTranscript } from "../fork.ts";
 
 const MARK = ".project_root";
 
 export async function copyGeminiConversation({ from, id, directory, env }: CopyPlace): Promise<Copied> {
-  const store = join(env.GEMINI_CLI_HOME || env.HOME || homedir(), ".gemini", "tmp");
+  const store = storeOf(env);
   const short = from.slice(0, 8);
   const found = globSync(`*/chats/session-*-${short}.jsonl`, { cwd: store }).map((path) => join(store, path));
   const original = oneTranscript(
@@ -28,6 +29,19 @@ export async function copyGeminiConversation({ from, id, directory, env }: CopyP
   if (known === undefined) writeFileAtomic(join(project, MARK), directory);
   writeFileAtomic(copy, text);
   return { id, undo: async () => rmSync(known === undefined ? project : copy, { recursive: true, force: true }) };
+}
+
+/** It writes one down when it begins, and again when it is gone on with: where a single one was, that is its own. */
+export function findGeminiConversation(running: Running): string | undefined {
+  const project = projectOf(storeOf(running.env), running.cwd);
+  const files = project === undefined ? [] : globSync("chats/session-*.jsonl", { cwd: project }).map((path) => join(project, path));
+  const ids = new Set(files.filter((file) => isOf(running, file)).map(idOf));
+  const own = [...ids].filter((id): id is string => typeof id === "string" && !running.isTaken(id));
+  return own.length === 1 ? own[0] : undefined;
+}
+
+function storeOf(env: Readonly<Record<string, string>>): string {
+  return join(env.GEMINI_CLI_HOME || env.HOME || homedir(), ".gemini", "tmp");
 }
 
 function projectOf(store: string, directory: string): string | undefined {
