@@ -174,6 +174,13 @@ describe.each(HOSTS)("on the %s host", (host) => {
       ["session.control_changed", "given"],
       ["session.control_changed", "taken"],
     ]);
+    // What she asked for she got; of two who look on, none asks now.
+    using third = await attached(home, "--read-only");
+    const [, , last] = await attachments(home, 3);
+    const unclear = await home.cli(["control", "give", "chat"]);
+    expect(unclear).toMatchObject({ code: 6, stderr: expect.stringContaining("several others are attached") });
+    expect(await home.ok(["control", "give", "chat", "--to", last?.terminal ?? ""])).toContain(`drives on ${last?.terminal}`);
+    await third.shows("you drive now");
   });
 
   test("attach --take drives at once, and who drove looks on; a killed daemon changes nothing about it", async () => {

@@ -1,5 +1,5 @@
 /** Two users of one machine and one daemon: by a second socket, always with a token. Where the tests do not run as root, no user can be made. */
-import { lstatSync } from "node:fs";
+import { lstatSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { HOSTS, type Session, type Sharing } from "@holdfast/contract";
 import { openHome, userName } from "@holdfast/platform";
@@ -70,6 +70,20 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
     });
     execFileSync("rmdir", [sharedDirectory]);
     expect(await home.cli(["up", "--share", "no-such-group"])).toMatchObject({ code: 2 });
+  });
+
+  test("when it cannot be shared with another group, it stays shared with the one before", async () => {
+    await using home = new TestHome();
+    await using user = new OtherUser();
+    await letIn(home, user);
+    // Nothing can be written there.
+    const file = path.join(home.path, "share.json");
+    rmSync(file);
+    mkdirSync(file);
+    expect((await home.cli(["up", "--share", "root"])).code).not.toBe(0);
+    expect(user.cli("status").code).toBe(0);
+    expect(await home.ok(["status"])).toContain(`shared with the users of ${user.name}`);
+    rmSync(file, { recursive: true });
   });
 
   describe.each(HOSTS)("on the %s host", (host) => {

@@ -3,7 +3,7 @@ import type { Context, Flag } from "./command.ts";
 import { plain } from "./plain.ts";
 import { oneName } from "./select.ts";
 
-export const TO: Flag = { value: "PRINCIPAL", summary: "to this principal, or attachment, which `show` names", complete: "nothing" };
+export const TO: Flag = { value: "PRINCIPAL", summary: "to this principal, or terminal, as `show` names them", complete: "nothing" };
 
 export async function act(context: Context, action: "request" | "give" | "take"): Promise<number> {
   const ref = oneName(context, `control ${action} NAME`);

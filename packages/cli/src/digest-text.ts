@@ -44,7 +44,12 @@ export function block(digest: Digest, options: { now: number; width: number | un
   const { session } = digest;
   const head = `${color("bold", plain(session.name))} · ${plain(session.agent)} · ${statusCell(session)} · ${sinceText(digest, options.now)}`;
   const lines = [...newsLines(digest), ...(options.full ? details(digest) : [])];
-  return [head, ...(lines.length > 0 ? lines : [{ text: "nothing new" }]).map((line) => drawn(line, options.width))];
+  return [
+    head,
+    ...(lines.length > 0 ? lines : [{ text: digest.news ? "it began, and has done nothing yet" : "nothing new" }]).map((line) =>
+      drawn(line, options.width),
+    ),
+  ];
 }
 
 /** Below its head; as wide as the terminal, if that has a width. */
@@ -73,7 +78,7 @@ export function newsLines(digest: Digest): Line[] {
     ...(waits === "" ? [] : [{ text: `waits for ${waits}`, color: "yellow" as const }]),
     ...handed.map((text) => ({ text })),
     ...(turned ? [{ text: turnsText(digest) }] : []),
-    ...answerLines(answers.at(-1)),
+    ...answerLines(session.name, answers.at(-1)),
     ...inLine("approvals", tally(approvalStates(digest))),
     ...inLine("messages", tally(messageStates(digest))),
     ...troubleLines(troubles),
@@ -96,11 +101,11 @@ function turnsText({ turns }: Digest): string {
   return many === "" ? runs : `${many}; ${runs}`;
 }
 
-function answerLines(answer: Digest["answers"][number] | undefined): Line[] {
+function answerLines(name: string, answer: Digest["answers"][number] | undefined): Line[] {
   if (!answer) return [];
   const lines = answer.text.split("\n").filter((line) => line.trim() !== "");
   const shown = lines.slice(0, ANSWER_LINES).map((line) => `│ ${plain(line)}`);
-  if (lines.length > ANSWER_LINES) shown.push(`│ … ${counted(lines.length - ANSWER_LINES, "line")} more: holdfast last`);
+  if (lines.length > ANSWER_LINES) shown.push(`│ … ${counted(lines.length - ANSWER_LINES, "line")} more: holdfast last ${plain(name)}`);
   return shown.map((text) => ({ text, color: "cyan" }));
 }
 

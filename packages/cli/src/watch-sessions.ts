@@ -86,8 +86,9 @@ class Meter {
 function frame(sessions: readonly Session[], options: Omit<TableOptions, "width">): string {
   const lines = table(sessions, { ...options, width: process.stdout.columns })
     .split("\n")
-    .slice(0, (process.stdout.rows ?? 24) - 2);
-  return `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[K\nCtrl+C leaves\x1b[J`;
+    .slice(0, (process.stdout.rows ?? 24) - 3);
+  // What is said beside it, that the connection is lost say, has the line below.
+  return `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[K\nCtrl+C leaves\x1b[K\n\x1b[J`;
 }
 
 function table(sessions: readonly Session[], options: TableOptions): string {

@@ -62,7 +62,8 @@ export class SharedDoor implements AsyncDisposable {
     const gid = gidOf(group);
     const before = this.#group;
     // The one path is for one group at a time.
-    this.#replace(undefined, undefined);
+    clearTimeout(this.#retry);
+    if (this.#open) this.#replace(undefined, undefined);
     let open: Open | undefined;
     try {
       open = await this.#listen(gid).catch((cause: NodeJS.ErrnoException) => {

@@ -78,9 +78,11 @@ export class AttachmentQueries {
     return requests.find((request) => request.client?.pid === client.pid && request.client.start === client.start);
   }
 
-  /** Who asked last for control of the session. */
+  /** Who asked last for control of the session, since somebody last gave or took it: what was asked before that has been answered. */
   lastAsking(session: SessionId): Principal | undefined {
-    const sql = "SELECT actor FROM events WHERE session = ? AND type = 'session.control_requested' ORDER BY seq DESC LIMIT 1";
+    const sql = `SELECT actor FROM events WHERE session = ?1 AND type = 'session.control_requested' AND seq > coalesce(
+        (SELECT max(seq) FROM events WHERE session = ?1 AND type = 'session.control_changed' AND data ->> 'how' IN ('given', 'taken')), 0)
+      ORDER BY seq DESC LIMIT 1`;
     return watched(this.#db, () => this.#db.prepare(sql).get(session)?.actor) as Principal | undefined;
   }
 }

@@ -83,8 +83,8 @@ export class Driving {
     const found = asked ?? (more.length === 0 ? only : undefined);
     if (found) return found;
     throw new HoldfastError("not_attached", `${others.length === 0 ? "nobody else is" : "several others are"} attached to ${record.name}`, {
-      hint: others.length === 0 ? `they attach first: holdfast attach ${record.name}` : "say to whom: --to PRINCIPAL",
-      candidates: others.map(({ principal, id }) => `${principal} (${id})`),
+      hint: others.length === 0 ? `they attach first: holdfast attach ${record.name}` : "say to whom: --to PRINCIPAL, or their terminal",
+      candidates: others.map(nameOf),
     });
   }
 
@@ -149,20 +149,21 @@ export function notYours(
   { name, owner }: Pick<SessionRecord, "name" | "owner">,
   driver: Pick<Attachment, "principal"> | undefined,
 ): HoldfastError {
-  return new HoldfastError(
-    "control_held",
-    `${driver?.principal ?? "nobody"} drives ${name}; only they and ${owner}, whose session it is, decide that`,
-    {
-      hint: `ask for it: holdfast control request ${name}`,
-    },
-  );
+  const who = driver?.principal ?? "nobody";
+  const decides = who === owner ? "and it is theirs: only they decide that" : `and only they and ${owner}, whose it is, decide that`;
+  return new HoldfastError("control_held", `${who} drives ${name}, ${decides}`, { hint: `ask for it: holdfast control request ${name}` });
 }
 
 function named({ name }: SessionRecord, among: readonly AttachmentRecord[], to: string): AttachmentRecord {
-  const found = among.findLast(({ principal, id }) => principal === to || id === to);
+  const found = among.findLast(({ principal, terminal, id }) => principal === to || terminal === to || id === to);
   if (found) return found;
   throw new HoldfastError("not_attached", `${to} has no terminal on ${name} that does not drive`, {
     hint: `see who is there: holdfast show ${name}`,
-    candidates: among.map(({ principal, id }) => `${principal} (${id})`),
+    candidates: among.map(nameOf),
   });
+}
+
+/** By what `--to` finds it. */
+function nameOf({ principal, terminal, id }: AttachmentRecord): string {
+  return `${principal} (${terminal ?? id})`;
 }
