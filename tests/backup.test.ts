@@ -129,12 +129,35 @@ function kill(pid: number): void {
   }
 }
 
+test("whose it is, its conversation and its name, as they became after the backup, are found on disk again", async () => {
+  await using home = new TestHome();
+  await home.ok(["token", "create", "--scope", "driver", "--name", "ada"]);
+  await home.ok(["run", "--name", "sh", ...FOREVER]);
+  await home.ok(["spawn", "demo", "--name", "api", "--", "--fast"]);
+  const { conversation: first } = await home.until("api", ({ status, conversation }) => status === "idle" && conversation !== null);
+  await home.ok(["backup", "create"]);
+  await home.ok(["handover", "sh", "--to", "token:ada", "--note", "yours"]);
+  await home.ok(["rename", "sh", "hers"]);
+  await home.ok(["stop", "api"]);
+  await home.ok(["resume", "api", "--fresh"]);
+  const { conversation, pid } = await home.until("api", (session) => session.status === "idle" && session.conversation !== first);
+  await home.ok(["down"]);
+  overwrite(path.join(home.path, "holdfast.db"), 0, noise(4096));
+  expect((await home.cli(["ls"])).stderr).toContain("was damaged");
+  expect(await home.session("hers")).toMatchObject({ owner: "token:ada", handover: { to: "token:ada", note: "yours" } });
+  const api = await home.session("api");
+  expect(api).toMatchObject({ pid, runs: 2, conversation });
+  expect(api.conversations.map(({ id }) => id)).toEqual([first, conversation]);
+});
+
 test("without any backup, sessions are rebuilt from their directories, and it is said loudly", async () => {
   await using home = new TestHome();
   const kept = await home.json<Session>(["run", "--name", "kept", "--restart", "always", ...FOREVER]);
   await home.run("echo words; exit 4", "--name", "ended");
   await home.ended("ended");
   await home.ok(["rename", "kept", "renamed"]);
+  await home.ok(["token", "create", "--scope", "driver", "--name", "ada"]);
+  await home.ok(["handover", "renamed", "--to", "token:ada", "--note", "yours"]);
   await home.ok(["down"]);
   for (const name of ["holdfast.db", "holdfast.db-wal", "holdfast.db-shm", "backups"]) {
     rmSync(path.join(home.path, name), { recursive: true, force: true });
@@ -143,7 +166,12 @@ test("without any backup, sessions are rebuilt from their directories, and it is
   expect(said.stderr).toContain("was missing");
   expect(said.stderr).toContain("no backup");
   expect(await names(home)).toEqual(["ended", "renamed"]);
-  expect(await home.session("renamed")).toMatchObject({ pid: kept.pid, restart: "always", owner: kept.owner });
+  expect(await home.session("renamed")).toMatchObject({
+    pid: kept.pid,
+    restart: "always",
+    owner: "token:ada",
+    handover: { from: kept.owner, note: "yours" },
+  });
   expect(await home.session("ended")).toMatchObject({ status: "failed", exit: { code: 4, signal: null } });
   expect(await home.ok(["logs", "ended"])).toBe("words\n");
 });

@@ -40,7 +40,7 @@ export class HandingOver {
     const data = { from: record.owner as Principal, to: recipient, note };
     this.#journal.append({ type: "session.handed_over", actor: who.actor, session: record.id, data });
     // The second trace of it, for a journal that is lost.
-    amendSpec(this.#home, record.id, { owner: recipient });
+    amendSpec(this.#home, record.id, { owner: recipient, handover: { by: who.actor, from: data.from, note } });
     const text = `${record.name} is ${recipient}'s now${note === null ? "" : `: ${note.replaceAll(/\s+/g, " ")}`}`;
     for (const { id } of record.attachments) await this.#attachments.tell(record.id, id, text.replaceAll(/\p{Cc}/gu, ""));
     return this.#viewOf(record.id);

@@ -8,7 +8,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type EventData, ForkedFrom, type HostName, hasEnded, type Principal, type RestoreReport, SessionId } from "@holdfast/contract";
+import { type EventData, ForkedFrom, type HostName, hasEnded, Principal, type RestoreReport, SessionId } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, runMarker } from "../host/host.ts";
@@ -53,7 +53,9 @@ export function rebuildSessions(
     const record = known.get(id);
     if (record) {
       const later = laterRuns(home, record);
-      drafts.push(...later, ...(pending.why === "asked" ? [] : laterName(home, record, names)));
+      drafts.push(...later, ...laterConversations(home, record));
+      // Who asked for an older journal has that one's names and owners.
+      if (pending.why !== "asked") drafts.push(...laterName(home, record, names), ...laterOwner(id, readSpec(home, id), record.owner));
       const run = Math.max(record.run, ...runNumbers(home, id));
       const isOpen = later.length > 0 || !hasEnded(record.status);
       const isOver = isOpen ? hasEndedMeanwhile(rooms, { id, run, host: record.host }) : record.restartAt !== null;
@@ -64,7 +66,7 @@ export function rebuildSessions(
       if (spec && name !== undefined) {
         names.add(name);
         const data = rebuilt(home, { ...spec, name });
-        drafts.push({ type: "session.rebuilt", actor: DAEMON, session: id, data });
+        drafts.push({ type: "session.rebuilt", actor: DAEMON, session: id, data }, ...laterOwner(id, spec, spec.handover?.from));
         const run = data.runs.length;
         if (data.restart !== "never" && hasEndedMeanwhile(rooms, { id, run, host: spec.host })) drafts.push(noFurther(id, run));
         sessions.rebuilt.push({ id, name });
@@ -142,13 +144,36 @@ function laterName(home: Home, record: SessionRecord, names: Set<string>): Draft
   return [{ type: "session.renamed", actor: DAEMON, session: record.id, data: { from: record.name, name } }];
 }
 
+/** It was handed over after the backup. */
+function laterOwner(session: SessionId, spec: Spec | undefined, owner: string | undefined): Draft[] {
+  const [to, from] = [Principal.safeParse(spec?.owner).data, Principal.safeParse(owner).data];
+  if (to === undefined || from === undefined || to === from) return [];
+  const { by, note } = spec?.handover ?? {};
+  const data = { from, to, note: typeof note === "string" ? note : null };
+  return [{ type: "session.handed_over", actor: Principal.safeParse(by).data ?? DAEMON, session, data }];
+}
+
+/** What its agent has had since, the last of them as the one it has. */
+function laterConversations(home: Home, record: SessionRecord): Draft[] {
+  const { conversation, conversations = [] } = readSpec(home, record.id) ?? {};
+  if (!conversation || !Array.isArray(conversations) || conversation === record.conversation) return [];
+  const run = Math.max(record.run, ...runNumbers(home, record.id).filter((each) => hasBegun(home, record.id, each)));
+  const unknown = conversations.filter((id) => id !== conversation && !record.conversations.some((known) => known.id === id));
+  return [...unknown, conversation].map((id): Draft => {
+    return { type: "session.conversation_changed", actor: DAEMON, session: record.id, data: { run, conversation: id } };
+  });
+}
+
 /** Runs that began after the backup: each ends the one before it. */
 function laterRuns(home: Home, record: SessionRecord): Draft[] {
   const session = record.id;
   const later = runNumbers(home, session).filter((run) => run > record.run && hasBegun(home, session, run));
+  const { host = record.host } = readSpec(home, session) ?? {};
   return later.flatMap((run, index): Draft[] => {
     const previous = later[index - 1] ?? record.run;
-    const created: Draft = { type: "session.run_created", actor: DAEMON, session, data: { run, why: "restart" } };
+    // What was adopted is ours from its second run on.
+    const moved = index === 0 && host !== record.host ? { host } : {};
+    const created: Draft = { type: "session.run_created", actor: DAEMON, session, data: { run, why: "restart", ...moved } };
     return index === 0 && hasEnded(record.status) ? [created] : [ended(home, session, previous), created];
   });
 }

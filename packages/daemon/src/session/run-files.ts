@@ -37,6 +37,7 @@ export interface Spec {
   umask: number;
   /** What only a lost journal needs again; older files do not have them. */
   owner?: string;
+  handover?: { by: string; from: string; note: string | null };
   createdAt?: string;
   restart?: RestartPolicy;
   recordingLimitBytes?: number;
@@ -143,7 +144,11 @@ export function readSpec(home: Home, session: SessionId): Spec | undefined {
 }
 
 /** What a lost journal would have to find again. */
-export function amendSpec(home: Home, session: SessionId, more: Partial<Pick<Spec, "name" | "conversation" | "owner" | "host">>): void {
+export function amendSpec(
+  home: Home,
+  session: SessionId,
+  more: Partial<Pick<Spec, "name" | "conversation" | "owner" | "handover" | "host">>,
+): void {
   const spec = readSpec(home, session);
   if (!spec) return;
   const { conversation = spec.conversation } = more;
