@@ -11,7 +11,8 @@ export function startProgram(options: {
   onOutput(bytes: Uint8Array): void;
   onExit(exit: ProgramExit): void;
 }): IPty {
-  const pty = spawn("/bin/sh", ["-c", `. "$1"`, "sh", options.launch], {
+  // Without arguments: the launch file would run those in its environment, in place of the program.
+  const pty = spawn("/bin/sh", ["-c", `. "$0"`, options.launch], {
     name: "xterm-256color",
     cwd: "/",
     cols: options.columns,
