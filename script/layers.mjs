@@ -32,6 +32,7 @@ const ROOMS = {
   group: ABOVE_SESSION,
   tournament: ABOVE_SESSION,
   usage: ABOVE_SESSION,
+  persona: [],
   notify: ABOVE_SESSION,
   search: ABOVE_SESSION,
   digest: ABOVE_SESSION,

@@ -18,6 +18,7 @@ export interface Flag {
 export type Completion =
   | "sessions"
   | "agents"
+  | "personas"
   | "statuses"
   | "hosts"
   | "restarts"

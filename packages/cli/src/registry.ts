@@ -5,6 +5,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   run: () => import("./commands/run.ts"),
   spawn: () => import("./commands/spawn.ts"),
   agents: () => import("./commands/agents.ts"),
+  personas: () => import("./commands/personas.ts"),
   ls: () => import("./commands/ls.ts"),
   show: () => import("./commands/show.ts"),
   digest: () => import("./commands/digest.ts"),

@@ -16,6 +16,7 @@ import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
 import { Message, MessageId, MessageState } from "./message.ts";
 import { AttachingClient, ControlReply } from "./people.ts";
+import { PERSONA_ENDPOINTS } from "./persona-endpoints.ts";
 import { Generation, RestoreItem } from "./restore.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
@@ -665,6 +666,7 @@ export const ENDPOINTS = {
     reply: z.object({ agents: z.array(AgentInfo) }),
     errors: [],
   },
+  ...PERSONA_ENDPOINTS,
   listOrphans: {
     ...ROUTES.listOrphans,
     summary: "What runs under this home without a record that says so.",

@@ -50,6 +50,8 @@ export const ERRORS = {
   address_public: { http: 400, exit: 2, what: "An address that other machines reach, without --insecure-public." },
   address_unusable: { http: 409, exit: 21, what: "The daemon cannot listen on that address." },
   agent_unknown: { http: 422, exit: 7, what: "No profile has that agent name." },
+  persona_not_found: { http: 404, exit: 3, what: "No persona has that name." },
+  persona_unusable: { http: 422, exit: 7, what: "The persona's file cannot be used as it is; the message says where and why." },
   program_not_found: { http: 422, exit: 7, what: "The program is not on the session's PATH or cannot be executed." },
   cwd_unusable: { http: 422, exit: 7, what: "The working directory does not exist or cannot be entered." },
   host_missing: { http: 503, exit: 8, what: "The host that was asked for (tmux) is not on this machine." },

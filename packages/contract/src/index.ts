@@ -23,6 +23,8 @@ export * from "./ids.ts";
 export { LONGEST_MESSAGE, Message } from "./message.ts";
 export * from "./names.ts";
 export * from "./people.ts";
+export * from "./persona.ts";
+export * from "./persona-endpoints.ts";
 export * from "./restore.ts";
 export * from "./routes.ts";
 export * from "./scopes.ts";

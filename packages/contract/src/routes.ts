@@ -71,6 +71,8 @@ export const ROUTES = {
   prune: { method: "POST", path: "/prune" },
   diskUse: { method: "GET", path: "/disk-use" },
   listAgents: { method: "GET", path: "/agents" },
+  listPersonas: { method: "GET", path: "/personas" },
+  getPersona: { method: "GET", path: "/personas/:name" },
   listOrphans: { method: "GET", path: "/orphans" },
   adoptOrphan: { method: "POST", path: "/orphans/:id/adopt" },
   stopOrphan: { method: "POST", path: "/orphans/:id/stop" },

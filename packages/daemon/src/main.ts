@@ -48,6 +48,7 @@ import { digestHandlers } from "./api/digest-handlers.ts";
 import { type Door, Gate, UNIX_DOOR } from "./api/gate.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
+import { personaHandlers } from "./api/persona-handlers.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { SHARED_DOOR, SharedDoor } from "./api/shared.ts";
 import { eventSockets } from "./api/socket.ts";
@@ -84,6 +85,7 @@ import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
 import { takeHome } from "./lock.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
+import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
 import { AttachmentQueries } from "./projection/attachments.ts";
@@ -518,6 +520,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     digests: digestHandlers({ digests, queries }),
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
     usage: usageHandlers({ spending, queries }),
+    personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;

@@ -70,6 +70,7 @@ async function candidatesHere(words: readonly string[], values: Values): Promise
 const ASKED: ReadonlySet<Completion> = new Set([
   "sessions",
   "agents",
+  "personas",
   "approvals",
   "messages",
   "workspaces",
@@ -98,6 +99,11 @@ async function values(context: Context, what: Completion, before: readonly strin
     if (what === "agents") {
       const { agents } = await client.call("listAgents", {}, AbortSignal.timeout(PATIENCE_MS));
       return agents.map(({ name }) => name);
+    }
+    if (what === "personas") {
+      const query = { cwd: process.cwd(), ...(process.env.HOME ? { home: process.env.HOME } : {}) };
+      const { personas } = await client.call("listPersonas", { query }, AbortSignal.timeout(PATIENCE_MS));
+      return before.length > 0 ? [] : [...new Set(personas.map(({ name }) => name))];
     }
     if (what === "workspaces" || what === "removed-workspaces" || (what === "checkpoints" && before.length === 0)) {
       const all = what === "removed-workspaces";

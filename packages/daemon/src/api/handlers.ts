@@ -23,6 +23,7 @@ import type { ConversationHandlers } from "./conversation-handlers.ts";
 import type { DigestHandlers } from "./digest-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
+import type { PersonaHandlers } from "./persona-handlers.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
 import type { UsageHandlers } from "./usage-handlers.ts";
 import type { WorkspaceEndHandlers } from "./workspace-end-handlers.ts";
@@ -65,6 +66,7 @@ export function handlers(rooms: {
   digests: DigestHandlers;
   conversations: ConversationHandlers;
   usage: UsageHandlers;
+  personas: PersonaHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
@@ -118,6 +120,7 @@ export function handlers(rooms: {
     ...rooms.digests,
     ...rooms.conversations,
     ...rooms.usage,
+    ...rooms.personas,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
     listSessions: ({ query }, { reach }) => {

@@ -1,0 +1,67 @@
+import type { Persona, PersonaList, PersonaProblem } from "@holdfast/contract/persona";
+import { color } from "../../color.ts";
+import { columns } from "../../columns.ts";
+import type { Command } from "../../command.ts";
+import { plain } from "../../plain.ts";
+import { cut, shortPath } from "../../table.ts";
+
+export const command: Command = {
+  name: "personas ls",
+  summary: "the personas that can be used here, and what is wrong with the files of others",
+  usage: "",
+  onlyReads: true,
+  flags: {},
+  examples: [
+    ["holdfast personas ls", "name, agent, model, where it is from and what it is for"],
+    ["holdfast personas ls --json | jq -r '.personas[].name'", "for a script"],
+  ],
+  async run(context) {
+    const { HOME: home } = process.env;
+    const found = await context.client.call("listPersonas", { query: { cwd: process.cwd(), ...(home ? { home } : {}) } });
+    process.stdout.write(context.json ? `${JSON.stringify(found)}\n` : `${render(found, process.stdout.columns)}\n`);
+    return 0;
+  },
+};
+
+const FROM: Record<Persona["source"], string> = {
+  project: "project",
+  user: "yours",
+  claude_project: ".claude",
+  claude_user: "~/.claude",
+};
+
+function render({ personas, problems }: PersonaList, room = Number.POSITIVE_INFINITY): string {
+  const used = personas.filter(({ shadowedBy }) => shadowedBy === null);
+  const shadowed = personas.filter(({ shadowedBy }) => shadowedBy !== null);
+  return [
+    used.length === 0 ? NONE : table(used, room),
+    ...(shadowed.length === 0 ? [] : [["Not used, for another has the name:", ...shadowed.map(shadow)].join("\n")]),
+    ...(problems.length === 0 ? [] : [["Wrong:", ...problems.map(problem)].join("\n")]),
+  ].join("\n\n");
+}
+
+const NONE =
+  "No personas. Write one as .holdfast/personas/reviewer.md: between two lines ---, name: and description:, then what the agent is to be.";
+
+function table(personas: readonly Persona[], room: number): string {
+  const rows = personas.map(({ name, agent, model, source, description }) => [
+    plain(name),
+    plain(agent ?? "–"),
+    plain(model ?? "–"),
+    FROM[source],
+    plain(description.replaceAll(/\s+/g, " ")),
+  ]);
+  return columns(["NAME", "AGENT", "MODEL", "FROM", "WHAT FOR"], rows)
+    .split("\n")
+    .map((line) => cut(line, room))
+    .join("\n");
+}
+
+function shadow({ name, file, shadowedBy }: Persona): string {
+  return color("dim", `  ${plain(name)}: ${shortPath(file)}, for ${shortPath(shadowedBy ?? "")} comes first`);
+}
+
+function problem({ file, line, what, expected, usable }: PersonaProblem): string {
+  const rest = usable ? " (used all the same)" : "";
+  return `  ${color(usable ? "yellow" : "red", `${shortPath(file)}:${line}`)} ${plain(what)}; expected ${plain(expected)}${rest}`;
+}

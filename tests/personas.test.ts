@@ -1,0 +1,71 @@
+/** Personas as a person meets them: files in a project, and what the command says of them. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Persona, PersonaList } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { TestHome } from "./home.ts";
+import { TestRepository } from "./repository.ts";
+
+function put(directory: string, name: string, text: string): string {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, name), text);
+  return path.join(directory, name);
+}
+
+const REVIEWER = "---\nname: reviewer\ndescription: reads what others wrote\nagent: demo\ntools: Read, Grep\n---\nYou review.\nBe kind.\n";
+
+test("personas lists those of the project and the user's, says which are not used and what is wrong with others (TURN-11 conversations)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const options = { cwd: repository.path, env: { HOME: home.root, XDG_CONFIG_HOME: "" } };
+  expect(await home.ok(["personas"], options)).toContain("No personas. Write one as .holdfast/personas/reviewer.md");
+
+  const file = put(path.join(repository.path, ".holdfast/personas"), "reviewer.md", REVIEWER);
+  const claude = put(
+    path.join(home.root, ".claude/agents"),
+    "r.md",
+    "---\nname: reviewer\ndescription: Use it: often\ncolor: red\n---\nYou.",
+  );
+  put(path.join(home.root, ".claude/agents"), "w.md", "---\nname: Test Writer\ndescription: Use it: often\nmodel: haiku\n---\nYou write.");
+  const bad = put(path.join(repository.path, ".holdfast/personas"), "bad.md", "---\nname: bad\nmodel: x\n---\n");
+
+  const { personas, problems } = await home.json<PersonaList>(["personas"], options);
+  expect(personas.map(({ name, source, shadowedBy }) => [name, source, shadowedBy])).toEqual([
+    ["Test Writer", "claude_user", null],
+    ["reviewer", "project", null],
+    ["reviewer", "claude_user", file],
+  ]);
+  expect(Object.keys(personas[0] ?? {}).sort()).toEqual(
+    "agent description file instructions model name shadowedBy source tools".split(" "),
+  );
+  expect(problems).toEqual([
+    { file: bad, line: 2, what: "description is missing", expected: expect.stringContaining("description:"), usable: false },
+  ]);
+
+  const lines = (await home.ok(["personas"], options)).split("\n");
+  expect(lines[0]).toMatch(/^NAME +AGENT +MODEL +FROM +WHAT FOR$/);
+  expect(lines[1]).toMatch(/^Test Writer +– +haiku +~\/\.claude +Use it: often$/);
+  expect(lines[2]).toMatch(/^reviewer +demo +– +project +reads what others wrote$/);
+  const text = lines.join("\n");
+  expect(text).toContain(`reviewer: ~${claude.slice(home.root.length)}, for`);
+  expect(text).toContain("bad.md:2 description is missing; expected description:");
+});
+
+test("personas show prints one with what it is told, also from a directory below, and says what there is instead", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  put(path.join(repository.path, ".holdfast/personas"), "reviewer.md", REVIEWER);
+  const below = path.join(repository.path, "src");
+  mkdirSync(below);
+  const options = { cwd: below, env: { HOME: home.root, XDG_CONFIG_HOME: "" } };
+  const shown = await home.ok(["personas", "show", "reviewer"], options);
+  expect(shown.split("\n").slice(0, 2)).toEqual(["reviewer", "reads what others wrote"]);
+  for (const words of ["agent  demo", "tools  Read, Grep", "model  the agent's own", "You review.\nBe kind."])
+    expect(shown).toContain(words);
+  expect(await home.json<Persona>(["personas", "show", "reviewer"], options)).toMatchObject({ instructions: "You review.\nBe kind." });
+
+  const missing = await home.cli(["personas", "show", "rewiever", "--json"], options);
+  expect(missing.code).toBe(3);
+  expect(JSON.parse(missing.stderr)).toMatchObject({ error: { code: "persona_not_found", candidates: ["reviewer"] } });
+  expect((await home.cli(["personas", "show"], options)).code).toBe(2);
+});
