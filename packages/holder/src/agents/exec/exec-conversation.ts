@@ -1,0 +1,223 @@
+/**
+ * A conversation with a command that is run once for each turn. What it does not remember by itself is kept for it and given with each prompt; one that remembers
+ * is told by an id which conversation is meant, and gets what was said before only where that id is not known: after /clear and a new run.
+ */
+import { randomUUID } from "node:crypto";
+import { basename } from "node:path";
+import type { ExecOrder } from "@holdfast/contract/agent-order";
+import type { TokenUse } from "@holdfast/contract/transcript";
+import { type Command, type HowItEnded, start, tailOf } from "../command.ts";
+import { type Kept, KeptContext } from "../context/kept.ts";
+import { bytesOf } from "../context/tokens.ts";
+import { say, type Turn, toolOf } from "../context/turn.ts";
+import { type Conversation, type Place, type Settings, type TurnResult, textChunk } from "../conversation.ts";
+import { AgentFailure } from "../failure.ts";
+import { leftOut, nearlyFull } from "../notices.ts";
+import { type AnswerReader, type Piece, plainReader } from "./piece.ts";
+import { renderPrompt, withArgument } from "./prompt.ts";
+import { streamJsonReader } from "./stream-json.ts";
+import { filesOf, kindOf, titleOf } from "./tool-kind.ts";
+
+/** One argument may have 128 KiB; four bytes are taken for a token. */
+const ARGUMENT_TOKENS = 30_000;
+const STDERR_BYTES = 8192;
+const STDERR_LINES = 10;
+
+/** Which of its own conversations is meant, and whether it has begun it. */
+interface Memory {
+  id: string;
+  begun: boolean;
+}
+
+export class ExecConversation implements Conversation {
+  readonly #order: ExecOrder;
+  readonly #place: Place;
+  readonly #context: KeptContext;
+  #memory: Memory | null;
+  #cost: number | null = null;
+
+  constructor(order: ExecOrder, place: Place) {
+    const { first, last, tokens } = order.context;
+    const most = order.prompt === "argument" ? Math.min(tokens ?? ARGUMENT_TOKENS, ARGUMENT_TOKENS) : tokens;
+    this.#order = order;
+    this.#place = place;
+    this.#context = new KeptContext({ first, last, tokens: most }, place.told.turns);
+    this.#memory = order.context.remembers ? memoryOf(place) : null;
+  }
+
+  settings(): Settings {
+    return {};
+  }
+
+  clear(): void {
+    this.#context.clear();
+    if (this.#memory) this.#memory = { id: randomUUID(), begun: false };
+  }
+
+  async turn(prompt: string, signal: AbortSignal): Promise<TurnResult> {
+    const { text, used } = await this.#given(prompt);
+    const turn: Turn = { prompt, said: [], end: null };
+    const usage: TokenUse = { model: null, input: null, output: null, cacheRead: null, cacheWrite: null, cost: null, context: null };
+    try {
+      await this.#run(text, { turn, usage, signal });
+      turn.end = signal.aborted ? "cancelled" : "completed";
+    } catch (error) {
+      turn.end = "failed";
+      throw error;
+    } finally {
+      if (turn.said.length > 0 && this.#memory) this.#memory.begun = true;
+      this.#context.add(turn);
+    }
+    if (this.#order.context.remembers === undefined) usage.context = { used, size: this.#context.rule.tokens };
+    await this.#tellUsage(usage);
+    return { stopReason: turn.end === "cancelled" ? "cancelled" : "end_turn", usage };
+  }
+
+  /** The words with what has to go before them. */
+  async #given(prompt: string): Promise<{ text: string; used: number }> {
+    const { system } = this.#order;
+    const { gauge, rule, turns } = this.#context;
+    if (this.#memory?.begun) return { text: prompt, used: 0 };
+    const besides = gauge.tokens(bytesOf(prompt) + bytesOf(system ?? ""));
+    const kept: Kept = this.#context.keep(besides);
+    const { tokens } = rule;
+    if (tokens !== null && besides > tokens)
+      throw new AgentFailure("context_full", `the prompt alone has about ${besides} tokens, and the limit is ${tokens}`, {
+        hint: "shorten it, name a file with it instead, or raise tokens of the agent's context in config.toml",
+        retry: false,
+      });
+    for (const notice of [leftOut(kept, turns.length), this.#fullness(kept.tokens)]) if (notice) await this.#place.notice(notice);
+    return { text: renderPrompt({ prompt, system, kept }), used: kept.tokens };
+  }
+
+  #fullness(used: number) {
+    const { tokens } = this.#context.rule;
+    return tokens !== null && this.#context.becomesNearlyFull(used) ? nearlyFull(used, tokens) : undefined;
+  }
+
+  async #run(text: string, { turn, usage, signal }: { turn: Turn; usage: TokenUse; signal: AbortSignal }): Promise<void> {
+    const words = [...this.#order.command, ...this.#memoryWords()];
+    const command = this.#order.prompt === "argument" ? withArgument(words, text) : words;
+    const input = this.#order.prompt === "stdin" ? { input: text } : {};
+    const name = basename(this.#order.command[0] ?? "");
+    const reader: AnswerReader = this.#order.answer === "plain" ? plainReader() : streamJsonReader();
+    const running = this.#start(name, { command, signal, ...input });
+    const stderr = tailOf(running.stderr, STDERR_BYTES);
+    // Both at once: one that could not be started has an end and no output.
+    const ended = running.ended.catch((error: unknown) => notStarted(name, error));
+    const failures: string[] = [];
+    const take = async (piece: Piece) => {
+      if (piece.kind === "failed") failures.push(piece.message);
+      else await this.#take(piece, turn, usage);
+    };
+    try {
+      for await (const chunk of running.stdout) for (const piece of reader.push(chunk as Buffer)) await take(piece);
+    } catch (error) {
+      // What it started may hold its output open behind its end: then it is closed here.
+      if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+    }
+    const last = reader.end();
+    for (const piece of last.pieces) await take(piece);
+    const how = await ended;
+    if (how instanceof AgentFailure) throw how;
+    if (signal.aborted) return;
+    const wrong = whatWentWrong({ how, name, stderr: stderr(), failed: failures.at(-1), isForeign: last.isForeign });
+    if (wrong) throw wrong;
+    if (turn.said.length === 0)
+      await this.#place.notice({ about: "answer", severity: "warning", title: `${name} ended well and said nothing` });
+  }
+
+  #start(name: string, given: Omit<Parameters<typeof start>[0], "cwd">): Command {
+    try {
+      return start({ ...given, cwd: this.#place.cwd });
+    } catch (error) {
+      throw notStarted(name, error);
+    }
+  }
+
+  #memoryWords(): string[] {
+    const { remembers } = this.#order.context;
+    if (!remembers || !this.#memory) return [];
+    const { id, begun } = this.#memory;
+    return (begun ? remembers.resume : remembers.begin).map((word) => word.replaceAll("{id}", id));
+  }
+
+  async #take(piece: Exclude<Piece, { kind: "failed" }>, turn: Turn, usage: TokenUse): Promise<void> {
+    const { tell } = this.#place;
+    if (piece.kind === "text") {
+      say(turn, piece.text);
+      await tell(textChunk("agent_message_chunk", piece.text));
+    } else if (piece.kind === "thought") {
+      await tell(textChunk("agent_thought_chunk", piece.text));
+    } else if (piece.kind === "usage") {
+      for (const [key, value] of Object.entries(piece.usage)) if (value !== null) Object.assign(usage, { [key]: value });
+    } else if (piece.kind === "tool") {
+      const { id, name, input } = piece;
+      const [title, kind] = [titleOf(name, input), kindOf(name)];
+      turn.said.push({ kind: "tool", id, title, tool: kind, input, output: "", ok: null });
+      const locations = filesOf(input).map((path) => ({ path }));
+      await tell({ sessionUpdate: "tool_call", toolCallId: id, title, name, kind, status: "in_progress", rawInput: input, locations });
+    } else {
+      const { id, output, ok } = piece;
+      Object.assign(toolOf(turn, id) ?? {}, { output, ok });
+      const content = output === "" ? [] : [{ type: "content" as const, content: { type: "text" as const, text: output } }];
+      await tell({ sessionUpdate: "tool_call_update", toolCallId: id, status: ok ? "completed" : "failed", content });
+    }
+  }
+
+  /** What it costs is told of the whole conversation, as the protocol has it. */
+  async #tellUsage({ context, cost }: TokenUse): Promise<void> {
+    if (cost !== null) this.#cost = (this.#cost ?? 0) + cost;
+    if (context === null || context.size === null) return;
+    const price = this.#cost === null ? {} : { cost: { amount: this.#cost, currency: "USD" } };
+    await this.#place.tell({ sessionUpdate: "usage_update", used: context.used, size: context.size, ...price });
+  }
+}
+
+/** The conversation's own id. Not where it was cleared: then the command's was another, of which nothing is known any more. */
+function memoryOf({ id, told }: Place): Memory {
+  if (told.cleared) return { id: randomUUID(), begun: false };
+  return { id, begun: told.turns.some(({ said }) => said.length > 0) };
+}
+
+function notStarted(name: string, error: unknown): AgentFailure {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const what = code === "ENOENT" ? "it was not found" : code === "E2BIG" ? "the prompt is too long for an argument" : message;
+  const hint =
+    code === "E2BIG"
+      ? 'give it on standard input: prompt = "stdin" in config.toml'
+      : "see command of the agent in config.toml, and the PATH with which the session was started";
+  return new AgentFailure("command_failed", `${name} could not be started: ${what}`, { hint, retry: false, cause: error });
+}
+
+interface Outcome {
+  how: HowItEnded;
+  name: string;
+  stderr: string;
+  /** What it says itself went wrong. */
+  failed: string | undefined;
+  isForeign: boolean;
+}
+
+function whatWentWrong({ how: { code, signal }, name, stderr, failed, isForeign }: Outcome): AgentFailure | undefined {
+  const lines = stderr
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "")
+    .slice(-STDERR_LINES);
+  const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+  if (failed !== undefined || code !== 0)
+    return new AgentFailure("command_failed", code === 0 ? `${name} failed: ${failed}` : `${name} ${how}${said(failed ?? lines.at(-1))}`, {
+      hint: lines.length > 0 ? `its last words:\n${lines.join("\n")}` : "it wrote nothing to standard error; try the command by hand",
+      retry: true,
+    });
+  if (!isForeign) return undefined;
+  return new AgentFailure("malformed_answer", `nothing in what ${name} said is stream-json`, {
+    hint: 'give it the flag for it, or set answer = "plain" in config.toml',
+    retry: true,
+  });
+}
+
+function said(words: string | undefined): string {
+  return words === undefined ? "" : `: ${words}`;
+}

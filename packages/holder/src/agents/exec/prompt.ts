@@ -1,0 +1,42 @@
+/** What a command is given: the words of the person alone where it knows the rest, and otherwise what was said before, marked as such. */
+import type { Kept } from "../context/kept.ts";
+import { cutShort, type Turn } from "../context/turn.ts";
+
+export function renderPrompt({ prompt, system, kept }: { prompt: string; system: string | null; kept: Kept | null }): string {
+  const parts: string[] = [];
+  if (system !== null) parts.push(marked("instructions", system));
+  if (kept && (kept.first.length > 0 || kept.last.length > 0 || kept.leftOut)) parts.push(marked("conversation", renderConversation(kept)));
+  if (parts.length === 0) return prompt;
+  return [...parts, marked("prompt", prompt)].join("\n\n");
+}
+
+function renderConversation({ first, last, leftOut }: Kept): string {
+  const gap = leftOut === null ? [] : [`[${leftOut.to - leftOut.from + 1} of the turns are left out here.]`];
+  return [
+    "What was said before in this conversation; answer the prompt below it.",
+    ...first.map(renderTurn),
+    ...gap,
+    ...last.map(renderTurn),
+  ].join("\n\n");
+}
+
+function renderTurn(turn: Turn): string {
+  const said = turn.said.map((each) => {
+    if (each.kind === "steer") return `User:\n${each.text}`;
+    if (each.kind === "text") return `You:\n${each.text.trim()}`;
+    return `You used a tool: ${each.title}${each.ok === false ? " (it failed)" : ""}`;
+  });
+  return [`User:\n${turn.prompt}`, ...said, cutShort(turn) ?? []].flat().join("\n\n");
+}
+
+/** What is inside cannot end it. */
+function marked(name: string, text: string): string {
+  return `<${name}>\n${text.replaceAll(`</${name}>`, `<\\/${name}>`)}\n</${name}>`;
+}
+
+/** In place of `{prompt}`, or behind the last word. A word that begins with a dash would be taken for a flag. */
+export function withArgument(command: readonly string[], prompt: string): string[] {
+  const word = prompt.startsWith("-") ? ` ${prompt}` : prompt;
+  if (!command.some((each) => each.includes("{prompt}"))) return [...command, word];
+  return command.map((each) => (each === "{prompt}" ? word : each.replaceAll("{prompt}", () => prompt)));
+}

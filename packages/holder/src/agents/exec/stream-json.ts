@@ -1,0 +1,183 @@
+/**
+ * Answers as lines of JSON: what `claude -p --output-format stream-json --verbose` and `qwen` say (messages whole, or also in pieces), and what
+ * `gemini --output-format stream-json` says. Lines of other kinds, and those that are no JSON, are passed over.
+ */
+import type { AnswerReader, Piece } from "./piece.ts";
+
+type Table = Record<string, unknown>;
+
+/** A line beyond it is no answer of an agent's. */
+const LONGEST_LINE = 32 * 1024 * 1024;
+
+export function streamJsonReader(): AnswerReader {
+  const decoder = new TextDecoder();
+  const lines = new LineReader();
+  let rest = "";
+  let isForeign = true;
+  const read = (line: string): Piece[] => {
+    const pieces = lines.read(line);
+    if (pieces === undefined) return [];
+    isForeign = false;
+    return pieces;
+  };
+  return {
+    push(chunk) {
+      const [...whole] = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      rest = whole.pop() ?? "";
+      if (rest.length > LONGEST_LINE) rest = "";
+      return whole.flatMap(read);
+    },
+    end() {
+      const pieces = read(rest + decoder.decode());
+      return { pieces, isForeign };
+    },
+  };
+}
+
+class LineReader {
+  /** Whether messages come in pieces: then their whole text was said already. */
+  #inPieces = false;
+  #said = false;
+
+  /** Undefined of a line that says nothing we know. */
+  read(line: string): Piece[] | undefined {
+    const event = tableOf(line);
+    if (event === undefined || typeof event.type !== "string") return undefined;
+    // What an agent's own agents say is not its answer.
+    if (typeof event.parent_tool_use_id === "string") return [];
+    const pieces = this.#pieces(event);
+    this.#said ||= pieces?.some(({ kind }) => kind === "text") ?? false;
+    return pieces;
+  }
+
+  #pieces(event: Table): Piece[] | undefined {
+    switch (event.type) {
+      case "system":
+      case "init":
+        return usage({ model: textOr(event.model) });
+      case "stream_event":
+        return this.#delta(table(event.event));
+      case "assistant":
+        return this.#message(table(event.message));
+      case "user":
+        return list(table(event.message).content).flatMap(resultOf);
+      case "message":
+        return event.role === "assistant" ? text(event.content) : [];
+      case "tool_use":
+        return [{ kind: "tool", id: string(event.tool_id), name: string(event.tool_name), input: event.parameters }];
+      case "tool_result":
+        return [
+          { kind: "tool_ended", id: string(event.tool_id), output: textIn(event.output ?? event.error), ok: event.status !== "error" },
+        ];
+      case "error":
+        return event.severity === "warning" ? [] : [{ kind: "failed", message: textIn(event.message ?? event.error) }];
+      case "result":
+        return this.#result(event);
+      default:
+        return undefined;
+    }
+  }
+
+  #delta({ type, delta }: Table): Piece[] {
+    if (type !== "content_block_delta") return [];
+    const { type: kind, text: said, thinking } = table(delta);
+    if (kind === "text_delta") this.#inPieces = true;
+    if (kind === "text_delta") return text(said);
+    return kind === "thinking_delta" ? thought(thinking) : [];
+  }
+
+  #message(message: Table): Piece[] {
+    const pieces = list(message.content).flatMap((block): Piece[] => {
+      if (block.type === "text") return this.#inPieces ? [] : text(block.text);
+      if (block.type === "thinking") return this.#inPieces ? [] : thought(block.thinking);
+      if (block.type !== "tool_use") return [];
+      return [{ kind: "tool", id: string(block.id), name: string(block.name), input: block.input }];
+    });
+    return [...usage({ model: textOr(message.model) }), ...pieces];
+  }
+
+  #result(event: Table): Piece[] {
+    const { usage: spent, total_cost_usd: cost, result, is_error: isError, status } = event;
+    const stats = table(event.stats);
+    const failed = isError === true || status === "error";
+    const answer = textIn(result ?? table(event.error).message);
+    const told = Object.keys(table(spent)).length > 0 ? claudeUse(table(spent)) : geminiUse(stats);
+    return [
+      ...usage({ ...told, ...(typeof cost === "number" ? { cost } : {}) }),
+      ...(failed ? [{ kind: "failed" as const, message: answer || "the command says that it failed" }] : this.#said ? [] : text(answer)),
+    ];
+  }
+}
+
+function claudeUse(spent: Table) {
+  return {
+    input: count(spent.input_tokens),
+    output: count(spent.output_tokens),
+    cacheRead: count(spent.cache_read_input_tokens) ?? 0,
+    cacheWrite: count(spent.cache_creation_input_tokens) ?? 0,
+  };
+}
+
+/** Its input is all of it, with what was read from a cache. */
+function geminiUse(stats: Table) {
+  const input = count(stats.input_tokens);
+  const cacheRead = count(stats.cached) ?? 0;
+  if (input === null) return {};
+  return { input: Math.max(0, input - cacheRead), output: count(stats.output_tokens), cacheRead, cacheWrite: 0 };
+}
+
+function resultOf(block: Table): Piece[] {
+  if (block.type !== "tool_result") return [];
+  return [{ kind: "tool_ended", id: string(block.tool_use_id), output: textIn(block.content), ok: block.is_error !== true }];
+}
+
+function usage(use: Extract<Piece, { kind: "usage" }>["usage"]): Piece[] {
+  return Object.values(use).some((value) => value !== null) ? [{ kind: "usage", usage: use }] : [];
+}
+
+function text(value: unknown): Piece[] {
+  return typeof value === "string" && value !== "" ? [{ kind: "text", text: value }] : [];
+}
+
+function thought(value: unknown): Piece[] {
+  return typeof value === "string" && value !== "" ? [{ kind: "thought", text: value }] : [];
+}
+
+/** Text, or the texts of a list of blocks. */
+function textIn(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value))
+    return list(value)
+      .flatMap(({ text: each }) => (typeof each === "string" ? [each] : []))
+      .join("\n");
+  return textOr(table(value).message) ?? "";
+}
+
+function tableOf(line: string): Table | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? table(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function table(value: unknown): Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
+}
+
+function list(value: unknown): Table[] {
+  return Array.isArray(value) ? value.map(table) : [];
+}
+
+function string(value: unknown): string {
+  return textOr(value) ?? "";
+}
+
+function textOr(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function count(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;
+}

@@ -1,0 +1,86 @@
+/** A conversation while it is open: its turns in order, what ends them, and `/clear`. */
+import type { ContentBlock, PromptResponse } from "@agentclientprotocol/sdk";
+import type { PromptMeta } from "@holdfast/contract/agent-order";
+import type { TokenUse } from "@holdfast/contract/transcript";
+import type * as z from "zod/mini";
+import { CLEAR } from "./context/turn.ts";
+import type { Conversation, Place, TurnResult } from "./conversation.ts";
+import { CLEARED } from "./notices.ts";
+
+export class OpenSession {
+  readonly conversation: Conversation;
+  readonly #place: Place;
+  #running: Promise<PromptResponse> | undefined;
+  /** Of the turn that runs, and of those that wait for it. */
+  readonly #endings = new Set<AbortController>();
+
+  constructor(conversation: Conversation, place: Place) {
+    this.conversation = conversation;
+    this.#place = place;
+  }
+
+  /** In the order in which they came. One that comes while another runs is given into it, where the agent takes that. */
+  async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    const text = textOf(blocks);
+    const before = this.#running;
+    if (before && text.trim() !== CLEAR && this.conversation.steer?.(text)) return before;
+    const ending = new AbortController();
+    this.#endings.add(ending);
+    const running = (async () => {
+      await before?.catch(() => {});
+      return this.#turn(text, AbortSignal.any([signal, ending.signal]));
+    })();
+    this.#running = running;
+    try {
+      return await running;
+    } finally {
+      this.#endings.delete(ending);
+      if (this.#running === running) this.#running = undefined;
+    }
+  }
+
+  /** Ends what runs and what waits. */
+  cancel(): void {
+    for (const ending of this.#endings) ending.abort();
+  }
+
+  /** Until nothing runs any more. */
+  async settled(): Promise<void> {
+    await this.#running?.catch(() => {});
+  }
+
+  async #turn(text: string, signal: AbortSignal): Promise<PromptResponse> {
+    if (signal.aborted) return { stopReason: "cancelled" };
+    if (text.trim() !== CLEAR) return responseOf(await this.conversation.turn(text, signal));
+    this.conversation.clear();
+    await this.#place.notice(CLEARED);
+    return { stopReason: "end_turn" };
+  }
+}
+
+export const NOTHING: TokenUse = { model: null, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: null, context: null };
+
+/** Usage as Holdfast reads it, and as the protocol's draft has it. */
+function responseOf({ stopReason, usage }: TurnResult): PromptResponse {
+  const _meta: z.infer<typeof PromptMeta> = { usage };
+  if (usage.input === null || usage.output === null) return { stopReason, _meta };
+  const counts = {
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cachedReadTokens: usage.cacheRead,
+    cachedWriteTokens: usage.cacheWrite,
+  };
+  const totalTokens = Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  return Object.assign({ stopReason, _meta }, { usage: { ...counts, totalTokens } });
+}
+
+function textOf(blocks: readonly ContentBlock[]): string {
+  return blocks.map(textOfBlock).join("\n");
+}
+
+function textOfBlock(block: ContentBlock): string {
+  if (block.type === "text") return block.text;
+  if (block.type === "resource_link") return `@${block.uri.replace(/^file:\/\//, "")}`;
+  if (block.type === "resource" && "text" in block.resource) return `@${block.resource.uri}:\n${block.resource.text}`;
+  return `[${block.type}: the agent takes only text]`;
+}
