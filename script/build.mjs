@@ -37,19 +37,22 @@ export async function build() {
 export async function bundles({ version } = {}) {
   const esbuild = await import("esbuild");
   const plugins = [apart("@xterm/headless", "./xterm.cjs"), ...asVersion(version)];
-  const [cli, daemon, copier, holder, conversation, demo, demoAcp, ...often] = await bundle(esbuild, [
+  const [cli, daemon, copier, holder, conversation, exec, model, demo, demoAcp, ...often] = await bundle(esbuild, [
     { ...commonjs("packages/cli/src/main.ts"), plugins },
     { ...module("packages/daemon/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
     module("packages/daemon/src/journal/backup-copy.ts"),
     // node-pty loads a native file from beside itself: it stays a package.
     { ...module("packages/holder/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
     { ...module("packages/holder/src/conversation/main.ts"), plugins: asVersion(version) },
+    { ...module("packages/holder/src/agents/exec/main.ts"), plugins: asVersion(version) },
+    { ...module("packages/holder/src/agents/model/main.ts"), plugins: asVersion(version) },
     { ...module("agents/src/demo.ts"), plugins: [apart("./acp/serve.ts", "./demo-acp.mjs")] },
     module("agents/src/acp/serve.ts"),
     ...OFTEN.map((name) => ({ ...commonjs("packages/cli/src/main.ts"), plugins: [onlyCommand(name), ...plugins] })),
   ]);
   const xterm = createRequire(import.meta.url).resolve("@xterm/headless");
-  const inputs = [cli, daemon, copier, holder, conversation, demo, demoAcp].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const programs = [cli, daemon, copier, holder, conversation, exec, model, demo, demoAcp];
+  const inputs = programs.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return {
     files: {
       "cli.cjs": withModuleUrl(textOf(cli)),
@@ -59,6 +62,8 @@ export async function bundles({ version } = {}) {
       "backup-copy.mjs": withRequire(textOf(copier)),
       "holder.mjs": withRequire(textOf(holder)),
       "conversation-holder.mjs": withRequire(textOf(conversation)),
+      "exec-agent.mjs": withRequire(textOf(exec)),
+      "model-agent.mjs": withRequire(textOf(model)),
       "demo.mjs": withRequire(textOf(demo)),
       "demo-acp.mjs": withRequire(textOf(demoAcp)),
       "holdfast.cjs": fs.readFileSync(path.join(root, "script/entry.cjs"), "utf8"),

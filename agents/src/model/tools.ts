@@ -3,7 +3,7 @@ import { type Call, callId, type Question, type Schema, type Tool } from "./conv
 import type { Step } from "./script.ts";
 
 /** Names of the tools that do it, in the agents we know. */
-const SHELL = ["run_shell_command", "Bash", "exec_command", "shell", "shell_command", "bash"];
+const SHELL = ["run_shell_command", "Bash", "exec_command", "shell", "shell_command", "bash", "run_command"];
 const ASK = ["AskUserQuestion", "ask_user_question", "ask_user", "question", "request_user_input"];
 /** Agents with many tools offer most of them only after a search. */
 const SEARCH = ["tool_search", "ToolSearch"];

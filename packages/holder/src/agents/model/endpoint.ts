@@ -1,0 +1,89 @@
+/** Where the model is, and how it is asked: from the order, else from the variables that programs for the same API read. Keys stay in the environment. */
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { ModelApi, ModelOrder } from "@holdfast/contract/agent-order";
+import type { LanguageModel } from "ai";
+import * as z from "zod/mini";
+import { AgentFailure } from "../failure.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Endpoint {
+  api: ModelApi;
+  url: string;
+  /** Null: nobody said which, and the endpoint may tell. */
+  model: string | null;
+  key: string | null;
+  /** The variable that would have it. */
+  keyName: string;
+  keyHeader: string | null;
+}
+
+/** How long a list of models is waited for. */
+const LIST_MS = 3000;
+
+const Models = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+export function endpointOf(order: Pick<ModelOrder, "api" | "endpoint" | "model" | "keyEnv" | "keyHeader">, env: Environment): Endpoint {
+  const api = order.api ?? apiIn(env);
+  const prefix = api === "openai" ? "OPENAI" : "ANTHROPIC";
+  const usual = api === "openai" ? "https://api.openai.com/v1" : "https://api.anthropic.com";
+  const isBearer = order.keyEnv === null && api === "anthropic" && !env.ANTHROPIC_API_KEY && Boolean(env.ANTHROPIC_AUTH_TOKEN);
+  const keyName = order.keyEnv ?? (isBearer ? "ANTHROPIC_AUTH_TOKEN" : `${prefix}_API_KEY`);
+  return {
+    api,
+    url: urlOf(order.endpoint ?? (env[`${prefix}_BASE_URL`] || usual), api),
+    model: order.model ?? (env[`${prefix}_MODEL`] || null),
+    key: env[keyName] || null,
+    keyName,
+    keyHeader: order.keyHeader ?? (isBearer ? "authorization" : null),
+  };
+}
+
+/** The first of those that somebody set; a model or an address says more than a key that may be there for other programs. */
+function apiIn(env: Environment): ModelApi {
+  const isSet = (...names: string[]) => names.some((name) => env[name]);
+  if (isSet("OPENAI_MODEL", "OPENAI_BASE_URL")) return "openai";
+  if (isSet("ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL")) return "anthropic";
+  return isSet("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") && !isSet("OPENAI_API_KEY") ? "anthropic" : "openai";
+}
+
+/** Anthropic's address is given without the version as often as with it. */
+function urlOf(given: string, api: ModelApi): string {
+  if (!URL.canParse(given) || !/^https?:/.test(given))
+    throw new AgentFailure("usage", `${JSON.stringify(given)} is no address of a model`, {
+      hint: 'for example: endpoint = "https://gateway.example/v1" in config.toml, or OPENAI_BASE_URL in the environment',
+      retry: false,
+    });
+  const url = given.replace(/\/+$/, "");
+  return api === "anthropic" && !/\/v\d+$/.test(url) ? `${url}/v1` : url;
+}
+
+export function modelAt(endpoint: Endpoint, model: string): LanguageModel {
+  const { api, url: baseURL } = endpoint;
+  const headers = headersOf(endpoint);
+  // Its own header is there without a key too: an endpoint that wants none does not mind, and one that does says so.
+  if (api === "anthropic") return createAnthropic({ baseURL, apiKey: endpoint.key ?? "none", headers })(model);
+  return createOpenAICompatible({ name: "openai", baseURL, headers, includeUsage: true })(model);
+}
+
+function headersOf({ api, key, keyHeader }: Endpoint): Record<string, string> {
+  if (key === null) return {};
+  if (keyHeader !== null) return { [keyHeader]: keyHeader.toLowerCase() === "authorization" ? `Bearer ${key}` : key };
+  return api === "openai" ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
+}
+
+/** The models that it lists, as far as it does. */
+export async function modelsAt(endpoint: Endpoint): Promise<string[]> {
+  try {
+    const version = endpoint.api === "anthropic" ? { "anthropic-version": "2023-06-01" } : {};
+    const response = await fetch(`${endpoint.url}/models`, {
+      headers: { ...headersOf(endpoint), ...version },
+      signal: AbortSignal.timeout(LIST_MS),
+    });
+    const list = Models.safeParse(await response.json());
+    return list.success ? list.data.data.map(({ id }) => id) : [];
+  } catch {
+    return [];
+  }
+}

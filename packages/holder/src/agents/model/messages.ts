@@ -1,0 +1,125 @@
+/** Turns as messages for a model. What it was told in earlier turns is told the same way each time, so that endpoints may keep it. */
+import type { ModelMessage, ToolResultPart } from "ai";
+import type { Kept } from "../context/kept.ts";
+import { bytesOf } from "../context/tokens.ts";
+import { cutShort, type ToolUse, type Turn } from "../context/turn.ts";
+import { toolFor } from "./tools/index.ts";
+
+export function messagesOf({ first, last, leftOut }: Kept, now: readonly ModelMessage[]): ModelMessage[] {
+  const after = [...last.flatMap(messagesOfTurn), ...now];
+  const begin = after[0];
+  if (leftOut !== null && begin?.role === "user" && typeof begin.content === "string")
+    after[0] = {
+      role: "user",
+      content: `[${leftOut.to - leftOut.from + 1} turns of this conversation are left out here.]\n\n${begin.content}`,
+    };
+  return [...first.flatMap(messagesOfTurn), ...after];
+}
+
+export function messagesOfTurn(turn: Turn): ModelMessage[] {
+  const messages: ModelMessage[] = [{ role: "user", content: turn.prompt }];
+  const answer = new Answer(messages);
+  for (const each of turn.said) {
+    if (each.kind === "text") answer.say(each.text);
+    if (each.kind === "tool") answer.use(each);
+    if (each.kind === "steer") answer.interrupt(each.text);
+  }
+  answer.say(cutShort(turn) ?? "");
+  answer.finish();
+  return messages;
+}
+
+type Content = Exclude<Extract<ModelMessage, { role: "assistant" }>["content"], string>;
+
+/** Collects what the model said until something has to come between: then it is a message, and the results of its tools are the next. */
+class Answer {
+  readonly #messages: ModelMessage[];
+  #content: Content = [];
+  #results: ToolResultPart[] = [];
+
+  constructor(messages: ModelMessage[]) {
+    this.#messages = messages;
+  }
+
+  say(text: string): void {
+    if (text.trim() === "") return;
+    if (this.#results.length > 0) this.finish();
+    this.#content.push({ type: "text", text });
+  }
+
+  use(use: ToolUse): void {
+    const { title, tool: kind, input, output, ok } = use;
+    const tool = toolFor(kind, input);
+    // A tool of another agent's: the model has none like it.
+    if (tool === undefined) {
+      this.say(`[A tool was used: ${title}${ok === false ? " (it failed)" : ""}]`);
+      return;
+    }
+    const toolCallId = idOf(use.id);
+    this.#content.push({ type: "tool-call", toolCallId, toolName: tool.name, input });
+    this.#results.push(
+      resultOf({ toolCallId, toolName: tool.name, text: output || (ok === null ? "[interrupted]" : "done"), ok: ok === true }),
+    );
+  }
+
+  interrupt(text: string): void {
+    this.finish();
+    this.#messages.push({ role: "user", content: text });
+  }
+
+  finish(): void {
+    if (this.#content.length > 0) this.#messages.push({ role: "assistant", content: this.#content });
+    if (this.#results.length > 0) this.#messages.push({ role: "tool", content: this.#results });
+    this.#content = [];
+    this.#results = [];
+  }
+}
+
+export function resultOf({
+  toolCallId,
+  toolName,
+  text,
+  ok,
+}: {
+  toolCallId: string;
+  toolName: string;
+  text: string;
+  ok: boolean;
+}): ToolResultPart {
+  return { type: "tool-result", toolCallId, toolName, output: { type: ok ? "text" : "error-text", value: text } };
+}
+
+/** Some endpoints take no others. */
+function idOf(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, "_");
+}
+
+export function bytesOfMessages(messages: readonly ModelMessage[]): number {
+  return messages.reduce(
+    (sum, { content }) => sum + (typeof content === "string" ? bytesOf(content) : bytesOf(JSON.stringify(content))),
+    0,
+  );
+}
+
+/**
+ * Of a turn that has become too large by itself: with what its first tools said left out, as far as is needed. The last message stays whole. `leftOut` is
+ * how many of them.
+ */
+export function shortened(now: readonly ModelMessage[], tooMany: number): { messages: ModelMessage[]; leftOut: number } {
+  let bytes = tooMany;
+  let leftOut = 0;
+  const messages = now.map((message, at): ModelMessage => {
+    if (message.role !== "tool" || at === now.length - 1) return message;
+    const content = message.content.map((part) => {
+      if (bytes <= 0 || part.type !== "tool-result" || !("value" in part.output) || typeof part.output.value !== "string") return part;
+      const value = "[This was left out to make room. Use the tool again if you need it.]";
+      const saved = bytesOf(part.output.value) - bytesOf(value);
+      if (saved <= 0) return part;
+      bytes -= saved;
+      leftOut++;
+      return { ...part, output: { type: "text" as const, value } };
+    });
+    return { ...message, content };
+  });
+  return { messages, leftOut };
+}

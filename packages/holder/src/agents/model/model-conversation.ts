@@ -1,0 +1,253 @@
+/**
+ * The built-in agent: a model that is asked, its tools that are used, and so on until it has nothing more to do. The loop is here, and not in the library that
+ * asks the model: between two steps come leave for each tool, what people say meanwhile, what fits into the context, and another try where one may help.
+ *
+ * Whatever happens, each turn ends with a memory that can be gone on with: what came is in it, calls have results, and words that led nowhere are not.
+ */
+
+import { RequestError, type SessionConfigOption, type StopReason } from "@agentclientprotocol/sdk";
+import type { ModelOrder } from "@holdfast/contract/agent-order";
+import { MODEL_MODES } from "@holdfast/contract/agent-order";
+import type { TokenUse } from "@holdfast/contract/transcript";
+import type { ModelMessage } from "ai";
+import { KeptContext } from "../context/kept.ts";
+import { bytesOf } from "../context/tokens.ts";
+import type { Turn } from "../context/turn.ts";
+import type { Conversation, Place, Settings, TurnResult } from "../conversation.ts";
+import { AgentFailure } from "../failure.ts";
+import { leftOut, type Notice, nearlyFull } from "../notices.ts";
+import { NOTHING } from "../open-session.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { instructionsFor } from "./instructions.ts";
+import { Leave } from "./leave.ts";
+import { bytesOfMessages, messagesOf, shortened } from "./messages.ts";
+import { ask, type StepAnswer } from "./step.ts";
+import { useTools } from "./tool-use.ts";
+import { toolsNamed } from "./tools/index.ts";
+import type { AgentTool } from "./tools/tool.ts";
+
+const MODES = {
+  ask: "asks before it changes files or runs commands",
+  "auto-edit": "changes files in the session's directory without asking, asks before it runs commands",
+  auto: "asks for nothing",
+} as const;
+
+/** What the tools are to the model, beside the messages, in bytes. */
+const TOOLS_BYTES = 3000;
+
+interface Given {
+  order: ModelOrder;
+  endpoint: Endpoint;
+  /** The one it begins with, and those that the endpoint lists. */
+  model: string;
+  models: readonly string[];
+  place: Place;
+  /** The session's directory, without symbolic links. */
+  root: string;
+}
+
+export class ModelConversation implements Conversation {
+  readonly #order: ModelOrder;
+  readonly #endpoint: Endpoint;
+  readonly #place: Place;
+  readonly #root: string;
+  readonly #context: KeptContext;
+  readonly #leave: Leave;
+  readonly #tools: readonly AgentTool[];
+  readonly #unknownTools: string[];
+  #model: string;
+  #models: string[];
+  /** Words for the turn that runs; undefined while none does. */
+  #steering: string[] | undefined;
+
+  constructor({ order, endpoint, model, models, place, root }: Given) {
+    const { tools, unknown } = toolsNamed(order.tools);
+    this.#order = order;
+    this.#endpoint = endpoint;
+    this.#place = place;
+    this.#root = root;
+    this.#context = new KeptContext(order.context, place.told.turns);
+    this.#leave = new Leave(order.mode, place.ask);
+    this.#tools = tools;
+    this.#unknownTools = unknown;
+    this.#model = model;
+    this.#models = [...models];
+  }
+
+  settings(): Settings {
+    const modes = { currentModeId: this.#leave.mode, availableModes: MODEL_MODES.map((id) => ({ id, name: id, description: MODES[id] })) };
+    return { modes, configOptions: this.#options() };
+  }
+
+  clear(): void {
+    this.#context.clear();
+  }
+
+  setMode(mode: string): void {
+    const known = MODEL_MODES.find((each) => each === mode);
+    if (known === undefined) throw RequestError.invalidParams({ modeId: mode, modes: MODEL_MODES });
+    this.#leave.mode = known;
+  }
+
+  /** Also one that is not in the list: not every endpoint lists all it has, and it says so when it is asked. */
+  setOption(option: string, value: string): void {
+    if (option === "mode") this.setMode(value);
+    else if (option === "model" && value.trim() !== "") this.#model = value;
+    else throw RequestError.invalidParams({ configId: option });
+  }
+
+  /** What the endpoint lists, when it answered late. */
+  async offer(models: readonly string[]): Promise<void> {
+    this.#models = [...models];
+    await this.#place.tell({ sessionUpdate: "config_option_update", configOptions: this.#options() });
+  }
+
+  steer(text: string): boolean {
+    this.#steering?.push(text);
+    return this.#steering !== undefined;
+  }
+
+  async turn(prompt: string, signal: AbortSignal): Promise<TurnResult> {
+    if (this.#unknownTools.length > 0)
+      await this.#place.notice({
+        about: "tools",
+        severity: "warning",
+        title: `there are no tools called ${this.#unknownTools.splice(0).join(", ")}`,
+      });
+    const turn: Turn = { prompt, said: [], end: null };
+    const usage: TokenUse = { ...NOTHING, model: this.#model };
+    this.#steering = [];
+    try {
+      const stopReason = await this.#steps(turn, usage, signal);
+      turn.end = stopReason === "cancelled" ? "cancelled" : "completed";
+      return { stopReason, usage };
+    } catch (error) {
+      turn.end = "failed";
+      if (error instanceof AgentFailure) error.usage = usage;
+      throw error;
+    } finally {
+      // What nobody came to hear any more is remembered all the same.
+      for (const text of this.#steering) turn.said.push({ kind: "steer", text });
+      this.#steering = undefined;
+      this.#context.add(turn);
+    }
+  }
+
+  async #steps(turn: Turn, usage: TokenUse, signal: AbortSignal): Promise<StopReason> {
+    const now: ModelMessage[] = [{ role: "user", content: turn.prompt }];
+    for (let step = 1; ; step++) {
+      for (const text of this.#steering?.splice(0) ?? []) {
+        turn.said.push({ kind: "steer", text });
+        now.push({ role: "user", content: text });
+      }
+      const answer = await this.#ask(now, { turn, usage, signal, isFirst: step === 1 });
+      if (answer === "cancelled") return "cancelled";
+      now.push(...answer.messages);
+      if (answer.calls.length > 0) {
+        const used = await useTools(answer.calls, {
+          tools: this.#tools,
+          root: this.#root,
+          place: this.#place,
+          leave: this.#leave,
+          turn,
+          signal,
+        });
+        if (used === "cancelled") return "cancelled";
+        now.push({ role: "tool", content: used });
+      } else if (this.#steering?.length === 0) return answer.stopReason;
+      if (step === this.#order.maxSteps) {
+        await this.#place.notice({
+          about: "answer",
+          severity: "warning",
+          title: `it stopped after ${step} steps of one turn: tell it to go on if it should`,
+        });
+        return "max_turn_requests";
+      }
+    }
+  }
+
+  async #ask(
+    now: readonly ModelMessage[],
+    { turn, usage, signal, isFirst }: { turn: Turn; usage: TokenUse; signal: AbortSignal; isFirst: boolean },
+  ): Promise<StepAnswer | "cancelled"> {
+    const instructions = instructionsFor({ cwd: this.#root, system: this.#order.system, tools: this.#tools.map(({ name }) => name) });
+    const { messages, used } = await this.#fit(now, bytesOf(instructions) + TOOLS_BYTES, isFirst);
+    const bytes = bytesOf(instructions) + TOOLS_BYTES + bytesOfMessages(messages);
+    const answer = await ask({
+      endpoint: this.#endpoint,
+      model: this.#model,
+      instructions,
+      messages,
+      tools: this.#tools,
+      place: this.#place,
+      turn,
+      signal,
+    });
+    if (answer === "cancelled") return answer;
+    const { input, output, cacheRead, cacheWrite } = answer.usage;
+    for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const)
+      usage[key] = usage[key] === null || answer.usage[key] === null ? null : usage[key] + answer.usage[key];
+    const asked = input === null ? null : input + (cacheRead ?? 0) + (cacheWrite ?? 0);
+    if (asked !== null) this.#context.gauge.learn(bytes, asked);
+    await this.#tellFill(usage, asked === null ? used : asked + (output ?? 0));
+    return answer;
+  }
+
+  /** What is sent: as much of the conversation as there is room for beside this turn. */
+  async #fit(now: readonly ModelMessage[], besides: number, isFirst: boolean): Promise<{ messages: ModelMessage[]; used: number }> {
+    const { gauge, rule, turns } = this.#context;
+    const { tokens: size } = rule;
+    const weigh = (messages: readonly ModelMessage[]) => gauge.tokens(besides + bytesOfMessages(messages));
+    let current = [...now];
+    const tooMany = size === null ? 0 : weigh(now) - size;
+    if (tooMany > 0) {
+      // Four bytes are more than a token has, mostly: rather too much is left out than too little.
+      const short = shortened(now, tooMany * 6);
+      current = short.messages;
+      if (size !== null && weigh(current) > size)
+        throw new AgentFailure("context_full", `what this turn is about has about ${weigh(current)} tokens, and the limit is ${size}`, {
+          hint: "ask for less at once, or raise tokens of the agent's context in config.toml",
+          retry: false,
+        });
+      if (short.leftOut > 0) await this.#place.notice(shortenedNotice(short.leftOut));
+    }
+    const kept = this.#context.keep(weigh(current));
+    const left = isFirst ? leftOut(kept, turns.length) : undefined;
+    if (left) await this.#place.notice(left);
+    return { messages: messagesOf(kept, current), used: kept.tokens };
+  }
+
+  async #tellFill(usage: TokenUse, used: number): Promise<void> {
+    const { tokens: size } = this.#context.rule;
+    usage.context = { used, size };
+    if (size === null) return;
+    await this.#place.tell({ sessionUpdate: "usage_update", used, size });
+    if (this.#context.becomesNearlyFull(used)) await this.#place.notice(nearlyFull(used, size));
+  }
+
+  #options(): SessionConfigOption[] {
+    const models = [...new Set([this.#model, ...this.#models])];
+    const modes = MODEL_MODES.map((id) => ({ value: id, name: id, description: MODES[id] }));
+    const select = { type: "select" as const };
+    return [
+      {
+        ...select,
+        id: "model",
+        name: "Model",
+        category: "model",
+        currentValue: this.#model,
+        options: models.map((id) => ({ value: id, name: id })),
+      },
+      { ...select, id: "mode", name: "Mode", category: "mode", currentValue: this.#leave.mode, options: modes },
+    ];
+  }
+}
+
+function shortenedNotice(count: number): Notice {
+  return {
+    about: "left_out",
+    severity: "info",
+    title: `what ${count === 1 ? "one tool" : `${count} tools`} said earlier in this turn is left out of what the agent is given, for want of room`,
+    description: "The transcript has it.",
+  };
+}

@@ -1,0 +1,124 @@
+/** What goes wrong between us and a model, as a person has to know it. */
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  NoOutputGeneratedError,
+  TypeValidationError,
+} from "ai";
+import { AgentFailure } from "../failure.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** A failure that may pass by itself, and when: `afterMs` null where the endpoint did not say. */
+export interface Passing {
+  afterMs: number | null;
+}
+
+export function failureOf(error: unknown, endpoint: Endpoint): { failure: AgentFailure; passing: Passing | null } {
+  if (error instanceof AgentFailure) return { failure: error, passing: null };
+  const { host } = new URL(endpoint.url);
+  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400) return refused(error, endpoint, host);
+  if (isMalformed(error)) return { failure: malformed(error, host), passing: null };
+  if (!(error instanceof Error)) return told(error, endpoint, host);
+  const failure = new AgentFailure("network_failed", `the connection to ${host} failed: ${deepest(error)}`, {
+    hint: `is ${endpoint.url} right, and can it be reached from here? What was said is kept: send it again`,
+    retry: true,
+    cause: error,
+  });
+  return { failure, passing: { afterMs: null } };
+}
+
+function refused(error: APICallError, endpoint: Endpoint, host: string): { failure: AgentFailure; passing: Passing | null } {
+  const { statusCode = 0 } = error;
+  const words = `${host} answered ${statusCode}: ${oneLine(error.message)}`;
+  const fail = (code: AgentFailure["code"], hint: string, retry: boolean) => new AgentFailure(code, words, { hint, retry, cause: error });
+  if (statusCode === 401 || statusCode === 403) return { failure: fail("unauthenticated", keyHint(endpoint), true), passing: null };
+  if (statusCode === 429) {
+    const afterMs = retryAfter(error.responseHeaders);
+    const isUsedUp = /quota|billing|credit/i.test(error.message);
+    const when = afterMs === null ? "wait a little" : `wait ${Math.ceil(afterMs / 1000)} s`;
+    const hint = isUsedUp ? "all that was paid for is used up: see the account at the provider" : `${when}, then send it again`;
+    return { failure: fail("rate_limited", hint, true), passing: isUsedUp ? null : { afterMs } };
+  }
+  if (statusCode >= 500 || statusCode === 408 || statusCode === 409)
+    return {
+      failure: fail("model_failed", "the fault is at the endpoint: send it again in a while", true),
+      passing: { afterMs: retryAfter(error.responseHeaders) },
+    };
+  if (/context|too long|maximum.*tokens/i.test(error.message))
+    return {
+      failure: fail(
+        "context_full",
+        "/clear begins anew; tokens of the agent's context in config.toml keeps it below the model's limit",
+        false,
+      ),
+      passing: null,
+    };
+  const hint =
+    statusCode === 404
+      ? `is the model's name right, and ${endpoint.url} the address?`
+      : "see what the endpoint says; /model chooses another model";
+  return { failure: fail("model_failed", hint, false), passing: null };
+}
+
+/** What some say in the middle of an answer that had begun well. */
+function told(error: unknown, endpoint: Endpoint, host: string): { failure: AgentFailure; passing: Passing | null } {
+  const { message, type = "" } = typeof error === "object" && error !== null ? (error as { message?: unknown; type?: unknown }) : {};
+  const words = typeof message === "string" ? message : typeof error === "string" ? error : JSON.stringify(error);
+  const kind = `${type} ${words}`;
+  const code = /rate.?limit/i.test(kind) ? "rate_limited" : /authenti|permission|api key/i.test(kind) ? "unauthenticated" : "model_failed";
+  const hint = code === "unauthenticated" ? keyHint(endpoint) : "send it again in a while";
+  return { failure: new AgentFailure(code, `${host} broke off: ${oneLine(words)}`, { hint, retry: true }), passing: null };
+}
+
+function isMalformed(error: unknown): boolean {
+  return (
+    JSONParseError.isInstance(error) ||
+    TypeValidationError.isInstance(error) ||
+    InvalidResponseDataError.isInstance(error) ||
+    NoOutputGeneratedError.isInstance(error) ||
+    EmptyResponseBodyError.isInstance(error) ||
+    // A good status, and a body that is none; unless it was the connection that failed on the way.
+    (APICallError.isInstance(error) && error.statusCode !== undefined && (!(error.cause instanceof Error) || isMalformed(error.cause)))
+  );
+}
+
+function malformed(error: unknown, host: string): AgentFailure {
+  return new AgentFailure("malformed_answer", `what ${host} answered cannot be read: ${oneLine((error as Error).message)}`, {
+    hint: "is it an endpoint for this API? What was said is kept: send it again",
+    retry: true,
+    cause: error,
+  });
+}
+
+function keyHint({ key, keyName }: Endpoint): string {
+  return key === null
+    ? `no key was sent: ${keyName} is not set where the session was started`
+    : `the key in ${keyName} was not taken: start the session with the right one, then send it again`;
+}
+
+/** In milliseconds. Seconds, or a date. */
+export function retryAfter(headers: Readonly<Record<string, string>> | undefined): number | null {
+  const ms = Number.parseFloat(headers?.["retry-after-ms"] ?? "");
+  if (ms >= 0) return ms;
+  const given = headers?.["retry-after"] ?? "";
+  const seconds = Number(given);
+  if (given !== "" && seconds >= 0) return seconds * 1000;
+  const until = Date.parse(given) - Date.now();
+  return Number.isNaN(until) ? null : Math.max(0, until);
+}
+
+/** The reason is at the bottom: what is above only says that something failed. */
+function deepest(error: Error): string {
+  const { cause } = error;
+  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return deepest(cause.errors[0]);
+  if (cause instanceof Error) return deepest(cause);
+  const { code } = error as NodeJS.ErrnoException;
+  return oneLine(error.message || code || error.name);
+}
+
+function oneLine(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+}

@@ -1,0 +1,40 @@
+/** Opens a conversation with a model: which one, where, and in which directory. */
+import { realpath } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ModelOrder } from "@holdfast/contract/agent-order";
+import type { Place } from "../conversation.ts";
+import { AgentFailure } from "../failure.ts";
+import type { Kind } from "../serve.ts";
+import { endpointOf, modelsAt } from "./endpoint.ts";
+import { ModelConversation } from "./model-conversation.ts";
+
+/** Nobody waits longer to begin: the list is told when it comes. */
+const LIST_MS = 500;
+
+export function modelKind(order: ModelOrder, env: NodeJS.ProcessEnv): Kind {
+  return { name: "holdfast-model", title: order.model ?? "model", steers: true, open: (place) => openModel({ order, env, place }) };
+}
+
+async function openModel({ order, env, place }: { order: ModelOrder; env: NodeJS.ProcessEnv; place: Place }): Promise<ModelConversation> {
+  const endpoint = endpointOf(order, env);
+  const root = await realpath(place.cwd).catch(() => {
+    throw new AgentFailure("usage", `there is no directory ${place.cwd}`, { hint: "the session's directory is gone", retry: false });
+  });
+  const listing = modelsAt(endpoint);
+  const models = await Promise.race([listing, sleep(LIST_MS, undefined, { ref: false })]);
+  const model = endpoint.model ?? onlyOne(models ?? (await listing));
+  const conversation = new ModelConversation({ order, endpoint, model, models: models ?? [], place, root });
+  if (models === undefined) void listing.then((late) => conversation.offer(late)).catch(() => {});
+  return conversation;
+}
+
+/** Of an endpoint with one model there is nothing to choose. */
+function onlyOne(models: readonly string[]): string {
+  const [only] = models;
+  if (models.length === 1 && only !== undefined) return only;
+  const some = models.length === 0 ? "" : `; it has ${models.slice(0, 8).join(", ")}${models.length > 8 ? ", …" : ""}`;
+  throw new AgentFailure("usage", `nobody said which model is meant${some}`, {
+    hint: "--model, model of the agent in config.toml, or OPENAI_MODEL or ANTHROPIC_MODEL in the environment",
+    retry: false,
+  });
+}

@@ -1,0 +1,37 @@
+import type { ToolKind } from "@holdfast/contract/status";
+import { listFiles } from "./list-files.ts";
+import { readFile } from "./read-file.ts";
+import { runCommand } from "./run-command.ts";
+import { searchFiles } from "./search-files.ts";
+import type { AgentTool } from "./tool.ts";
+import { editFile, writeFile } from "./write-file.ts";
+
+export const TOOLS: readonly AgentTool[] = [readFile, listFiles, searchFiles, editFile, writeFile, runCommand];
+
+/** The names that agent definitions for other agents have for them. */
+const ALIASES: Record<string, readonly string[]> = {
+  Read: ["read_file"],
+  Glob: ["list_files"],
+  LS: ["list_files"],
+  Grep: ["search_files"],
+  Edit: ["edit_file"],
+  MultiEdit: ["edit_file"],
+  Write: ["write_file"],
+  Bash: ["run_command"],
+};
+
+/** Those that are named, and the names of which nobody knows what is meant. */
+export function toolsNamed(names: readonly string[] | null): { tools: readonly AgentTool[]; unknown: string[] } {
+  if (names === null) return { tools: TOOLS, unknown: [] };
+  const meant = names.map((name) => ({ name, tools: TOOLS.filter((tool) => (ALIASES[name] ?? [name]).includes(tool.name)) }));
+  const chosen = new Set(meant.flatMap(({ tools }) => tools));
+  return {
+    tools: TOOLS.filter((tool) => chosen.has(tool)),
+    unknown: meant.flatMap(({ name, tools }) => (tools.length === 0 ? [name] : [])),
+  };
+}
+
+/** Which of ours it was, of one that a transcript tells by what it did and with what. */
+export function toolFor(kind: ToolKind, input: unknown): AgentTool | undefined {
+  return TOOLS.find((tool) => tool.kind === kind && tool.input.safeParse(input).success);
+}

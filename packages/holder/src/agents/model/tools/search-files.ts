@@ -1,0 +1,59 @@
+/** By git where it is a repository, which knows what not to look at, else by grep: both can be stopped, which a regular expression in here could not. */
+import { relative } from "node:path";
+import * as z from "zod/mini";
+import { start, tailOf } from "../../command.ts";
+import { inside, Refusal } from "../inside.ts";
+import { MOST_BYTES, MOST_ENTRIES } from "./limits.ts";
+import { defineTool } from "./tool.ts";
+
+const NO_REPOSITORY = 128;
+const LONGEST_LINE = 400;
+
+export const searchFiles = defineTool({
+  name: "search_files",
+  description:
+    "Searches the files of the session's directory for an extended regular expression (as grep -E); `path` narrows it to a file or a directory.",
+  kind: "search",
+  input: z.strictObject({ pattern: z.string().check(z.minLength(1)), path: z.optional(z.string()) }),
+  title: ({ pattern, path }) => `Search for ${pattern}${path === undefined ? "" : ` in ${path}`}`,
+  async prepare({ pattern, path = "." }, root) {
+    const place = relative(root, await inside(root, path)) || ".";
+    return {
+      files: [],
+      changes: [],
+      async run(signal) {
+        const byGit = await search(["git", "grep", "--untracked", "--no-color", "-nIE", "-e", pattern, "--", place], root, signal);
+        const { code, lines, stderr } =
+          byGit.code === NO_REPOSITORY
+            ? await search(["grep", "-rnIE", "--exclude-dir=.git", "--exclude-dir=node_modules", "-e", pattern, "--", place], root, signal)
+            : byGit;
+        if (lines.length === 0 && code === 1) return { text: "[nothing found]", ok: true };
+        if (lines.length === 0) throw new Refusal(`it cannot be searched for: ${stderr.trim()}`);
+        return { text: lines.join("\n"), ok: true };
+      },
+    };
+  },
+});
+
+async function search(
+  command: string[],
+  cwd: string,
+  signal: AbortSignal,
+): Promise<{ code: number | null; lines: string[]; stderr: string }> {
+  const enough = new AbortController();
+  const { stdout, stderr, ended } = start({ command, cwd, signal: AbortSignal.any([signal, enough.signal]) });
+  const complaint = tailOf(stderr, 1000);
+  // Waited for below; one that could not be started is no reason to end the agent before.
+  const how = ended.catch(() => ({ code: NO_REPOSITORY }));
+  let text = "";
+  for await (const chunk of stdout) {
+    text += String(chunk);
+    if (text.length > MOST_BYTES) break;
+  }
+  if (text.length > MOST_BYTES) enough.abort();
+  const { code } = await how;
+  const lines = text.split("\n").filter((line) => line !== "");
+  const most = lines.slice(0, MOST_ENTRIES).map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line));
+  const more = text.length > MOST_BYTES || lines.length > MOST_ENTRIES ? ["[There is more: search for less, or in a part of it.]"] : [];
+  return { code, lines: [...most, ...more], stderr: complaint() };
+}

@@ -1,0 +1,77 @@
+/** Files are written whole, beside their place and then renamed: whoever reads meanwhile sees the old one or the new one. */
+import { chmod, mkdir, readFile as read, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { writeFileAtomic } from "@holdfast/platform/files";
+import * as z from "zod/mini";
+import { insideToWrite, nameOf, Refusal } from "../inside.ts";
+import { defineTool, type Prepared } from "./tool.ts";
+
+/** As any program makes one: the user's mask takes away what they do not want. */
+const USUAL_MODE = 0o666;
+
+export const writeFile = defineTool({
+  name: "write_file",
+  description:
+    "Writes a text file of the session's directory, a new one or in place of what is there. To change a part of a file use edit_file.",
+  kind: "edit",
+  leave: "edit",
+  input: z.strictObject({ path: z.string(), content: z.string() }),
+  title: ({ path }) => `Write ${path}`,
+  async prepare({ path, content }, root) {
+    const file = await insideToWrite(root, path);
+    return replacement({ file, name: nameOf(root, file), old: await textOf(file, nameOf(root, file)), content });
+  },
+});
+
+export const editFile = defineTool({
+  name: "edit_file",
+  description:
+    "Replaces `old` by `new` in a text file of the session's directory. `old` must be in it exactly once, as it stands there, or `all` be true.",
+  kind: "edit",
+  leave: "edit",
+  input: z.strictObject({ path: z.string(), old: z.string().check(z.minLength(1)), new: z.string(), all: z.optional(z.boolean()) }),
+  title: ({ path }) => `Edit ${path}`,
+  async prepare({ path, old: before, new: after, all = false }, root) {
+    const file = await insideToWrite(root, path);
+    const name = nameOf(root, file);
+    const old = await textOf(file, name);
+    if (old === null) throw new Refusal(`there is no ${name}: write_file makes one`);
+    const parts = old.split(before);
+    if (parts.length === 1) throw new Refusal(`${name} has no such text: read it again`);
+    if (parts.length > 2 && !all)
+      throw new Refusal(`${name} has that text ${parts.length - 1} times: give more of what is around it, or set all`);
+    return replacement({ file, name, old, content: parts.join(after) });
+  },
+});
+
+function replacement({ file, name, old, content }: { file: string; name: string; old: string | null; content: string }): Prepared {
+  return {
+    files: [file],
+    changes: [{ path: file, old, new: content }],
+    async run() {
+      // Whoever was asked saw what it would be. Hours may have passed since.
+      if ((await textOf(file, name)) !== old) throw new Refusal(`${name} was changed meanwhile: read it again`);
+      try {
+        await mkdir(dirname(file), { recursive: true });
+        const mode = (await stat(file).catch(() => undefined))?.mode;
+        writeFileAtomic(file, content, USUAL_MODE);
+        if (mode !== undefined) await chmod(file, mode & 0o7777);
+      } catch (error) {
+        throw new Refusal(`${name} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+      }
+      return { text: old === null ? `${name} is written` : `${name} is changed`, ok: true };
+    },
+  };
+}
+
+/** Null: there is no such file. */
+async function textOf(path: string, name: string): Promise<string | null> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return null;
+  if (!found.isFile()) throw new Refusal(`${name} is no file`);
+  const content = await read(path).catch((error: NodeJS.ErrnoException) => {
+    throw new Refusal(`${name} cannot be read: ${error.code}`);
+  });
+  if (content.includes(0)) throw new Refusal(`${name} is not text`);
+  return content.toString("utf8");
+}
