@@ -18,6 +18,7 @@ import {
   type SessionUpdate,
   type WriteTextFileRequest,
 } from "@agentclientprotocol/sdk";
+import { STEER } from "@holdfast/contract/agent-order";
 import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
 import { VERSION } from "@holdfast/contract/version";
 import type { ProgramExit } from "../keeper.ts";
@@ -28,9 +29,6 @@ import { Terminals } from "./terminals.ts";
 /** After a conversation was loaded, what was said in it may still come; so long after the last of it, it was all. */
 const REPLAYED_MS = 250;
 const REPLAY_MS = 5000;
-
-/** An extension of ours: words for a turn that runs. */
-export const STEER = "_holdfast/steer";
 
 export interface AgentListener {
   onUpdate(update: SessionUpdate): void;
@@ -107,7 +105,7 @@ export class Agent {
     const { agentCapabilities } = await this.#connection.agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "holdfast", title: "Holdfast", version: VERSION },
-      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
+      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true, session: { notices: {} } },
     });
     this.#can = agentCapabilities ?? {};
     const at: Place = { cwd, mcpServers: mcpServers.map(asAgentWants) };

@@ -1,5 +1,6 @@
 /** What agents tell of the tokens they used, each in its own place. Null: it does not say. */
 import type { SessionUpdate, UsageUpdate } from "@agentclientprotocol/sdk";
+import { PromptMeta } from "@holdfast/contract/agent-order";
 import type { TokenUse } from "@holdfast/contract/transcript";
 
 type Tokens = Pick<TokenUse, "input" | "output" | "cacheRead" | "cacheWrite">;
@@ -25,7 +26,8 @@ export class TurnUse {
 
   /** What the turn took, and begins the next; undefined: nothing was told. */
   take(result: unknown, model: string | null): TokenUse | undefined {
-    const tokens = tokensIn(result) ?? this.#tokens;
+    const own = PromptMeta.safeParse(record(result)._meta).data?.usage;
+    const tokens = own ?? tokensIn(result) ?? this.#tokens;
     // What a whole session cost so far is what most tell.
     const cost = this.#cost === null ? null : Math.max(0, this.#cost - (this.#costBefore ?? 0));
     const context = this.#context;
@@ -34,7 +36,7 @@ export class TurnUse {
     this.#tokens = undefined;
     this.#cost = null;
     this.#context = null;
-    return { model, ...(tokens ?? NONE), cost, context };
+    return own ? { ...own, context: own.context ?? context } : { model, ...(tokens ?? NONE), cost, context };
   }
 }
 

@@ -1,5 +1,6 @@
 /** What an agent tells while it works, as entries. Tools tell what they did as a whole each time: only what is new becomes an entry. */
 import type { ContentBlock, PlanEntry, SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import { ABOUT } from "@holdfast/contract/agent-order";
 import type { ToolKind } from "@holdfast/contract/status";
 import type { EntryDraft } from "@holdfast/contract/transcript";
 
@@ -41,7 +42,7 @@ export class Updates {
       case "plan":
         return [{ type: "plan", steps: update.entries.map(stepOf) }];
       case "notice":
-        return [{ type: "note", about: "notice", text: noticeOf(update) }];
+        return [{ type: "note", about: aboutOf(update._meta), text: noticeOf(update) }];
       default:
         return [];
     }
@@ -133,6 +134,12 @@ function newChanges(call: Call, content: readonly ToolCallContent[]) {
 
 function stepOf({ content, status, priority }: PlanEntry) {
   return { text: content, status, priority };
+}
+
+/** Our own agents say what it is about, by a word for it. */
+function aboutOf(meta: Record<string, unknown> | null | undefined): string {
+  const about = meta?.[ABOUT];
+  return typeof about === "string" ? about : "notice";
 }
 
 function noticeOf({ title, description }: { title: string; description?: string | null }): string {
