@@ -4,6 +4,7 @@ import type { Command } from "./command.ts";
 export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
   run: () => import("./commands/run.ts"),
   spawn: () => import("./commands/spawn.ts"),
+  chat: () => import("./commands/chat.ts"),
   agents: () => import("./commands/agents.ts"),
   personas: () => import("./commands/personas.ts"),
   ls: () => import("./commands/ls.ts"),

@@ -72,7 +72,7 @@ export function startFlags(flags: Flags) {
   };
 }
 
-function worktreeOf(flags: Flags): { branch?: string | undefined; base?: string | undefined; setup: boolean } | undefined {
+export function worktreeOf(flags: Flags): { branch?: string | undefined; base?: string | undefined; setup: boolean } | undefined {
   const branch = flags.text("worktree");
   const [base, setup] = [flags.text("base"), !flags.has("no-setup")];
   if (branch !== undefined) return { branch: branch === "" ? undefined : branch, base, setup };

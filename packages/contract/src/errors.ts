@@ -23,6 +23,10 @@ export const ERRORS = {
   },
   not_offered: { http: 409, exit: 6, what: "The agent does not offer that: another mode, another model, an interruption." },
   turn_runs: { http: 409, exit: 6, what: "The action needs a conversation whose turn has ended." },
+  turn_failed: { http: 502, exit: 35, what: "The turn failed, or was cut off with its agent; what came of it is in the transcript." },
+  turn_refused: { http: 422, exit: 36, what: "The agent refused to go on with the turn." },
+  turn_cancelled: { http: 409, exit: 37, what: "Somebody cancelled the turn; what came of it is in the transcript." },
+  turn_cut: { http: 422, exit: 38, what: "The answer was cut off at a limit of tokens or requests." },
   session_ended: { http: 409, exit: 6, what: "The action needs a session that is running." },
   orphan_not_found: { http: 404, exit: 3, what: "There is no such orphan (any more)." },
   orphan_not_adoptable: {

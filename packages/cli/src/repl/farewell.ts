@@ -1,0 +1,35 @@
+/** What becomes of a conversation that somebody leaves, in a line for them. */
+import type { Context } from "../command.ts";
+import { isOver } from "../next-run.ts";
+import { plain } from "../plain.ts";
+import { tellLooked, tellViewed } from "../viewed.ts";
+import type { Opened } from "./open.ts";
+
+export async function farewell(
+  context: Context,
+  { session: { id, name }, created }: Opened,
+  said: { anything: boolean; waits: boolean },
+): Promise<void> {
+  if (created && !said.anything && !said.waits) return forget(context, id);
+  const session = await context.client.call("getSession", { params: { ref: id } }).catch(() => undefined);
+  if (!session) return;
+  await tellLooked(context, id);
+  if (isOver(session)) await tellViewed(context, id);
+  const shown = plain(name);
+  const back = `Come back: holdfast chat ${shown}`;
+  const works = session.status === "working" || session.status === "starting" || said.waits;
+  const told = isOver(session)
+    ? `${shown} has ended (${session.status}). Go on with it: holdfast chat ${shown}`
+    : session.status === "waiting"
+      ? `${shown} waits for you: holdfast approvals. ${back}`
+      : works
+        ? `${shown} goes on in the background. ${back}`
+        : `${shown} stays as it is. ${back}   End it: holdfast stop ${shown}`;
+  process.stdout.write(`${told}\n`);
+}
+
+/** Nothing was said: nothing is left. */
+async function forget({ client }: Context, ref: string): Promise<void> {
+  await client.call("stopSession", { params: { ref }, body: { graceMs: 1000 } }).catch(() => {});
+  await client.call("removeSession", { params: { ref } }).catch(() => {});
+}

@@ -1,0 +1,173 @@
+/**
+ * One turn, for scripts: the words in, the answer out, and an exit code. Nothing but the answer is on standard output. What was started for it is
+ * stopped again; the conversation stays, and can be gone on with by its name.
+ */
+import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import type { TurnEnd } from "@holdfast/contract/status";
+import type { Entry } from "@holdfast/contract/transcript";
+import { hasColor } from "../color.ts";
+import type { Context } from "../command.ts";
+import { plain } from "../plain.ts";
+import { writeOut } from "../write-out.ts";
+import { MarkdownStream } from "./markdown/stream.ts";
+import { openConversation, type Wanted } from "./open.ts";
+import { painter } from "./paint.ts";
+import { newMessageId, Talk } from "./talk.ts";
+
+type Failure = Extract<Entry, { type: "error" }>;
+type Usage = Extract<Entry, { type: "usage" }>;
+
+interface Answer {
+  text: string;
+  reason: TurnEnd;
+  error: Failure | undefined;
+  usage: Usage | undefined;
+}
+
+export async function answerOnce(context: Context, wanted: Wanted, text: string): Promise<number> {
+  const opened = await openConversation(context, wanted);
+  const talk = new Talk(context, opened.session);
+  try {
+    const answer = await oneTurn(context, talk, text);
+    if (context.json) await writeOut(`${JSON.stringify(shapeOf(opened.session, answer))}\n`);
+    const failure = failureOf(opened.session, answer);
+    if (failure) throw failure;
+    return 0;
+  } finally {
+    if (opened.started) await context.client.call("stopSession", { params: { ref: talk.id }, body: { graceMs: 2000 } }).catch(() => {});
+    if (opened.created && !context.json && process.stderr.isTTY)
+      process.stderr.write(`Go on with it: holdfast chat ${plain(opened.session.name)}\n`);
+  }
+}
+
+async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answer> {
+  const { cursor } = await talk.lastTurns(1);
+  const message = newMessageId();
+  using interrupt = onInterrupt(talk);
+  const printer = context.json ? undefined : new AnswerPrinter();
+  const answer: Answer = { text: "", reason: "interrupted", error: undefined, usage: undefined };
+  const over = new AbortController();
+  let wasText = false;
+  await talk.say(text, { id: message });
+  const onEntry = ({ entry }: PlacedEntry) => {
+    if (entry.type === "error" && entry.turn === null) answer.error = entry;
+    if (entry.turn !== message) return;
+    if (entry.type === "text") {
+      const gap = wasText || answer.text === "" ? "" : answer.text.endsWith("\n") ? "\n" : "\n\n";
+      answer.text += gap + entry.text;
+      printer?.put(gap + entry.text);
+    } else if (entry.type === "error") answer.error = entry;
+    else if (entry.type === "usage") answer.usage = entry;
+    else if (entry.type === "approval_asked") void tellAsked(talk, entry.title);
+    else if (entry.type === "turn_ended") {
+      answer.reason = interrupt.wasAsked && entry.reason === "interrupted" ? "cancelled" : entry.reason;
+      over.abort();
+    }
+    if (entry.type !== "usage") wasText = entry.type === "text";
+  };
+  const watched = watchMessage(talk, message, over);
+  const followed = talk.follow(cursor, { onEntry, onTrouble: () => {}, onEnd: () => over.abort() }, over.signal);
+  await Promise.race([followed, watched]);
+  over.abort();
+  await followed;
+  await printer?.end();
+  return answer;
+}
+
+/** Words that never begin a turn have no end of one either. */
+async function watchMessage(talk: Talk, id: string, over: AbortController): Promise<void> {
+  while (!over.signal.aborted) {
+    const message = await talk.message(id, 4000).catch(() => undefined);
+    if (message?.state === "failed" && message.turnStartedAt === null) throw (await import("../message-text.ts")).outcome(message);
+    if (message && message.state !== "queued" && message.state !== "injecting") break;
+  }
+  await new Promise<void>((resolve) => {
+    if (over.signal.aborted) resolve();
+    else over.signal.addEventListener("abort", () => resolve());
+  });
+}
+
+/** The first one cancels, and what came stays; the second one is nobody's but the shell's. */
+function onInterrupt(talk: Talk): Disposable & { readonly wasAsked: boolean } {
+  let wasAsked = false;
+  const cancel = () => {
+    wasAsked = true;
+    talk.cancel().catch(() => {});
+  };
+  process.once("SIGINT", cancel);
+  return {
+    get wasAsked() {
+      return wasAsked;
+    },
+    [Symbol.dispose]: () => void process.off("SIGINT", cancel),
+  };
+}
+
+async function tellAsked(talk: Talk, title: string): Promise<void> {
+  const approval = await talk.approvalFor(title).catch(() => undefined);
+  const how = approval ? `: holdfast approvals allow ${approval.id}` : ": holdfast approvals";
+  process.stderr.write(`holdfast: it asks for leave, ${plain(title)}; allow it${how}\n`);
+}
+
+/** For a terminal as it looks best there; for a pipe as it was said. */
+class AnswerPrinter {
+  readonly #painted = hasColor();
+  readonly #markdown = process.stdout.isTTY
+    ? new MarkdownStream({ width: () => process.stdout.columns || 80, paint: painter(this.#painted), painted: this.#painted })
+    : undefined;
+  #last = "\n";
+
+  put(text: string): void {
+    this.#write(this.#markdown ? this.#markdown.push(text) : text);
+  }
+
+  async end(): Promise<void> {
+    if (this.#markdown) this.#write(this.#markdown.end());
+    await writeOut(this.#last.endsWith("\n") ? "" : "\n");
+  }
+
+  #write(what: string | string[]): void {
+    const text = typeof what === "string" ? what : what.map((line) => `${line}\n`).join("");
+    if (text === "") return;
+    this.#last = text;
+    process.stdout.write(text);
+  }
+}
+
+function shapeOf({ id, name }: Session, { text, reason, error, usage }: Answer) {
+  const { code, message, hint, retry } = error ?? {};
+  const { model, input, output, cacheRead, cacheWrite, cost, context } = usage ?? {};
+  return {
+    session: id,
+    name,
+    text,
+    reason,
+    error: error ? { code, message, hint, retry } : null,
+    usage: usage ? { model, input, output, cacheRead, cacheWrite, cost, context } : null,
+  };
+}
+
+function failureOf({ name }: Session, { reason, error }: Answer): HoldfastError | undefined {
+  const again = `holdfast chat ${plain(name)} -p TEXT goes on with the conversation`;
+  switch (reason) {
+    case "completed":
+      return undefined;
+    case "refused":
+      return new HoldfastError("turn_refused", `${plain(name)} refused to go on`, { hint: again });
+    case "cancelled":
+      return new HoldfastError("turn_cancelled", `the turn of ${plain(name)} was cancelled; what came of it stays`, { hint: again });
+    case "max_tokens":
+    case "max_requests":
+      return new HoldfastError(
+        "turn_cut",
+        `the answer of ${plain(name)} was cut off at a limit of ${reason === "max_tokens" ? "tokens" : "requests"}`,
+        { hint: again },
+      );
+    default:
+      return new HoldfastError("turn_failed", error ? `${plain(name)}: ${error.message}` : `the turn of ${plain(name)} was cut off`, {
+        hint: error?.hint ?? again,
+      });
+  }
+}

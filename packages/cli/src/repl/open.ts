@@ -1,0 +1,104 @@
+/** Which conversation is meant, and that it is there: one that runs, the next run of one that has ended, or a new one. */
+import type { Conversation } from "@holdfast/contract/conversation-endpoints";
+import type { AgentInfo } from "@holdfast/contract/endpoints";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import type { Context } from "../command.ts";
+import { isOver } from "../next-run.ts";
+import { startFlags, worktreeOf } from "../start-session.ts";
+
+export interface Wanted {
+  /** One that is there. */
+  existing?: string | undefined;
+  /** What it is called, whether it is there or not. */
+  name?: string | undefined;
+  agent?: string | undefined;
+  persona?: string | undefined;
+  model?: string | undefined;
+  mode?: string | undefined;
+}
+
+export interface Opened {
+  session: Session;
+  conversation: Conversation | undefined;
+  /** It is new. */
+  created: boolean;
+  /** Its agent was started for this: it is new, or had ended. */
+  started: boolean;
+}
+
+export async function openConversation(context: Context, wanted: Wanted): Promise<Opened> {
+  const { existing, name } = wanted;
+  if (existing !== undefined) return join(context, existing, wanted);
+  if (name !== undefined) {
+    try {
+      return await join(context, name, wanted);
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || error.code !== "session_not_found") throw error;
+      if (wanted.agent === undefined && wanted.persona === undefined) throw await unknown(context, name, error);
+    }
+  }
+  return begin(context, wanted);
+}
+
+async function join(context: Context, ref: string, wanted: Wanted): Promise<Opened> {
+  const { client } = context;
+  const conversation = await client.call("getConversation", { params: { ref } }).catch(asTerminal(ref));
+  const { session } = conversation;
+  if (wanted.agent !== undefined && wanted.agent !== session.agent) {
+    throw new HoldfastError("name_taken", `${session.name} is a conversation with ${session.agent}, not with ${wanted.agent}`, {
+      hint: "leave out --agent to go on with it, or give the new one another name",
+    });
+  }
+  const started = isOver(session);
+  if (started) await client.call("resumeSession", { params: { ref: session.id }, body: {} });
+  const { model, mode } = wanted;
+  if (model !== undefined || mode !== undefined)
+    await client.call("setConversation", { params: { ref: session.id }, body: { model, mode } });
+  return { session, conversation, created: false, started };
+}
+
+function asTerminal(ref: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof HoldfastError) || error.code !== "not_a_conversation") throw error;
+    throw new HoldfastError("not_a_conversation", error.message, { hint: `look at it with: holdfast attach ${ref}`, cause: error });
+  };
+}
+
+async function begin(context: Context, wanted: Wanted): Promise<Opened> {
+  const { client, flags } = context;
+  const agent = wanted.agent ?? (wanted.persona === undefined ? await onlyAgent(context) : undefined);
+  const body = {
+    ...startFlags(flags),
+    agent: agent ?? "",
+    name: wanted.name,
+    chat: true,
+    worktree: worktreeOf(flags),
+    workspace: flags.text("workspace"),
+    model: wanted.model,
+    mode: wanted.mode,
+  };
+  const session = await client.call("spawn", { body });
+  return { session, conversation: undefined, created: true, started: true };
+}
+
+/** Where nobody said which: the one that is there, beside the demo. */
+async function onlyAgent({ client }: Context): Promise<string> {
+  const { agents } = await client.call("listAgents", { query: { path: process.env.PATH, home: process.env.HOME } });
+  const able = agents.filter(({ structured }) => structured !== null).map(({ name }) => name);
+  const real = able.filter((name) => name !== "demo");
+  if (real.length === 1) return real[0] as string;
+  throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast chat --agent demo", candidates: able });
+}
+
+async function unknown({ client }: Context, name: string, error: HoldfastError): Promise<HoldfastError> {
+  const { agents } = await client.call("listAgents", {}).catch(() => ({ agents: [] as AgentInfo[] }));
+  const isAgent = agents.some((agent) => agent.name === name);
+  const hint = isAgent
+    ? `to begin one with the agent: holdfast chat --agent ${name}`
+    : `to begin one: holdfast chat --session ${name} --agent AGENT`;
+  return new HoldfastError("session_not_found", `there is no conversation ${JSON.stringify(name)}`, {
+    hint,
+    ...(error.candidates ? { candidates: error.candidates } : {}),
+  });
+}

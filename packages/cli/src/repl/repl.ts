@@ -1,0 +1,351 @@
+/**
+ * A conversation on a terminal. The prompt is there at once; the daemon, the agent and what was said before come as they come, and what is typed
+ * meanwhile waits in order.
+ *
+ * Three things run side by side and only ever change what is to be seen: keys, entries of the transcript, and what the daemon answers. What was
+ * said leaves through the outbox and is seen again as an entry of the transcript, as what others say is: the transcript is the one order of
+ * things.
+ */
+import { join } from "node:path";
+import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import { userName } from "@holdfast/platform/user";
+import { hasColor } from "../color.ts";
+import type { Context } from "../command.ts";
+import { plain } from "../plain.ts";
+import { cut, shortPath } from "../table.ts";
+import { tellLooked } from "../viewed.ts";
+import { candidatesFor } from "./completion.ts";
+import type { Desk } from "./desk.ts";
+import { Editor, type Effect, type Key } from "./editor/editor.ts";
+import { History } from "./editor/history.ts";
+import { farewell } from "./farewell.ts";
+import { Files } from "./files.ts";
+import type { FootView } from "./foot.ts";
+import { type Opened, openConversation, type Wanted } from "./open.ts";
+import { Outbox } from "./outbox.ts";
+import { inertLine, type Paint, painter, STYLE } from "./paint.ts";
+import { runSlash } from "./slash.ts";
+import { Stage } from "./stage.ts";
+import { statusParts, statusRow } from "./status-line.ts";
+import { type Followed, Talk } from "./talk.ts";
+import { TalkTerminal } from "./terminal.ts";
+import { type Ask, ConversationView } from "./view.ts";
+
+/** Of a conversation that one comes back to. */
+const LAST_TURNS = 3;
+
+/** A key that was meant for the text must not allow what has just come up. */
+const GUARD_MS = 500;
+
+/** Who leaves before the conversation was there does not wait for it longer than this. */
+const LATE_MS = 3000;
+
+/** `first`: what is said at once. */
+export function talk(context: Context, wanted: Wanted, first: string | undefined): Promise<number> {
+  const repl = new Repl(context, wanted);
+  if (first !== undefined) repl.say(first);
+  return repl.run();
+}
+
+class Repl implements Desk, Followed {
+  readonly context: Context;
+  readonly paint: Paint;
+  readonly #painted = hasColor();
+  readonly #terminal: TalkTerminal;
+  readonly #stage: Stage;
+  readonly #editor: Editor;
+  readonly #left = Promise.withResolvers<number>();
+  #view: ConversationView;
+  #outbox: Outbox;
+  #opening: Promise<Opened>;
+  #opened: Opened | undefined;
+  #talk: Talk | undefined;
+  #conversation: Conversation | undefined;
+  #files: Files | undefined;
+  #following = new AbortController();
+  #me = `user:${userName()}`;
+  #notice: string | undefined;
+  #trouble: string | undefined;
+  #seenTurns = 0;
+  /** A Ctrl+C was the last key. */
+  #armed = false;
+
+  constructor(context: Context, wanted: Wanted) {
+    this.context = context;
+    this.paint = painter(this.#painted);
+    this.#terminal = new TalkTerminal({
+      onKey: (text, key) => this.#pressed(text, key),
+      onResize: () => this.#stage.change(),
+      onSignal: (signal) => (signal === "SIGINT" ? this.#interrupt() : this.leave()),
+    });
+    this.#stage = new Stage({
+      output: this.#terminal,
+      look: () => this.#look(),
+      moves: () => this.#view.turn !== null || this.#trouble !== undefined,
+    });
+    this.#editor = new Editor({
+      history: new History(join(context.home.path, "chat-history")),
+      complete: (text, cursor) => candidatesFor(text, cursor, { desk: this.#talk ? this : undefined, files: this.#files }),
+      onChange: () => this.#stage.change(),
+    });
+    this.#view = this.#newView();
+    this.#opening = this.#open(wanted);
+    this.#outbox = this.#newOutbox();
+    this.#stage.draw();
+  }
+
+  /** Until it is left; what goes wrong for good is thrown once the terminal is as it was. */
+  async run(): Promise<number> {
+    try {
+      this.#opening.catch(this.#left.reject);
+      return await this.#left.promise;
+    } finally {
+      this.#stage[Symbol.dispose]();
+      this.#following.abort();
+      this.#terminal[Symbol.dispose]();
+      const late = new Promise<undefined>((resolve) => setTimeout(resolve, LATE_MS, undefined).unref());
+      const opened = await Promise.race([this.#opening, late]).catch(() => undefined);
+      const said = { anything: this.#view.lastSaid !== undefined, waits: this.#outbox.waiting.length > 0 };
+      if (opened) await farewell(this.context, opened, said);
+    }
+  }
+
+  get talk(): Talk {
+    if (this.#talk) return this.#talk;
+    throw new HoldfastError("daemon_unreachable", "the conversation is not there yet", { hint: "wait a moment" });
+  }
+
+  get view(): ConversationView {
+    return this.#view;
+  }
+
+  get conversation(): Conversation | undefined {
+    return this.#conversation;
+  }
+
+  print(lines: readonly string[]): void {
+    this.#stage.print(lines);
+  }
+
+  say(text: string, options: { steer?: boolean } = {}): void {
+    this.#outbox.put(text, options.steer ?? false);
+    this.#stage.change();
+  }
+
+  async refresh(): Promise<Conversation> {
+    const conversation = await this.talk.now();
+    this.#conversation = conversation;
+    this.#stage.change();
+    return conversation;
+  }
+
+  async show(turns: number): Promise<string[]> {
+    const view = this.#newView();
+    const { entries } = await this.talk.lastTurns(turns);
+    const lines = entries.flatMap(({ entry }) => view.push(entry));
+    return [this.paint(STYLE.dim, "── so far ──"), ...lines, this.paint(STYLE.dim, "──")];
+  }
+
+  goTo(name: string): void {
+    const before = this.#opened?.session.id;
+    this.#following.abort();
+    this.#following = new AbortController();
+    this.#view = this.#newView();
+    this.#conversation = undefined;
+    this.#talk = undefined;
+    this.#opening = this.#open({ existing: name }).catch((error: unknown) => {
+      this.#tell(error);
+      // Nobody is thrown out for a slip: it goes on where it was.
+      return this.#open({ existing: before });
+    });
+    this.#opening.catch(this.#left.reject);
+    this.#outbox = this.#newOutbox();
+  }
+
+  leave(): void {
+    this.#left.resolve(0);
+  }
+
+  onEntry({ entry }: PlacedEntry): void {
+    if (entry.type === "user") {
+      this.#outbox.arrived(entry.message);
+      if (!entry.steer) this.#seenTurns++;
+    }
+    this.print(this.#view.push(entry));
+    if (entry.type === "turn_ended") this.#notice = undefined;
+    if (entry.type === "turn_ended" || entry.type === "note" || entry.type === "usage") void this.refresh().catch(() => {});
+  }
+
+  onTrouble(why: string | undefined): void {
+    this.#trouble = why;
+    this.#stage.change();
+  }
+
+  onEnd(session: Session): void {
+    if (this.#conversation) this.#conversation = { ...this.#conversation, session };
+    this.print([
+      this.paint(STYLE.yellow, `■ the agent has ended (${session.status}); what you say next starts it again, with what was said`),
+    ]);
+  }
+
+  #newView(): ConversationView {
+    const { paint } = this;
+    const width = () => this.#terminal.columns;
+    return new ConversationView({ width, paint, painted: this.#painted, me: () => this.#me, now: () => Date.now() });
+  }
+
+  #newOutbox(): Outbox {
+    const talk = this.#opening.then(() => this.talk);
+    return new Outbox(talk, {
+      onChange: () => this.#stage.change(),
+      onTaken: ({ from }) => {
+        this.#me = from;
+      },
+      onFailed: (said, error) => {
+        this.#tell(error);
+        if (this.#editor.isEmpty) this.#editor.set(said.text);
+      },
+    });
+  }
+
+  async #open(wanted: Wanted): Promise<Opened> {
+    const { signal } = this.#following;
+    const opened = await openConversation(this.context, wanted);
+    const { session } = opened;
+    const talk = new Talk(this.context, session);
+    const { entries, cursor, damaged } = await talk.lastTurns(LAST_TURNS);
+    this.#opened = opened;
+    this.#talk = talk;
+    this.#files = new Files(session.cwd);
+    this.#conversation = opened.conversation;
+    this.#seenTurns = session.turns;
+    const head = `${plain(session.name)}: ${plain(session.agent)} in ${shortPath(session.cwd)} · /help · Ctrl+D leaves`;
+    this.print([this.paint(STYLE.dim, head)]);
+    if (damaged > 0) this.print([`· ${damaged} lines of its transcript cannot be read`]);
+    this.print(entries.flatMap(({ entry }) => this.#view.push(entry)));
+    void this.refresh().catch(() => {});
+    void tellLooked(this.context, session.id);
+    talk.follow(cursor, this, signal).catch(this.#left.reject);
+    return opened;
+  }
+
+  #tell(error: unknown): void {
+    const { message, hint, candidates } = HoldfastError.from(error);
+    this.print([
+      ...message.split("\n").map((line, index) => this.paint(STYLE.red, `${index === 0 ? "✗" : " "} ${inertLine(line)}`)),
+      ...(candidates?.length ? [`  did you mean: ${candidates.map(plain).join(", ")}`] : []),
+      ...(hint ? [this.paint(STYLE.dim, `  ${inertLine(hint)}`)] : []),
+    ]);
+  }
+
+  async #try(act: () => Promise<unknown>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#tell(error);
+    }
+    this.#stage.change();
+  }
+
+  #pressed(text: string | undefined, key: Key): void {
+    const [ask] = this.#view.asks;
+    if (ask && this.#editor.isEmpty && this.#isAnswer(ask, text, key)) {
+      void this.#try(() => runSlash(this, `/approve ${text}`));
+      return;
+    }
+    const effect = this.#editor.press(text, key);
+    if (effect === "nothing") return;
+    if (effect !== "interrupt") {
+      this.#armed = false;
+      this.#notice = undefined;
+    }
+    this.#act(effect);
+    this.#stage.change();
+  }
+
+  #act(effect: Effect): void {
+    if (effect === "submit") this.#submit();
+    else if (effect === "interrupt") this.#interrupt();
+    else if (effect === "leave") this.leave();
+    else if (effect === "unfold") this.print(this.#view.unfold() ?? [this.paint(STYLE.dim, "· there is nothing to unfold yet")]);
+    else if (effect === "redraw") this.#stage.redraw();
+    else if (effect === "suspend") {
+      this.#stage.clear();
+      this.#terminal.suspend();
+    }
+  }
+
+  #isAnswer(ask: Ask, text: string | undefined, { ctrl, meta }: Key): boolean {
+    const isOne = text === "y" || text === "n" || (text === "a" && ask.canAlways);
+    return isOne && !ctrl && !meta && Date.now() - ask.shownAt >= GUARD_MS;
+  }
+
+  #submit(): void {
+    const text = this.#editor.take();
+    if (text.trim() === "") return;
+    if (text.startsWith("/") && !text.startsWith("//")) {
+      void this.#try(async () => {
+        if (!(await runSlash(this, text))) this.say(text);
+      });
+    } else this.say(text.replace(/^\/\//, "/"));
+  }
+
+  /** The first one cancels what goes on, or empties the line; the next one leaves. */
+  #interrupt(): void {
+    const wasArmed = this.#armed;
+    this.#armed = true;
+    if (wasArmed && this.#editor.isEmpty) this.leave();
+    else if (this.#view.turn !== null && !wasArmed) {
+      this.#notice = "cancelling …  Ctrl+C again leaves, and it goes on in the background";
+      void this.#try(() => this.talk.cancel());
+    } else if (!this.#editor.isEmpty) {
+      this.#editor.set("");
+      this.#armed = false;
+    } else if (this.#outbox.waiting.length > 0) {
+      this.#notice = "taken back; Ctrl+C again leaves";
+      void this.#try(() => this.#outbox.takeBack());
+    } else this.#notice = "Ctrl+C again, or Ctrl+D, leaves";
+    this.#stage.change();
+  }
+
+  #look(): FootView {
+    const { columns, rows } = this.#terminal;
+    const { paint } = this;
+    const edited = this.#editor.view(columns, Math.max(1, Math.floor(rows / 2)));
+    const above = [...this.#view.live(), ...this.#waiting(columns), ...this.#question(columns)];
+    if (this.#notice !== undefined) above.push(paint(STYLE.yellow, cut(this.#notice, columns)));
+    const most = Math.max(0, rows - edited.rows.length - edited.menu.length - 3);
+    // Room between what was said and what is being typed.
+    const shown = [...(most > 0 ? above.slice(-most) : []), ""];
+    return {
+      rows: [...shown, ...edited.rows, ...[...edited.menu, this.#status(columns)].map((row) => paint(STYLE.dim, row))],
+      cursor: { row: shown.length + edited.cursor.row, column: edited.cursor.column },
+    };
+  }
+
+  #waiting(columns: number): string[] {
+    return this.#outbox.waiting.map(({ text, why }) => {
+      const state = this.#talk === undefined ? "waits" : why === null ? "queued" : `queued, ${inertLine(why)}`;
+      return this.paint(STYLE.dim, cut(`… ${state}: ${inertLine(text.split("\n")[0] ?? "")}`, columns));
+    });
+  }
+
+  #question(columns: number): string[] {
+    const [ask] = this.#view.asks;
+    if (!ask) return [];
+    return [this.paint(STYLE.yellow, cut(`? y allow · n deny${ask.canAlways ? " · a always" : ""} · /approve show`, columns))];
+  }
+
+  #status(columns: number): string {
+    const parts = statusParts({
+      session: this.#conversation?.session ?? this.#opened?.session,
+      settings: this.#conversation?.settings ?? null,
+      turns: Math.max(this.#seenTurns, this.#conversation?.session.turns ?? 0),
+      others: this.#view.others,
+      trouble: this.#trouble,
+    });
+    return statusRow(parts, columns - 1);
+  }
+}

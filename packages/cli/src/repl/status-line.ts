@@ -1,0 +1,52 @@
+/** The last row: what the conversation has come to. What matters most comes first; what does not fit is left out from its end. */
+import type { Session } from "@holdfast/contract/session";
+import type { Settings } from "@holdfast/contract/transcript";
+import { plain } from "../plain.ts";
+import { costCell, formatTokens, tokensCell } from "../spent-text.ts";
+import { cut, widthOf } from "../table.ts";
+import { nameOf } from "./view.ts";
+
+export interface Standing {
+  session: Session | undefined;
+  settings: Settings | null;
+  /** Turns that were seen here may be ahead of what the session says. */
+  turns: number;
+  others: readonly string[];
+  trouble: string | undefined;
+}
+
+export function statusParts({ session, settings, turns, others, trouble }: Standing): string[] {
+  if (!session) return [trouble ?? "connecting …"];
+  const { spent } = session;
+  const tokens =
+    spent === null
+      ? "? tokens"
+      : `${tokensCell(spent.input + spent.cacheRead + spent.cacheWrite, spent)} in ${tokensCell(spent.output, spent)} out`;
+  return [
+    ...(trouble === undefined ? [] : [trouble]),
+    plain(session.name),
+    `${turns} ${turns === 1 ? "turn" : "turns"}`,
+    tokens,
+    spent === null ? "$?" : costCell(spent).replace(/^\?$/, "$?"),
+    `context ${fill(session)}`,
+    ...(settings?.mode ? [plain(settings.mode)] : []),
+    ...(settings?.model ? [plain(settings.model)] : []),
+    ...(others.length > 0 ? [`with ${others.map(nameOf).join(", ")}`] : []),
+  ];
+}
+
+function fill({ spent }: Session): string {
+  const context = spent?.context;
+  if (!context) return "?";
+  return context.size ? `${Math.round((context.used / context.size) * 100)} %` : formatTokens(context.used);
+}
+
+export function statusRow(parts: readonly string[], width: number): string {
+  let row = "";
+  for (const part of parts) {
+    const next = row === "" ? part : `${row} · ${part}`;
+    if (widthOf(next) > width) break;
+    row = next;
+  }
+  return row === "" ? cut(parts[0] ?? "", Math.max(1, width)) : row;
+}

@@ -1,0 +1,188 @@
+/**
+ * One conversation, spoken to through the daemon. What is said has an id of its own before it leaves: sent again because a daemon died, it is the
+ * same message. What happens is read from a cursor on: each entry once, whichever daemon tells it.
+ */
+import { randomBytes } from "node:crypto";
+import type { Approval } from "@holdfast/contract/approval";
+import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Message } from "@holdfast/contract/message";
+import type { Session } from "@holdfast/contract/session";
+import type { Context } from "../command.ts";
+import { isOver, untilSession } from "../next-run.ts";
+import { Patience } from "../patience.ts";
+
+export interface Followed {
+  onEntry(placed: PlacedEntry): void;
+  /** The daemon is gone; `undefined`: it is back. */
+  onTrouble(why: string | undefined): void;
+  /** Its run is over, and no other has begun. */
+  onEnd(session: Session): void;
+}
+
+/** Until what was asked for is in the inbox: it is written down there as it is read. */
+const INBOX_MS = 3000;
+const INBOX_EVERY_MS = 50;
+
+export class Talk {
+  readonly #context: Context;
+  readonly id: string;
+
+  constructor(context: Context, session: Session) {
+    this.#context = context;
+    this.id = session.id;
+  }
+
+  get #params(): { ref: string } {
+    return { ref: this.id };
+  }
+
+  now(): Promise<Conversation> {
+    return this.#context.client.call("getConversation", { params: this.#params });
+  }
+
+  /** Also to a conversation that has ended: its next run begins with it. */
+  async say(text: string, options: { id?: string; steer?: boolean } = {}): Promise<Message> {
+    const { id = newMessageId(), steer = false } = options;
+    const send = () => this.#context.client.call("sendMessage", { params: this.#params, body: { text, id, steer } });
+    const { message } = await surely(async () => {
+      try {
+        return await send();
+      } catch (error) {
+        if (!isCode(error, "session_ended")) throw error;
+        await this.resume();
+        return send();
+      }
+    });
+    if (message) return message;
+    throw new HoldfastError("not_a_conversation", "it is no conversation: what was said was typed", { hint: `holdfast attach ${this.id}` });
+  }
+
+  /** Starts its next run; one that runs already is no failure. */
+  async resume(): Promise<void> {
+    try {
+      await this.#context.client.call("resumeSession", { params: this.#params, body: {} });
+    } catch (error) {
+      if (!isCode(error, "session_running")) throw error;
+    }
+  }
+
+  message(id: string, waitMs: number): Promise<Message> {
+    return this.#context.client.call("getMessage", { params: { id }, query: { until: "turn_started", waitMs } });
+  }
+
+  takeBack(id: string): Promise<Message> {
+    return this.#context.client.call("cancelMessage", { params: { id } });
+  }
+
+  async cancel(): Promise<boolean> {
+    return (await surely(() => this.#context.client.call("cancelTurn", { params: this.#params, body: {} }))).cancelled;
+  }
+
+  set(what: { mode?: string; model?: string }): Promise<Conversation> {
+    return this.#context.client.call("setConversation", { params: this.#params, body: what });
+  }
+
+  clear(): Promise<Conversation> {
+    return this.#context.client.call("clearConversation", { params: this.#params, body: {} });
+  }
+
+  async lastTurns(turns: number): Promise<{ entries: PlacedEntry[]; cursor: string; damaged: number }> {
+    return this.#context.client.call("readTranscript", { params: this.#params, query: { turns } });
+  }
+
+  /** All of it, from the first entry on. */
+  async *everything(): AsyncGenerator<PlacedEntry> {
+    for (let after = "0.0"; ; ) {
+      const page: { entries: PlacedEntry[]; cursor: string; more: boolean } = await this.#context.client.call("readTranscript", {
+        params: this.#params,
+        query: { after },
+      });
+      yield* page.entries;
+      if (!page.more || page.cursor === after) return;
+      after = page.cursor;
+    }
+  }
+
+  async approvals(): Promise<Approval[]> {
+    return (await this.#context.client.call("listApprovals", { query: { session: this.id } })).approvals;
+  }
+
+  /** The approval in the inbox for what was asked in the transcript, as soon as it is there. */
+  async approvalFor(title: string): Promise<Approval | undefined> {
+    const until = performance.now() + INBOX_MS;
+    for (;;) {
+      const open = await this.approvals();
+      const found = open.find(({ text }) => text === title) ?? open[0];
+      if (found || performance.now() > until) return found;
+      await new Promise((resolve) => setTimeout(resolve, INBOX_EVERY_MS));
+    }
+  }
+
+  answer(id: string, decision: "allow" | "deny", always: boolean): Promise<Approval> {
+    return this.#context.client.call("answerApproval", { params: { id }, body: { decision, ...(always ? { always } : {}) } });
+  }
+
+  /** Until the signal aborts; also over the ends of runs, for another may begin. */
+  async follow(after: string, followed: Followed, signal: AbortSignal): Promise<void> {
+    const patience = new Patience();
+    let cursor = after;
+    let inTrouble = false;
+    let isTelling = false;
+    while (!signal.aborted) {
+      try {
+        for await (const placed of this.#context.client.entries({ params: this.#params, query: { after: cursor } }, signal)) {
+          if (inTrouble) followed.onTrouble(undefined);
+          inTrouble = false;
+          isTelling = true;
+          followed.onEntry(placed);
+          isTelling = false;
+          cursor = placed.cursor;
+          patience.renew();
+        }
+        if (signal.aborted) return;
+        const { session, cursor: end } = await this.now();
+        if (inTrouble) followed.onTrouble(undefined);
+        inTrouble = false;
+        if (!isOver(session) || end !== cursor) {
+          await patience.pause();
+          continue;
+        }
+        followed.onEnd(session);
+        await untilSession(this.#context, { id: this.id, name: session.name, signal, until: (now) => now.runs > session.runs });
+      } catch (error) {
+        if (signal.aborted) return;
+        // What goes wrong here is not mended by another daemon.
+        if (isTelling) throw error;
+        inTrouble = true;
+        followed.onTrouble("the daemon is gone, looking for it …");
+        await patience.bear(error);
+      }
+    }
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof HoldfastError && error.code === code;
+}
+
+/** Of what may be asked again: a daemon that died over it is followed by another. */
+async function surely<T>(ask: () => Promise<T>): Promise<T> {
+  const patience = new Patience();
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isCode(error, "daemon_unreachable")) throw error;
+      await patience.bear(error);
+    }
+  }
+}
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** As the daemon makes them: ten letters and digits, the first a letter. */
+export function newMessageId(): string {
+  const [first = 0, ...rest] = randomBytes(10);
+  return [ALPHABET[first % 26], ...rest.map((byte) => ALPHABET[byte % 32])].join("");
+}

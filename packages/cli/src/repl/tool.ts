@@ -1,0 +1,92 @@
+/** A call of a tool: one line while it runs and when it is done, and all of it when it is unfolded. */
+import type { ToolKind } from "@holdfast/contract/status";
+import { formatDuration } from "../duration.ts";
+import { plain } from "../plain.ts";
+import { cut, shortPath } from "../table.ts";
+import { type Change, countChange, diffLines } from "./diff.ts";
+import { inertLines, type Paint, STYLE } from "./paint.ts";
+
+export interface Tool {
+  /** By which it is unfolded. */
+  number: number;
+  title: string;
+  kind: ToolKind;
+  input: unknown;
+  files: string[];
+  output: string;
+  changes: Change[];
+  /** Null: it runs. */
+  ok: boolean | null;
+  startedAt: number;
+  endedAt: number | null;
+}
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const FRAME_MS = 100;
+
+/** What takes longer says how long. */
+const LONG_MS = 1000;
+
+/** Of one that failed, the end of what it said says most. */
+const FAILED_LINES = 4;
+
+export function spinner(now: number): string {
+  return FRAMES[Math.floor(now / FRAME_MS) % FRAMES.length] ?? "";
+}
+
+export function toolRow(tool: Tool, { paint, width, now }: { paint: Paint; width: number; now: number }): string {
+  const mark = tool.ok === null ? paint(STYLE.yellow, spinner(now)) : tool.ok ? paint(STYLE.green, "✓") : paint(STYLE.red, "✗");
+  const notes = notesOf(tool, now).join(" · ");
+  const number = `[${tool.number}]`;
+  const title = cut(plain(tool.title.split("\n")[0] ?? ""), Math.max(8, width - number.length - notes.length - 8));
+  return `${mark} ${paint(STYLE.dim, number)} ${title}${notes === "" ? "" : paint(STYLE.dim, ` · ${notes}`)}`;
+}
+
+function notesOf(tool: Tool, now: number): string[] {
+  const tookMs = (tool.endedAt ?? now) - tool.startedAt;
+  const sums = tool.changes.map(countChange);
+  const added = sums.reduce((sum, each) => sum + each.added, 0);
+  const removed = sums.reduce((sum, each) => sum + each.removed, 0);
+  const lines = tool.output === "" ? 0 : tool.output.trimEnd().split("\n").length;
+  return [
+    ...(tool.changes.length > 0 ? [`+${added} −${removed}`] : []),
+    ...(lines > 0 ? [`${lines} ${lines === 1 ? "line" : "lines"}`] : []),
+    ...(tookMs >= LONG_MS ? [formatDuration(tookMs)] : []),
+  ];
+}
+
+/** When it is done: the line, and of one that failed the end of what it said. */
+export function doneRows(tool: Tool, look: { paint: Paint; width: number; now: number }): string[] {
+  const row = toolRow(tool, look);
+  if (tool.ok) return [row];
+  const said = inertLines(tool.output).filter((line) => line.trim() !== "");
+  return [row, ...said.slice(-FAILED_LINES).map((line) => `    ${look.paint(STYLE.dim, cut(line, Math.max(8, look.width - 5)))}`)];
+}
+
+/** All that is known of it. */
+export function unfoldedRows(tool: Tool, look: { paint: Paint; width: number; now: number }): string[] {
+  const { paint } = look;
+  const input = argumentRows(tool.input);
+  const output = inertLines(tool.output);
+  return [
+    toolRow(tool, look),
+    ...tool.files.map((file) => `    ${paint(STYLE.dim, shortPath(file))}`),
+    ...input.map((line) => `    ${paint(STYLE.cyan, line)}`),
+    ...(output.length > 0 ? [paint(STYLE.dim, "    ──"), ...output.map((line) => `    ${line}`)] : []),
+    ...tool.changes.flatMap((change) => [
+      `    ${paint(STYLE.bold, `${shortPath(change.path)}${change.old === null ? " (new)" : ""}`)}`,
+      ...diffLines(change, paint).map((line) => `    ${line}`),
+    ]),
+    ...(input.length + output.length + tool.changes.length === 0 ? [`    ${paint(STYLE.dim, "it told nothing more")}`] : []),
+  ];
+}
+
+/** What a tool is called with, each argument in whole: what is allowed must have been there to be read. */
+export function argumentRows(input: unknown): string[] {
+  if (input === null || input === undefined) return [];
+  if (typeof input !== "object") return inertLines(String(input));
+  return Object.entries(input).flatMap(([name, value]) => {
+    const lines = inertLines(typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""));
+    return lines.length <= 1 ? [`${plain(name)}: ${lines[0] ?? ""}`] : [`${plain(name)}:`, ...lines.map((line) => `  ${line}`)];
+  });
+}
