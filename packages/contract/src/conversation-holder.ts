@@ -62,6 +62,8 @@ export interface ConversationOrder {
   cwd: string;
   /** The agent's own conversation to go on with; null: a new one. */
   conversation: string | null;
+  /** In milliseconds since 1970: before then the agent must not be given it. */
+  notBefore?: number | undefined;
   mode: string | null;
   model: string | null;
   mcpServers: { name: string; command: readonly string[]; env: Readonly<Record<string, string>> }[];

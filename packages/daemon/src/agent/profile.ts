@@ -81,6 +81,11 @@ export interface Profile {
   servers?: readonly McpServer[];
   /** The command with which it speaks the Agent Client Protocol on its input and output: the agent itself, or an adapter for it. */
   structured?: Command;
+  /** What is to be known of how it speaks that protocol. */
+  talk?: {
+    /** It keeps a conversation under the minute in which it was opened: opened twice within one, what was said the first time is overwritten. */
+    keepsByTheMinute?: true;
+  };
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */

@@ -2,7 +2,18 @@
  * Reads a run's `transcript.jsonl` from an offset: whole lines only. What cannot be read is counted and passed over, never fatal; of a run that has
  * ended, a damaged file is set aside and what is readable takes its place.
  */
-import { appendFileSync, closeSync, copyFileSync, fstatSync, mkdirSync, openSync, readSync, statSync, truncateSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Entry, parseEntry, type UnnumberedEntry } from "@holdfast/contract";
 import { isMissing, writeFileAtomic } from "@holdfast/platform";
@@ -82,14 +93,16 @@ export class TranscriptFile {
     let lines = 0;
     for (const read of this.read(0)) if (!("entry" in read)) lines++;
     if (lines === 0) return undefined;
-    const good: string[] = [];
-    for (const read of this.read(0)) if ("entry" in read) good.push(`${JSON.stringify(read.entry)}\n`);
+    // Also those of a newer version.
+    const good = readFileSync(this.path, "utf8")
+      .split("\n")
+      .filter((line) => line !== "" && parseEntry(line) !== "damaged");
     const run = basename(dirname(this.path));
     const session = basename(dirname(dirname(dirname(this.path))));
     const aside = join(asideDirectory, `transcript-${session}-${run}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.jsonl`);
     mkdirSync(asideDirectory, { recursive: true, mode: 0o700 });
     copyFileSync(this.path, aside);
-    writeFileAtomic(this.path, good.join(""));
+    writeFileAtomic(this.path, good.map((line) => `${line}\n`).join(""));
     return { lines, aside };
   }
 

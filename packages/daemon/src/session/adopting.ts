@@ -196,7 +196,8 @@ export class Adopting implements Disposable {
   async #byPid(pid: number, agent: string | undefined): Promise<Found> {
     const info = inspect(pid);
     if (!info || info.zombie) throw new HoldfastError("not_adoptable", `there is no process ${pid}`, { hint: "holdfast adopt --list" });
-    if (!isOurs(pid)) throw new HoldfastError("not_adoptable", `process ${pid} (${info.name}) is another user's`, { hint: "holdfast adopt --list" });
+    if (!isOurs(pid))
+      throw new HoldfastError("not_adoptable", `process ${pid} (${info.name}) is another user's`, { hint: "holdfast adopt --list" });
     const processes = allProcesses();
     const known = agent === undefined ? this.#asAgent(info) : { info, words: wordsOf(pid), profile: this.#profiles.get(agent) };
     if (!known) {
@@ -362,7 +363,9 @@ function missingOf(found: {
 
 /** What runs in a pane has its server's socket in the environment, wherever that is. */
 function tmuxSockets(pids: Iterable<number>): Set<string> {
-  return new Set([...environmentValues("TMUX", pids).values()].map((value) => value.split(",")[0] ?? "").filter((path) => path.startsWith("/")));
+  return new Set(
+    [...environmentValues("TMUX", pids).values()].map((value) => value.split(",")[0] ?? "").filter((path) => path.startsWith("/")),
+  );
 }
 
 /** Where the system does not tell whose a process is, its environment will not be told either. */

@@ -1,9 +1,11 @@
 /** What a session that is a conversation is started with. */
-import { type ConversationOrder, newSessionId, type Principal } from "@holdfast/contract";
+import { type ConversationOrder, newSessionId, type Principal, type Session } from "@holdfast/contract";
 import { serversOf } from "../agent/mcp.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { Prepared } from "./prepare.ts";
+
+const MINUTE_MS = 60_000;
 
 /** `known`: the agent's own conversation to go on with. */
 export function conversationOrder(what: {
@@ -11,10 +13,14 @@ export function conversationOrder(what: {
   cwd: string;
   chat: { mode?: string | null | undefined; model?: string | null | undefined } | undefined;
   known: string | null;
+  /** Those that it has had. */
+  conversations?: Session["conversations"];
 }): ConversationOrder {
   const { profile, cwd, chat, known } = what;
+  const begun = profile?.talk?.keepsByTheMinute ? what.conversations?.find(({ id }) => id === known)?.since : undefined;
+  const notBefore = begun === undefined ? undefined : (Math.floor(Date.parse(begun) / MINUTE_MS) + 1) * MINUTE_MS + 1000;
   const mcpServers = serversOf(profile).map(({ name, command, env }) => ({ name, command, env }));
-  return { cwd, conversation: known, mode: chat?.mode ?? null, model: chat?.model ?? null, mcpServers };
+  return { cwd, conversation: known, notBefore, mode: chat?.mode ?? null, model: chat?.model ?? null, mcpServers };
 }
 
 /** They wait like all others until it runs, and are not lost if it never does. */

@@ -358,7 +358,9 @@ export class Sessions {
       const isChat = record.kind === "conversation";
       const isOn = asked && !isChat ? conversationFor(profile, asked, { known, forked }, randomUUID) : null;
       const conversation = isChat && known !== null ? { resume: known } : isOn;
-      const order = isChat ? conversationOrder({ profile, cwd: spec.cwd, chat: spec.chat, known }) : undefined;
+      const order = isChat
+        ? conversationOrder({ profile, cwd: spec.cwd, chat: spec.chat, known, conversations: record.conversations })
+        : undefined;
       const started = { spec: { ...spec, ...(asked ? { asked } : {}) }, env, profile, conversation };
       return { host, conversation, order, directory: writeLaunch(this.#home, run, started) };
     } catch (error) {

@@ -2,6 +2,7 @@
  * A conversation with one agent: one turn at a time, everything in the transcript before anybody hears of it. Who may say what, and in which order, is
  * the daemon's to see to; this only keeps what was said, once.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { ConversationOrder, ConversationState, ToConversation } from "@holdfast/contract/conversation-holder";
 import type { Principal } from "@holdfast/contract/ids";
@@ -21,6 +22,8 @@ interface Waiting {
   options: AskOption[];
   resolve(response: RequestPermissionResponse): void;
 }
+
+const LONGEST_WAIT_MS = 65_000;
 
 export class Refusal extends Error {
   readonly code: "busy" | "ended" | "not_offered" | "failed";
@@ -197,6 +200,7 @@ export class Conversation {
 
   async #open(): Promise<void> {
     try {
+      await this.#untilItMay();
       const opened = await this.#agent.open(this.#order);
       this.#offer = offerOf(opened, this.#offer.settings.commands);
       this.#ready = true;
@@ -218,6 +222,14 @@ export class Conversation {
       this.#agent.kill();
       throw error;
     }
+  }
+
+  async #untilItMay(): Promise<void> {
+    const wait = (this.#order.notBefore ?? 0) - Date.now();
+    if (wait <= 0) return;
+    this.#note("opening", `the agent would lose a conversation that it was given again so soon: it goes on in ${Math.ceil(wait / 1000)} s`);
+    // Whatever is done to the clock meanwhile.
+    await delay(Math.min(wait, LONGEST_WAIT_MS));
   }
 
   #tellOpened({ conversation, remembers }: Opened): void {

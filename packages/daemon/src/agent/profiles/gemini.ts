@@ -125,6 +125,7 @@ export const gemini: Profile = {
     };
   },
   structured: ["gemini", "--acp"],
+  talk: { keepsByTheMinute: true },
   interrupt: ["Escape"],
   enterAfterMs: 600,
 };
