@@ -43,7 +43,7 @@ const ROOMS = {
 ROOMS.api = Object.keys(ROOMS);
 
 const DAEMON = "packages/daemon/src";
-const TEST = "\\.test\\.ts$";
+const TEST = "(\\.test|/host/suite-home)\\.ts$";
 const OURS = "^(packages|agents|tests|bench|examples|script)/";
 
 export const rules = [
@@ -56,7 +56,7 @@ export const rules = [
   forbid("composition-root", {}, { path: `^${DAEMON}/main\\.ts$` }),
   forbid(
     "host-adapter",
-    { pathNot: `^${DAEMON}/(main\\.ts$|host/suite\\.test\\.ts$|host/([^/]+)/)` },
+    { pathNot: `^${DAEMON}/(main\\.ts$|host/suite(-home|\\.test)\\.ts$|host/([^/]+)/)` },
     { path: `^${DAEMON}/host/(tmux|native)/` },
   ),
   forbid(

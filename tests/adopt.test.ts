@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { Adoptable, AdoptReply, ErrorBody } from "@holdfast/contract";
+import type { Adoptable, AdoptReply, ErrorBody, Session } from "@holdfast/contract";
 import { allProcesses } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
@@ -158,7 +158,8 @@ test("an agent on a terminal that nobody else can reach is known until it ends, 
   await using home = new TestHome();
   using _tmux = new OwnTmux(home);
   using terminal = openTerminal(home);
-  terminal.line("actor --resume conversation-4711");
+  // As in a terminal that is no tmux.
+  terminal.line("unset TMUX; actor --resume conversation-4711");
   await terminal.shows("ready --resume");
   const found = (await home.json<Adoptable[]>(["adopt", "--list"])).find(({ command }) => command.includes(home.root));
   const pid = found?.pid ?? 0;
@@ -219,14 +220,110 @@ test("candidates are listed with what adopts them, and what is a session already
   expect(await refused(home, "--pid", String(ours.pid))).toMatchObject({ code: "not_adoptable" });
 });
 
+test("rm lets an adopted agent go: it goes on, its pane is as it was, and it can be adopted again", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux);
+  const { id, pid } = await adopt(home, tmux, "mine");
+  expect(await home.ok(["rm", "mine"])).toBe(`mine removed; its agent goes on where it is, pid ${pid}\n`);
+  expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
+  expect(tmux.run("list-panes", "-a", "-F", "#{pane_pipe}")).toBe("0\n");
+  expect(existsSync(path.join(home.path, "sessions", id))).toBe(false);
+  expect(readdirSync(path.join(home.path, "adopted"))).toEqual([]);
+  tmux.type("work alone");
+  await eventually(() => tmux.screen().includes("work alone"));
+  const again = await adopt(home, tmux, "mine");
+  expect([again.pid, again.id === id]).toEqual([pid, false]);
+  const removed = await home.ok(["events", "--type", "session.ended", "--json"]);
+  expect(removed).toContain('"cause":"let_go"');
+});
+
+test("a daemon that dies while it lets an agent go leaves it to the next, and nothing is gone on with while the agent runs", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux);
+  const { id, pid } = await adopt(home, tmux, "mine", "--conversation", "conversation-4711");
+  await home.killDaemon();
+  const file = path.join(home.path, "sessions", id, "runs/1/foreign.json");
+  writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), letGo: true }));
+  expect(await home.ended("mine")).toMatchObject({ status: "stopped", cause: "let_go" });
+  expect(tmux.run("list-panes", "-a", "-F", "#{pane_pipe}")).toBe("0\n");
+  expect(allProcesses().has(pid ?? 0)).toBe(true);
+  expect(await home.cli(["resume", "mine"])).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining(`still runs, on its own (pid ${pid})`),
+  });
+  tmux.type("bye");
+  await eventually(() => !allProcesses().has(pid ?? 0));
+  expect(await home.ok(["resume", "mine"])).toContain("goes on with its conversation conversation-4711");
+});
+
+test("agents in a tmux server at any other place are found with their pane", async () => {
+  await using home = new TestHome();
+  home.env.TMUX_TMPDIR = path.join(home.root, "elsewhere");
+  mkdirSync(home.env.TMUX_TMPDIR);
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux);
+  const { TMUX_TMPDIR: _, ...env } = home.env;
+  const [found] = (await home.json<Adoptable[]>(["adopt", "--list"], { env })).filter(({ socket }) => socket?.startsWith(home.root));
+  expect(found).toMatchObject({ agent: "actor", target: "work:0.0" });
+  const { session } = await home.json<AdoptReply>(["adopt", "--pid", String(found?.pid), "--name", "mine"]);
+  expect(session).toMatchObject({ host: "foreign", status: "unknown" });
+  await home.ok(["send", "mine", "work on it", "--force"]);
+  await eventually(() => tmux.screen().includes("work on it"));
+});
+
+test("an adopted conversation is gone on with again and again, and forked, though nobody saw a turn of it", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await agentIn(tmux, "--resume", "conversation-4711");
+  await adopt(home, tmux, "mine");
+  await home.ok(["fork", "mine", "--name", "copy"]);
+  await eventually(async () => (await home.ok(["screen", "copy"])).includes("ready --fork conversation-4711"));
+  tmux.type("bye");
+  await home.ended("mine");
+  for (const run of [2, 3]) {
+    expect(await home.ok(["resume", "mine"])).toContain(`goes on with its conversation conversation-4711 (run ${run})`);
+    await home.ok(["stop", "mine"]);
+  }
+});
+
+test("a pane of a later server that has the same number is another one: nothing is typed there", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  await eventually(() => tmux.screen().includes("$"));
+  tmux.type("trap '' HUP; actor");
+  await eventually(() => /^ready/m.test(tmux.screen()));
+  const { pid } = await adopt(home, tmux, "mine");
+  process.kill(tmux.serverPid, "SIGKILL");
+  await eventually(() => canBegin(tmux));
+  await eventually(() => tmux.screen().includes("$"));
+  // It may end with its terminal; while it does not, its pane is gone all the same.
+  const refused = await home.cli(["keys", "mine", "x", "Enter"]);
+  expect(refused.code).toBe(6);
+  expect((await home.cli(["screen", "mine"])).code).toBe(6);
+  expect(tmux.screen()).not.toContain("x");
+  if (allProcesses().has(pid ?? 0)) process.kill(pid ?? 0, "SIGKILL");
+  await home.ended("mine");
+});
+
 async function agentIn(tmux: OwnTmux, ...words: string[]): Promise<void> {
   await eventually(() => tmux.screen().includes("$"));
   tmux.type(["actor", ...words].join(" "));
   await eventually(() => /^ready/m.test(tmux.screen()));
 }
 
-async function adopt(home: TestHome, tmux: OwnTmux, name: string) {
-  return (await home.json<AdoptReply>(["adopt", "--tmux", `${tmux.name}:work`, "--name", name])).session;
+async function adopt(home: TestHome, tmux: OwnTmux, name: string, ...flags: string[]) {
+  return (await home.json<AdoptReply>(["adopt", "--tmux", `${tmux.name}:work`, "--name", name, ...flags])).session;
+}
+
+function canBegin(tmux: OwnTmux): boolean {
+  try {
+    tmux.begin();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function refused(home: TestHome, ...flags: string[]): Promise<ErrorBody> {

@@ -17,6 +17,7 @@ done
 const PROFILE = `[agents.actor]
 command = ["actor"]
 resume = ["--resume", "{id}"]
+fork = ["--fork", "{from}"]
 
 [[agents.actor.screen]]
 name = "asks"
@@ -38,6 +39,7 @@ export class OwnTmux implements Disposable {
   /** As `tmux -L` takes it. */
   readonly name = `hf-own-${randomBytes(4).toString("hex")}`;
   readonly #env: Record<string, string>;
+  readonly #directory: string;
 
   /** With a session `work` whose shell the user types into. */
   constructor(home: TestHome) {
@@ -51,7 +53,8 @@ export class OwnTmux implements Disposable {
     const configuration = path.join(home.env.HOME ?? "", ".config", "holdfast");
     mkdirSync(configuration, { recursive: true });
     writeFileSync(path.join(configuration, "config.toml"), PROFILE);
-    this.run("new-session", "-d", "-s", "work", "-x", "100", "-y", "30", "-c", home.root, "sh");
+    this.#directory = home.root;
+    this.begin();
   }
 
   /** What the command printed. */
@@ -62,6 +65,15 @@ export class OwnTmux implements Disposable {
     });
     if (status !== 0) throw new Error(`tmux ${words.join(" ")}: ${stderr}`);
     return stdout;
+  }
+
+  get serverPid(): number {
+    return Number(this.run("display-message", "-p", "#{pid}"));
+  }
+
+  /** Its server is gone, and what ran in it: another with the same name and session. */
+  begin(): void {
+    this.run("new-session", "-d", "-s", "work", "-x", "100", "-y", "30", "-c", this.#directory, "sh");
   }
 
   type(line: string, pane = "work"): void {

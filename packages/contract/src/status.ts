@@ -41,7 +41,7 @@ export const RESTARTS = ["never", "on-failure", "always"] as const;
 export type RestartPolicy = (typeof RESTARTS)[number];
 
 /** Why a run is over. `out_of_memory`: killed for the memory it took, by its limit or by the kernel. */
-export const CAUSES = ["exited", "stopped", "lost", "not_started", "out_of_memory"] as const;
+export const CAUSES = ["exited", "stopped", "lost", "not_started", "out_of_memory", "let_go"] as const;
 export type EndCause = (typeof CAUSES)[number];
 
 /** What is asked for: leave to use a tool, or the answer to a question. */

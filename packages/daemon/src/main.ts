@@ -347,6 +347,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     journal,
     queries,
     sessions,
+    lifecycle,
     profiles,
     panes: new PanesOfOthers(foreignTmux),
     programs: import.meta.dirname,

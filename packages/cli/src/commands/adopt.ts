@@ -9,7 +9,7 @@ export const command: Command = {
   summary: "make an agent that you started yourself a session, where it is",
   usage: "--tmux [SOCKET:]SESSION[.PANE] | --pid PID | --list  [--name NAME] [--agent AGENT] [--conversation ID] [--resume-when-ended]",
   description:
-    "An agent in a pane of your own tmux is watched, recorded from now on and typed into where it is: nothing of your tmux is changed. One on any other\nterminal is known until it ends; then holdfast resume goes on with its conversation. What could not be taken over is said.\nSOCKET is a path, or a name as tmux -L takes it; without it your default server, or the one you are in.\nstop ends the agent and what it started, never your shell, your tmux session or its server. down --all leaves it alone.",
+    "An agent in a pane of your own tmux is watched, recorded from now on and typed into where it is: nothing of your tmux is changed. One on any other\nterminal is known until it ends; then holdfast resume goes on with its conversation. What could not be taken over is said.\nSOCKET is a path, or a name as tmux -L takes it; without it your default server, or the one you are in.\nstop ends the agent and what it started, never your shell, your tmux session or its server. down --all leaves it alone; rm lets it go.",
   arguments: "nothing",
   flags: {
     list: { summary: "agents that run outside of Holdfast" },

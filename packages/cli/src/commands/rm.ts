@@ -7,7 +7,8 @@ export const command: Command = {
   name: "rm",
   summary: "remove ended sessions with what they printed",
   usage: "NAME… [--all] [--status S] [--agent A]",
-  description: "A running session is refused: stop it first. What is removed cannot be brought back.",
+  description:
+    "A running session is refused: stop it first. One that was adopted is let go: its agent goes on where it is, and what was recorded of it is removed.\nWhat is removed cannot be brought back.",
   flags: { ...SELECTION_FLAGS, all: { summary: "all that have ended" } },
   arguments: "sessions",
   examples: [
@@ -21,7 +22,7 @@ export const command: Command = {
     return actOnEach(chosen, {
       json: context.json,
       act: ({ id }) => context.client.call("removeSession", { params: { ref: id } }),
-      line: ({ name }) => `${plain(name)} removed`,
+      line: ({ name, cause, pid }) => `${plain(name)} removed${cause === "let_go" ? `; its agent goes on where it is, pid ${pid}` : ""}`,
       toJson: (session) => session,
     });
   },

@@ -135,7 +135,7 @@ export function handlers(rooms: {
     },
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
-    removeSession: ({ params }, { actor }) => sessions.remove(params.ref, actor),
+    removeSession: ({ params }, { actor }) => adopting.remove(params.ref, actor),
     resumeSession: ({ params, body }, { actor }) => sessions.resume(params.ref, { ...body, why: "resume", actor }),
     forkSession: ({ params, body }, { actor, reach }) => {
       if (reach === undefined) return rooms.forking.fork(params.ref, body, { actor, parent: null });

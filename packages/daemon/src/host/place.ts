@@ -1,9 +1,11 @@
 /**
- * Where an agent is that was started outside: panes of somebody's own tmux servers, and `foreign.json` in the directory of an adopted run. Nothing of it changes while the run lives: a process is named by
- * pid and start time, a pane by the id that its server gives it for life.
+ * Where an agent is that was started outside: panes of somebody's own tmux servers, and `foreign.json` in the directory of an adopted run. Where it
+ * is does not change while the run lives: a process is named by pid and start time, a pane by the id that its server gives it for life and the pid of
+ * its first process, for a later server at the same socket gives the same ids again.
  */
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readJsonFile, writeFileAtomic } from "@holdfast/platform";
+import { type Home, readJsonFile, writeFileAtomic } from "@holdfast/platform";
 
 export interface ProcessName {
   pid: number;
@@ -27,6 +29,8 @@ export interface Place {
   pastes: boolean;
   /** Its next run is to follow by itself. */
   resumeWhenEnded?: boolean;
+  /** It is to be no session any more, and goes on. */
+  letGo?: boolean;
 }
 
 export const PLACE_FILE = "foreign.json";
@@ -39,6 +43,20 @@ export function writePlace(directory: string, place: Place): void {
 export function readPlace(directory: string): Place | undefined {
   const place = readJsonFile(join(directory, PLACE_FILE)) as Place | undefined;
   return place?.v === 1 && typeof place.process?.pid === "number" && typeof place.process.start === "string" ? place : undefined;
+}
+
+/** A file for each run that was adopted: the only ones to be asked after. */
+export function adoptedDirectory(home: Home): string {
+  return join(home.path, "adopted");
+}
+
+export function markAdopted(home: Home, marker: string): void {
+  mkdirSync(adoptedDirectory(home), { recursive: true, mode: 0o700 });
+  writeFileAtomic(join(adoptedDirectory(home), marker), "");
+}
+
+export function unmarkAdopted(home: Home, marker: string): void {
+  rmSync(join(adoptedDirectory(home), marker), { force: true });
 }
 
 /** A pane as its server tells it. */

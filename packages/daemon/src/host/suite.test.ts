@@ -1,24 +1,21 @@
 /** What every host promises (host.ts), proven on each. A new host joins the list and must pass. */
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { uptime as osUptime, tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HOSTS, type HostName, newSessionId } from "@holdfast/contract";
-import { type Home, inspect, isSameProcess, openHome, runDirectory, secureSocketDirectory, signalProcess } from "@holdfast/platform";
+import { EVERY_HOST, HOSTS } from "@holdfast/contract";
+import { inspect, isSameProcess } from "@holdfast/platform";
 import { describe, expect, test, vi } from "vitest";
-import type { Host, RunId } from "./host.ts";
 import { parseKey } from "./keys.ts";
-import { NativeHost } from "./native/host.ts";
-import { TmuxHost } from "./tmux/host.ts";
-import { findTmux, TmuxServer } from "./tmux/server.ts";
+import { HostHome, recorded, says } from "./suite-home.ts";
 
 const TIMEOUT = 60_000;
 
-describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
+/** As far as a guest in somebody's own tmux can keep them too. */
+describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
   test("a run says its pid, how it ended and every byte it wrote, without anybody listening (CAVE-08 hosts)", async () => {
     await using home = new HostHome(name);
     const run = await home.start("echo $$; exit 7");
-    expect(await exited(run)).toEqual({ status: "7", signal: "" });
+    expect(await home.exited(run)).toEqual({ status: "7", signal: "" });
     await home.host.remove(run);
     expect(String(recorded(run))).toBe(`${run.pid}\r\n`);
     expect(await home.host.list()).toEqual([]);
@@ -27,7 +24,7 @@ describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
 
   test("a death by signal is told by its number", async () => {
     await using home = new HostHome(name);
-    expect(await exited(await home.start("kill -9 $$"))).toEqual({ status: "", signal: "9" });
+    expect(await home.exited(await home.start("kill -9 $$"))).toEqual({ status: "", signal: "9" });
   });
 
   test("what lives is listed with the program's own pid", async () => {
@@ -44,7 +41,7 @@ describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
     const bytes = randomBytes(3_000_001);
     writeFileSync(join(home.home.path, "bytes"), bytes);
     const run = await home.start(`stty -opost -echo; cat '${join(home.home.path, "bytes").replaceAll("'", `'\\''`)}'`);
-    await exited(run);
+    await home.exited(run);
     await home.host.remove(run);
     expect(recorded(run).equals(bytes)).toBe(true);
     expect(readFileSync(join(run.directory, "output.000000"))).toHaveLength(1 << 20);
@@ -79,14 +76,14 @@ describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
     await using home = new HostHome(name);
     const other = await home.start("exec sleep 60");
     const run = await home.start("exit 3");
-    await exited(run);
+    await home.exited(run);
     const refused = { code: "session_ended" };
     await expect(home.host.write(run, Buffer.from("a\n"), { paste: false })).rejects.toMatchObject(refused);
     await expect(home.host.write(run, Buffer.from("b"), { paste: true })).rejects.toMatchObject(refused);
     await expect(home.host.press(run, [parseKey("Enter")])).rejects.toMatchObject(refused);
     expect((await home.host.list()).find(({ session }) => session === other.session)).toMatchObject({ dead: false });
     await home.host.press(other, [parseKey("C-c")]);
-    expect(await exited(other)).toEqual({ status: "", signal: "2" });
+    expect(await home.exited(other)).toEqual({ status: "", signal: "2" });
   });
 
   test("a paste has its marks only for a program that asked for them", async () => {
@@ -129,16 +126,6 @@ describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(await home.host.screen(full)).toMatchObject({ alternate: true, cursor: { visible: false } });
   });
 
-  test("a new size reaches the program, the screen, and the file for the recording", async () => {
-    await using home = new HostHome(name);
-    const run = await home.start("trap 'stty size' WINCH; stty size; while :; do sleep 0.05; done");
-    await says(run, "24 80");
-    await home.host.resize(run, { columns: 101, rows: 31 });
-    await says(run, "31 101");
-    expect(await home.host.screen(run)).toMatchObject({ columns: 101, rows: 31 });
-    await vi.waitFor(() => expect(readFileSync(join(run.directory, "size"), "utf8")).toBe("101 31\n"));
-  });
-
   test("a question to the terminal is answered once", async () => {
     await using home = new HostHome(name);
     const run = await home.start("stty raw -echo min 1 time 5; printf 'x\\033[6n'; exec cat -v");
@@ -161,9 +148,29 @@ describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
     const run = await home.start("read -r line; echo last words; exit 3");
     await home.host.write(run, Buffer.from("\r"), { paste: false });
     await home.replaceHost();
-    expect(await exited(run)).toEqual({ status: "3", signal: "" });
+    expect(await home.exited(run)).toEqual({ status: "3", signal: "" });
     await home.host.remove(run);
     expect(String(recorded(run))).toContain("last words");
+  });
+
+  test("a run ends with its program, whatever it left in the background", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("(trap '' HUP; sleep 2) & exit 5");
+    expect(await home.exited(run)).toEqual({ status: "5", signal: "" });
+    await home.host.remove(run);
+    expect(await home.host.list()).toEqual([]);
+  });
+});
+
+describe.each(HOSTS)("on the %s host, which keeps what it started", { timeout: TIMEOUT }, (name) => {
+  test("a new size reaches the program, the screen, and the file for the recording", async () => {
+    await using home = new HostHome(name);
+    const run = await home.start("trap 'stty size' WINCH; stty size; while :; do sleep 0.05; done");
+    await says(run, "24 80");
+    await home.host.resize(run, { columns: 101, rows: 31 });
+    await says(run, "31 101");
+    expect(await home.host.screen(run)).toMatchObject({ columns: 101, rows: 31 });
+    await vi.waitFor(() => expect(readFileSync(join(run.directory, "size"), "utf8")).toBe("101 31\n"));
   });
 
   test("the death of a keeper is told at once, and what it kept is not listed any more", async () => {
@@ -180,96 +187,4 @@ describe.each(HOSTS)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(await home.host.list()).toEqual([]);
     await vi.waitFor(() => expect(inspect(run.pid)?.zombie ?? true).toBe(true), { timeout: 5000 });
   });
-
-  test("a run ends with its program, whatever it left in the background", async () => {
-    await using home = new HostHome(name);
-    const run = await home.start("(trap '' HUP; sleep 2) & exit 5");
-    expect(await exited(run)).toEqual({ status: "5", signal: "" });
-    await home.host.remove(run);
-    expect(await home.host.list()).toEqual([]);
-  });
 });
-
-interface TestRun extends RunId {
-  directory: string;
-  pid: number;
-}
-
-class HostHome implements AsyncDisposable {
-  readonly #directory = mkdtempDisposableSync(join(tmpdir(), "hft-"));
-  readonly #started: TestRun[] = [];
-  readonly #name: HostName;
-  readonly home: Home;
-  host: Host;
-
-  constructor(name: HostName) {
-    this.#name = name;
-    this.home = openHome({ HOLDFAST_HOME: join(this.#directory.path, "ho'me") });
-    secureSocketDirectory(this.home);
-    this.host = this.#newHost();
-  }
-
-  /** As the next daemon has it. */
-  async replaceHost(): Promise<void> {
-    await this.host[Symbol.asyncDispose]();
-    this.host = this.#newHost();
-  }
-
-  async start(script: string): Promise<TestRun> {
-    const run = { session: newSessionId(), run: 1 };
-    const directory = runDirectory(this.home, run.session, run.run);
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, "launch"), script);
-    const { pid } = await this.host.start({ ...run, directory, title: "test", columns: 80, rows: 24 });
-    const started = { ...run, directory, pid };
-    this.#started.push(started);
-    return started;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { pid } of this.#started) {
-      const info = inspect(pid);
-      if (info) signalProcess(pid, info.start, "SIGKILL");
-    }
-    for (const run of this.#started) await this.host.remove(run);
-    await this.host.shutdown();
-    await this.host[Symbol.asyncDispose]();
-    rmSync(this.home.socketDirectory, { recursive: true, force: true });
-    this.#directory.remove();
-  }
-
-  #newHost(): Host {
-    // Bundled: a holder's Node runs without WebAssembly, which reading TypeScript needs.
-    const holder = join(import.meta.dirname, "../../../../dist/holder.mjs");
-    if (!existsSync(holder)) throw new Error("the holder is not built: node script/build.mjs");
-    if (this.#name === "native") return new NativeHost({ home: this.home, program: holder });
-    const program = findTmux(this.home);
-    if (!program) throw new Error("tmux is missing: apt-get install tmux");
-    return new TmuxHost({
-      home: this.home,
-      server: new TmuxServer({ home: this.home, program, detachKey: "C-\\", nextKey: "C-]", cli: ["holdfast"] }),
-    });
-  }
-}
-
-async function exited({ directory }: TestRun): Promise<unknown> {
-  const path = join(directory, "exit.json");
-  await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 20_000, interval: 5 });
-  const { uptime, began, pid, ...how } = JSON.parse(readFileSync(path, "utf8")) as { uptime: string; began?: string; pid?: number };
-  // Seconds since boot, on every host: how long a run took must not depend on a clock that somebody sets.
-  const ago = osUptime() - Number(uptime);
-  // Without a reaper tmux says only the end.
-  if (began !== undefined) expect(Number(began)).toBeLessThanOrEqual(Number(uptime));
-  if (began !== undefined) expect(pid).toBeGreaterThan(0);
-  expect(ago > -0.1 && ago < 30, `it ended ${ago} s ago`).toBe(true);
-  return how;
-}
-
-function recorded({ directory }: TestRun): Buffer {
-  const names = readdirSync(directory).filter((name) => name.startsWith("output"));
-  return Buffer.concat(names.sort().map((name) => readFileSync(join(directory, name))));
-}
-
-async function says(run: TestRun, text: string): Promise<void> {
-  await vi.waitFor(() => expect(String(recorded(run))).toContain(text), { timeout: 20_000, interval: 10 });
-}

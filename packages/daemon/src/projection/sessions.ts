@@ -140,7 +140,7 @@ const APPLY: Apply = {
     );
     s.status.run(statusAtEnd(data), session, data.run);
     if (data.cause === "lost") s.lose.run(data.run, session);
-    else if (data.cause === "stopped" || data.exit?.code === 0) s.cameBack.run(session, data.run);
+    else if (data.cause === "stopped" || data.cause === "let_go" || data.exit?.code === 0) s.cameBack.run(session, data.run);
   },
   "session.restore_due"(s, { session, data }) {
     s.lose.run(data.run, session);
@@ -246,7 +246,7 @@ export function insertRow(
 }
 
 function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["data"]): SessionStatus {
-  if (data.cause === "stopped") return "stopped";
+  if (data.cause === "stopped" || data.cause === "let_go") return "stopped";
   if (data.cause === "not_started" || data.cause === "out_of_memory") return "failed";
   if (data.cause === "lost" || data.exit === null) return "lost";
   return data.exit.code === 0 ? "done" : "failed";

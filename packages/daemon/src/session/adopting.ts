@@ -14,8 +14,10 @@ import {
   type AdoptRequest,
   checkName,
   HoldfastError,
+  hasEnded,
   newSessionId,
   type Principal,
+  type Session,
 } from "@holdfast/contract";
 import {
   allProcesses,
@@ -34,10 +36,12 @@ import { canFind, findConversation } from "../agent/find-conversation.ts";
 import { commandOf, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { conversationIn, ownArguments, recognize } from "../agent/recognize.ts";
-import { type ForeignPanes, type FoundPane, type PaneState, readPlace, writePlace } from "../host/place.ts";
+import { runMarker } from "../host/host.ts";
+import { type ForeignPanes, type FoundPane, markAdopted, type PaneState, readPlace, unmarkAdopted, writePlace } from "../host/place.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { SessionQueries } from "../projection/session-queries.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { runEnvironment } from "./launch-file.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import { takenFrom, whatRuns } from "./own-conversations.ts";
 import { nameTaken } from "./prepare.ts";
 import { ancestorsOf, descendantsOf, type Processes } from "./process-tree.ts";
@@ -58,6 +62,7 @@ export class Adopting implements Disposable {
   readonly #journal: Journal;
   readonly #queries: SessionQueries;
   readonly #sessions: Sessions;
+  readonly #lifecycle: Lifecycle;
   readonly #profiles: Profiles;
   readonly #panes: ForeignPanes;
   readonly #programs: string;
@@ -68,6 +73,7 @@ export class Adopting implements Disposable {
     journal: Journal;
     queries: SessionQueries;
     sessions: Sessions;
+    lifecycle: Lifecycle;
     profiles: Profiles;
     panes: ForeignPanes;
     programs: string;
@@ -76,6 +82,7 @@ export class Adopting implements Disposable {
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#sessions = options.sessions;
+    this.#lifecycle = options.lifecycle;
     this.#profiles = options.profiles;
     this.#panes = options.panes;
     this.#programs = options.programs;
@@ -83,6 +90,7 @@ export class Adopting implements Disposable {
 
   /** Those that ended meanwhile are gone on with now, others when they end. */
   begin(): void {
+    this.#finishLettingGo().catch((error: unknown) => log(`an adopted agent is not let go: ${describe(error)}`));
     this.#follow(this.#journal.cursor.seq).catch((error: unknown) => log(`adopted agents are not gone on with: ${describe(error)}`));
   }
 
@@ -99,6 +107,13 @@ export class Adopting implements Disposable {
       const hasNews = this.#journal.readAfter(seq, 1, { types: ["session.ended"] }).length > 0;
       seq = end;
       if (hasNews && !signal.aborted) await this.#goOn();
+    }
+  }
+
+  async #finishLettingGo(): Promise<void> {
+    for (const record of this.#queries.live()) {
+      const isMeant = record.host === "foreign" && readPlace(runDirectory(this.#home, record.id, record.run))?.letGo;
+      if (isMeant) await this.#letGo(record);
     }
   }
 
@@ -151,6 +166,22 @@ export class Adopting implements Disposable {
     const { session, missing } = this.#prepared(found, { ...request, name, actor });
     await this.#sessions.startAdopted(session, found.pane && { columns: found.pane.columns, rows: found.pane.rows });
     return { session: this.#sessions.get(session), missing };
+  }
+
+  /** Removes a session as usual; one that was adopted and runs is let go first, which ends nothing. */
+  async remove(ref: string, actor: Principal): Promise<Session> {
+    const record = this.#queries.resolve(ref);
+    if (record.host === "foreign" && !hasEnded(record.status)) await this.#letGo(record);
+    return this.#sessions.remove(record.id, actor);
+  }
+
+  /** What is meant is on disk before anything is done: where a daemon dies in between, the next one ends it so. */
+  async #letGo({ id, run }: SessionRecord): Promise<void> {
+    await this.#lifecycle.startDone(id);
+    const directory = runDirectory(this.#home, id, run);
+    const place = readPlace(directory);
+    if (place) writePlace(directory, { ...place, letGo: true, resumeWhenEnded: false });
+    await this.#lifecycle.letGo({ session: id, run });
   }
 
   async #inTmux({ socket, target }: { socket: string; target: string }, agent: string | undefined): Promise<Found> {
@@ -226,6 +257,7 @@ export class Adopting implements Disposable {
   #prepared({ info, words, profile, pane }: Found, request: AdoptRequest & { name: string; actor: Principal }) {
     const id = newSessionId();
     const directory = runDirectory(this.#home, id, 1);
+    const marker = runMarker({ session: id, run: 1 });
     const all = environmentOf(info.pid);
     const env = runEnvironment(all ?? {});
     const cwd = directoryOf(info.pid) ?? env.HOME ?? "/";
@@ -272,6 +304,7 @@ export class Adopting implements Disposable {
         pastes: isAgent,
         resumeWhenEnded: request.resumeWhenEnded,
       });
+      markAdopted(this.#home, marker);
       const { kind, agent, host, command } = spec;
       const adopted = { pid: info.pid, socket: at?.socket ?? null, pane: at?.id ?? null };
       const data = {
@@ -294,6 +327,7 @@ export class Adopting implements Disposable {
         data: { ...data, ...(conversation === null ? {} : { conversation }), adopted },
       });
     } catch (error) {
+      unmarkAdopted(this.#home, marker);
       rmSync(join(this.#home.sessions, id), { recursive: true, force: true });
       throw error;
     }

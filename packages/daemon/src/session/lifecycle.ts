@@ -9,6 +9,7 @@ import { type EndCause, type EventData, type HostName, hasEnded, type SessionId,
 import { counted, describe, type Gap, type Home, inspect, log, msSince, runDirectory, stampMs, startStamp } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, type LiveRun, type RunId, runMarker } from "../host/host.ts";
+import { readPlace } from "../host/place.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { Reserve } from "../journal/reserve.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -159,6 +160,11 @@ export class Lifecycle implements Disposable {
     const events = [...before, ...gaps, ended, ...(this.#followUp?.after(record, data) ?? [])];
     this.#reserve.spend(() => this.#journal.append(...events));
     this.#followUp?.arm(record.id);
+  }
+
+  /** It goes on, and is no run of ours any more; `foreign.json` says that it is meant so. */
+  letGo(run: RunId): Promise<void> {
+    return this.#end(run, { lost: true });
   }
 
   reconcile(): Promise<void> {
@@ -360,6 +366,7 @@ export class Lifecycle implements Disposable {
     if (record.stopRequested || this.#journal.owes(record.id, "session.stop_requested")) return "stopped";
     // Also when the journal lost that it was asked for.
     if (hasStopFile(runDirectory(this.#home, record.id, record.run))) return "stopped";
+    if (record.host === "foreign" && readPlace(runDirectory(this.#home, record.id, record.run))?.letGo) return "let_go";
     if (!("exit" in how)) return record.status === "starting" ? "not_started" : "lost";
     const before = this.#memoryKills.get(record.id);
     const killed = how.exit.exit.signal === "SIGKILL" && before !== undefined && (kernelMemoryKills() ?? 0) > before;

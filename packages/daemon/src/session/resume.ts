@@ -1,5 +1,6 @@
 /** What a session that has ended goes on with. */
 import { HoldfastError, hasEnded } from "@holdfast/contract";
+import { isSameProcess } from "@holdfast/platform";
 import { isObserved, type Profile } from "../agent/profile.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
@@ -12,6 +13,11 @@ export function conversationToResume(
   const { name } = record;
   if (!hasEnded(record.status)) {
     throw new HoldfastError("session_running", `${name} is running`, { hint: `look at it: holdfast attach ${name}` });
+  }
+  if (record.host === "foreign" && record.pid !== null && isSameProcess(record.pid, record.pidStart ?? "")) {
+    throw new HoldfastError("session_running", `the agent of ${name} still runs, on its own (pid ${record.pid})`, {
+      hint: `leave it first; or adopt it again: holdfast adopt --pid ${record.pid}`,
+    });
   }
   if (fresh) return null;
   if (conversation !== undefined) {

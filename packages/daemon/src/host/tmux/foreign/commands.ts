@@ -2,9 +2,11 @@
 import { shellQuote } from "@holdfast/platform";
 import { parseExit } from "../../exit.ts";
 import type { Key } from "../../keys.ts";
-import type { PaneState } from "../../place.ts";
+import type { Pane, PaneState } from "../../place.ts";
 import { quote, splitRecorder } from "../commands.ts";
 import { DEAD, keyName, SCREEN_FACTS } from "../typing.ts";
+
+type NamedPane = Pick<Pane, "id" | "pid">;
 
 /** Names come last: they may contain blanks. */
 export const PANES = [
@@ -53,23 +55,24 @@ export function recordCommand(pane: string, { directory, prefix }: { directory: 
 }
 
 /** From standard input, through a buffer of our own that is gone afterwards: any size and any byte, in one piece. */
-export function writeCommand(pane: string, { buffer, paste }: { buffer: string; paste: boolean }): string[] {
-  const command = `paste-buffer -r -d ${paste ? "-p " : ""}-b ${quote(buffer)} -t ${quote(pane)}`;
+export function writeCommand(pane: NamedPane, { buffer, paste }: { buffer: string; paste: boolean }): string[] {
+  const command = `paste-buffer -r -d ${paste ? "-p " : ""}-b ${quote(buffer)} -t ${quote(pane.id)}`;
   return ["load-buffer", "-b", buffer, "-", ";", ...unlessDead(pane, command, `delete-buffer -b ${quote(buffer)} ; `)];
 }
 
-export function pressCommand(pane: string, keys: readonly Key[]): string[] {
-  return unlessDead(pane, `send-keys -t ${quote(pane)} -- ${keys.map((key) => quote(keyName(key))).join(" ")}`);
+export function pressCommand(pane: NamedPane, keys: readonly Key[]): string[] {
+  return unlessDead(pane, `send-keys -t ${quote(pane.id)} -- ${keys.map((key) => quote(keyName(key))).join(" ")}`);
 }
 
-/** A paste into a dead pane is the end of tmux 3.3, and of everything in it. */
-function unlessDead(pane: string, command: string, first = ""): string[] {
-  return ["if-shell", "-F", "-t", pane, "#{pane_dead}", `${first}display-message -p ${DEAD}`, command];
+/** A paste into a dead pane is the end of tmux 3.3, and of everything in it. One of another first process is another pane. */
+function unlessDead({ id, pid }: NamedPane, command: string, first = ""): string[] {
+  return ["if-shell", "-F", "-t", id, `#{||:#{pane_dead},#{!=:#{pane_pid},${pid}}}`, `${first}display-message -p ${DEAD}`, command];
 }
 
-export function screenCommand(pane: string): string[] {
-  const capture = ["capture-pane", "-p", "-t", pane];
-  return ["display-message", "-p", "-t", pane, SCREEN_FACTS, ";", ...capture, ";", ...capture, "-e"];
+export function screenCommand({ id, pid }: NamedPane): string[] {
+  const capture = `capture-pane -p -t ${quote(id)}`;
+  const command = `display-message -p -t ${quote(id)} ${quote(SCREEN_FACTS)} ; ${capture} ; ${capture} -e`;
+  return ["if-shell", "-F", "-t", id, `#{==:#{pane_pid},${pid}}`, command, `display-message -p ${DEAD}`];
 }
 
 /** The lines of the three answers; the first says how many the others have. */

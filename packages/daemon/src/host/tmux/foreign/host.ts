@@ -12,19 +12,23 @@
  * Which runs there are is in `adopted/`, a file for each; an end is noticed by one timer for all of them, which looks at no more than their
  * processes.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, type Screen } from "@holdfast/contract";
 import {
   appendGap,
+  boot,
+  describe,
   type Home,
   isMissing,
   isSameProcess,
+  log,
   msSince,
   readGaps,
   runDirectory,
   segmentPrefix,
+  signalProcess,
   startStamp,
   writeFileAtomic,
 } from "@holdfast/platform";
@@ -42,7 +46,7 @@ import {
   type Typed,
 } from "../../host.ts";
 import type { Key } from "../../keys.ts";
-import { type Pane, type PaneState, type Place, readPlace } from "../../place.ts";
+import { adoptedDirectory, markAdopted, type Pane, type PaneState, type Place, readPlace, unmarkAdopted } from "../../place.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "../drain.ts";
 import { PasteMarks } from "../paste-marks.ts";
 import { DEAD, parseScreen } from "../typing.ts";
@@ -63,6 +67,8 @@ import type { ForeignTmux } from "./tmux.ts";
 const LOOK_MS = 1000;
 /** A recorder on a machine that is overloaded says its pid this late. */
 const RECORDER_MS = 5000;
+/** A server that is overloaded says so little later that its program has ended. */
+const NOTICE_MS = 1000;
 const NOT_KNOWN: Typed = { waiting: null };
 
 interface Kept extends RunId {
@@ -73,7 +79,6 @@ interface Kept extends RunId {
 export class ForeignHost implements Host {
   readonly name = "foreign";
   readonly #home: Home;
-  readonly #directory: string;
   readonly #tmux: ForeignTmux | undefined;
   readonly #pasteMarks = new PasteMarks();
   readonly #listeners: (() => void)[] = [];
@@ -85,7 +90,6 @@ export class ForeignHost implements Host {
 
   constructor({ home, tmux }: { home: Home; tmux: ForeignTmux | undefined }) {
     this.#home = home;
-    this.#directory = join(home.path, "adopted");
     this.#tmux = tmux;
   }
 
@@ -93,19 +97,13 @@ export class ForeignHost implements Host {
     const place = readPlace(request.directory);
     if (!place || !runs(place)) throw new HoldfastError("not_adoptable", "it ended while it was being adopted");
     const { pid, start } = place.process;
-    if (place.pastes) writeFileAtomic(join(request.directory, "paste-marks"), "on\n");
-    const age = msSince(startStamp(start));
-    const since = age === undefined || age < 0 ? undefined : Date.now() - age;
-    if (readGaps(request.directory).length === 0) {
-      const why = place.pane ? "it was adopted while it ran" : "its terminal cannot be reached";
-      appendGap(request.directory, { offset: 0, bytes: null, why, at: since === undefined ? null : Math.round(since) });
-    }
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    writeFileAtomic(join(this.#directory, runMarker(request)), "");
+    const since = beganAt(start);
+    noteBefore(request.directory, place);
+    markAdopted(this.#home, runMarker(request));
     try {
       if (place.pane) await this.#record(place.pane, { directory: request.directory, prefix: segmentPrefix(0) });
     } catch (error) {
-      rmSync(join(this.#directory, runMarker(request)), { force: true });
+      unmarkAdopted(this.#home, runMarker(request));
       throw error;
     }
     this.#watch();
@@ -115,8 +113,10 @@ export class ForeignHost implements Host {
   async list(): Promise<LiveRun[]> {
     this.#watch();
     const kept = this.#kept();
-    const panes = await this.#panes(kept);
-    return kept.map(({ session, run, directory, place }) => {
+    const panes = await this.#settledPanes(kept);
+    // What ran before the machine was started anew has not ended by itself: it is lost.
+    const ofThisBoot = kept.filter(({ place }) => process.platform !== "linux" || place.process.start.startsWith(`${boot()}-`));
+    return ofThisBoot.map(({ session, run, directory, place }) => {
       const state = place.pane ? panes.get(keyOf(place.pane)) : undefined;
       const live = { session, run, pid: place.process.pid };
       if (!runs(place)) {
@@ -139,10 +139,12 @@ export class ForeignHost implements Host {
     if (place?.pane && recorder) {
       const { pane } = place;
       await drained(directory, async () => (await this.#state(pane))?.piped ?? false);
-      if (recorderOf(directory)) await this.#tmux?.ask(pane.socket, ["pipe-pane", "-t", pane.id]);
+      // Of a pane that is dead and kept, tmux takes no pipe away; who reads it may go.
+      if ((await this.#state(pane))?.dead) signalProcess(recorder.pid, recorder.start, "SIGTERM");
+      else if (recorderOf(directory)) await this.#tmux?.ask(pane.socket, ["pipe-pane", "-t", pane.id]);
       await recorderGone(recorder);
     }
-    rmSync(join(this.#directory, runMarker(run)), { force: true });
+    unmarkAdopted(this.#home, runMarker(run));
     this.#told.delete(runMarker(run));
     this.#sizes.delete(runMarker(run));
   }
@@ -153,6 +155,7 @@ export class ForeignHost implements Host {
   async attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays> {
     const { tmux, pane } = this.#reached(run);
     const target = options.readOnly ? "#{session_id}" : "#{session_id}:#{window_id}.#{pane_id}";
+    if (!(await this.#state(pane))) throw paneGone();
     const [found = ""] = await tmux.told(pane.socket, ["display-message", "-p", "-t", pane.id, target]);
     const flags = options.readOnly ? ["-f", "read-only,ignore-size"] : [];
     return { command: [tmux.program, "-u", "-S", pane.socket, "attach-session", ...flags, "-t", found], socket: null };
@@ -207,14 +210,14 @@ export class ForeignHost implements Host {
   async write(run: RunId, bytes: Uint8Array, { paste }: { paste: boolean }): Promise<Typed> {
     const { tmux, pane } = this.#takesKeys(run);
     const buffer = `holdfast-${runMarker(run)}-${++this.#pastes}`;
-    const said = await tmux.told(pane.socket, writeCommand(pane.id, { buffer, paste }), bytes);
+    const said = await tmux.told(pane.socket, writeCommand(pane, { buffer, paste }), bytes);
     if (said.includes(DEAD)) throw programEnded();
     return NOT_KNOWN;
   }
 
   async press(run: RunId, keys: readonly Key[]): Promise<Typed> {
     const { tmux, pane } = this.#takesKeys(run);
-    if ((await tmux.told(pane.socket, pressCommand(pane.id, keys))).includes(DEAD)) throw programEnded();
+    if ((await tmux.told(pane.socket, pressCommand(pane, keys))).includes(DEAD)) throw programEnded();
     return NOT_KNOWN;
   }
 
@@ -226,7 +229,8 @@ export class ForeignHost implements Host {
 
   async screen(run: RunId): Promise<Screen> {
     const { tmux, pane, directory } = this.#reached(run);
-    const lines = await tmux.told(pane.socket, screenCommand(pane.id));
+    const lines = await tmux.told(pane.socket, screenCommand(pane));
+    if (lines.length === 1 && lines[0] === DEAD) throw paneGone();
     return parseScreen(screenReplies(lines), { bracketedPaste: this.#pasteMarks.asked(directory) });
   }
 
@@ -241,7 +245,10 @@ export class ForeignHost implements Host {
   async reopenRecording(run: RunId, prefix: string): Promise<boolean> {
     const directory = runDirectory(this.#home, run.session, run.run);
     const place = readPlace(directory);
-    return place?.pane ? this.#record(place.pane, { directory, prefix }) : false;
+    if (!place?.pane) return false;
+    // Where a daemon died before its first recorder, nobody has said so yet.
+    noteBefore(directory, place);
+    return this.#record(place.pane, { directory, prefix });
   }
 
   rememberFrom(run: RunId, paths: readonly string[]): void {
@@ -287,7 +294,7 @@ export class ForeignHost implements Host {
   #kept(): Kept[] {
     let names: string[];
     try {
-      names = readdirSync(this.#directory);
+      names = readdirSync(adoptedDirectory(this.#home));
     } catch (error) {
       if (isMissing(error)) return [];
       throw error;
@@ -297,20 +304,37 @@ export class ForeignHost implements Host {
       if (!run) return [];
       const directory = runDirectory(this.#home, run.session, run.run);
       const place = readPlace(directory);
-      return place ? [{ ...run, directory, place }] : [];
+      if (place) return [{ ...run, directory, place }];
+      // Of a session that is removed, or never was.
+      if (!existsSync(directory)) unmarkAdopted(this.#home, name);
+      return [];
     });
   }
 
-  /** One question for each server. */
+  /** A server hears of the end of a pane's own program a moment later than who looks at the process. */
+  async #settledPanes(kept: readonly Kept[]): Promise<Map<string, PaneState>> {
+    const deadline = performance.now() + NOTICE_MS;
+    for (;;) {
+      const panes = await this.#panes(kept);
+      const isUnheard = ({ place }: Kept) => {
+        const state = place.pane?.pid === place.process.pid ? panes.get(keyOf(place.pane)) : undefined;
+        return state !== undefined && !runs(place) && (state.exit?.code ?? state.exit?.signal ?? null) === null;
+      };
+      if (!kept.some(isUnheard) || performance.now() > deadline) return panes;
+      await delay(20);
+    }
+  }
+
+  /** One question for each server; of one that does not answer now, nothing is known. */
   async #panes(kept: readonly Kept[]): Promise<Map<string, PaneState>> {
     const sockets = new Set(kept.flatMap(({ place }) => (place.pane ? [place.pane.socket] : [])));
     const panes = new Map<string, PaneState>();
     for (const socket of sockets) {
-      const answer = await this.#tmux?.ask(socket, PANES);
+      const answer = await this.#tmux?.ask(socket, PANES).catch((error: unknown) => log(describe(error)));
       if (!answer || "gone" in answer) continue;
       // A window can be in several sessions: the one that shows it counts.
       for (const state of parsePanes(answer.lines)) {
-        const key = keyOf({ socket, id: state.id });
+        const key = keyOf({ socket, id: state.id, pid: state.pid });
         if (state.shown || !panes.has(key)) panes.set(key, state);
       }
     }
@@ -319,7 +343,7 @@ export class ForeignHost implements Host {
 
   async #state(pane: Pane): Promise<PaneState | undefined> {
     const answer = await this.#tmux?.ask(pane.socket, PANES);
-    return answer && "lines" in answer ? parsePanes(answer.lines).find(({ id }) => id === pane.id) : undefined;
+    return answer && "lines" in answer ? parsePanes(answer.lines).find(({ id, pid }) => id === pane.id && pid === pane.pid) : undefined;
   }
 
   #reached(run: RunId): { tmux: ForeignTmux; pane: Pane; place: Place; directory: string } {
@@ -358,12 +382,32 @@ export class ForeignHost implements Host {
   }
 }
 
+function paneGone(): HoldfastError {
+  return new HoldfastError("not_in_reach", "the pane it was in is not there any more", {
+    hint: "see what is known of it: holdfast show NAME",
+  });
+}
+
 function runs({ process }: Place): boolean {
   return isSameProcess(process.pid, process.start);
 }
 
-function keyOf({ socket, id }: Pick<Pane, "socket" | "id">): string {
-  return `${socket} ${id}`;
+function keyOf({ socket, id, pid }: Pick<Pane, "socket" | "id" | "pid">): string {
+  return `${socket} ${id} ${pid}`;
+}
+
+function beganAt(start: string): number | undefined {
+  const age = msSince(startStamp(start));
+  return age === undefined || age < 0 ? undefined : Date.now() - age;
+}
+
+/** What is known of the time before we listened, once. */
+function noteBefore(directory: string, place: Place): void {
+  if (readGaps(directory).length > 0) return;
+  if (place.pastes) writeFileAtomic(join(directory, "paste-marks"), "on\n");
+  const since = beganAt(place.process.start);
+  const why = place.pane ? "it was adopted while it ran" : "its terminal cannot be reached";
+  appendGap(directory, { offset: 0, bytes: null, why, at: since === undefined ? null : Math.round(since) });
 }
 
 /** By Ctrl+Z; where that cannot be read, it is not known to be. */

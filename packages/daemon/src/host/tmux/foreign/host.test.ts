@@ -1,0 +1,32 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readGaps } from "@holdfast/platform";
+import { expect, test } from "vitest";
+import { runMarker } from "../../host.ts";
+import { markAdopted, readPlace, writePlace } from "../../place.ts";
+import { HostHome, says } from "../../suite-home.ts";
+
+test("one whose daemon died before it listened is found, recorded from the next look on, and what was before is said", async () => {
+  await using home = new HostHome("foreign");
+  const run = await home.prepare("printf ready; exec cat");
+  markAdopted(home.home, runMarker(run));
+  const pid = readPlace(run.directory)?.process.pid ?? 0;
+  expect(await home.host.list()).toMatchObject([{ session: run.session, pid, dead: false, recording: false }]);
+  expect(await home.host.reopenRecording(run, "output-2.")).toBe(true);
+  expect(readGaps(run.directory)).toMatchObject([{ offset: 0, why: "it was adopted while it ran" }]);
+  writeFileSync(join(run.directory, "go"), "");
+  await says({ ...run, pid }, "ready");
+  await home.host.remove(run);
+  expect(await home.host.list()).toEqual([]);
+});
+
+test("what ran before the machine was started anew is not said to have ended: it is lost", async () => {
+  await using home = new HostHome("foreign");
+  const run = await home.start("exec sleep 60");
+  const place = readPlace(run.directory);
+  if (!place) throw new Error("no place");
+  writePlace(run.directory, { ...place, process: { pid: place.process.pid, start: "00000000-1" } });
+  expect(await home.host.list()).toEqual([]);
+  writePlace(run.directory, place);
+  expect(await home.host.list()).toMatchObject([{ dead: false }]);
+});
