@@ -94,7 +94,8 @@ async function tellNews(context: Context, id: string, digest: Digest | undefined
     const rest = { text: `… ${all.length - MOST_NEWS + 1} lines more: ${again(digest)}` };
     const lines = all.length > MOST_NEWS ? [...all.slice(0, MOST_NEWS - 1), rest] : all;
     const shown = lines.map((line) => drawn(line, process.stderr.columns, process.stderr));
-    process.stderr.write(`${[`${sinceText(digest, Date.now())}:`, ...shown].join("\n")}\n`);
+    // That it began is no line.
+    if (shown.length > 0) process.stderr.write(`${[`${sinceText(digest, Date.now())}:`, ...shown].join("\n")}\n`);
   }
   await tellLooked(context, id, { upTo: digest.upTo, head: digest.work?.head ?? null });
 }

@@ -97,7 +97,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
 const NOT_TOLD = "it ended; how is not known, for it was not started by Holdfast";
 
 function lostText({ name }: Session): string {
-  return `its keeper vanished, and how the program ended is not known; bring it back: holdfast restore ${name}; what may still run of it: holdfast orphans; why: holdfast doctor`;
+  return `its keeper vanished, and how the program ended is not known; bring it back: holdfast resume ${name}; what may still run of it: holdfast orphans; why: holdfast doctor`;
 }
 
 const GIVEN_UP = {
