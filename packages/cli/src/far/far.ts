@@ -19,7 +19,7 @@ export type Way = { code: number } | { argv: string[]; client?: HoldfastClient }
 
 /** They only print, at once: what is typed meanwhile is for the shell they were called from. All others get a terminal, if there is one. */
 const ONLY_PRINT: ReadonlySet<string> = new Set(
-  "agents approvals audit compare detach digest du events explain export keys last logs ls messages orphans rename rm run screen send show spawn status statusline stop token version".split(
+  "agents approvals audit cancel compare detach digest du events explain export keys last logs ls messages orphans personas rename rm run screen send show spawn status statusline stop token transcript usage version".split(
     " ",
   ),
 );

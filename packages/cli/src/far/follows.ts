@@ -10,6 +10,7 @@ interface Line {
 /** What stays and prints what comes, of whom a break in the connection must not be the end. */
 const FOLLOWING: Readonly<Record<string, (line: Line) => boolean>> = {
   logs: ({ flags }) => flags.has("follow"),
+  transcript: ({ flags }) => flags.has("follow"),
   events: ({ flags }) => flags.has("follow"),
   ls: ({ flags }) => flags.has("watch"),
   wait: () => true,

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { COMMANDS } from "../registry.ts";
+import { follows } from "./follows.ts";
+
+test("every command that stays and prints what comes goes on after a break (SYM-17 resume)", async () => {
+  for (const [name, load] of Object.entries(COMMANDS)) {
+    const { flags, arguments: words } = (await load()).command;
+    const line = words ? [name, "x"] : [name];
+    for (const flag of ["follow", "watch"].filter((each) => Object.hasOwn(flags, each))) {
+      expect(await follows([...line, `--${flag}`]), `${name} --${flag}`).toBe(true);
+      expect(await follows(line), name).toBe(false);
+    }
+  }
+  expect(await follows(["approvals", "watch"])).toBe(true);
+  expect(await follows(["logs", "--help", "-f"])).toBe(false);
+  expect(await follows(["nothing", "-f"])).toBe(false);
+});

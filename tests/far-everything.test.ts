@@ -1,0 +1,88 @@
+/** One tour of the whole command line on another machine: whatever holdfast can do here, it can do there. */
+import path from "node:path";
+import { expect, test } from "vitest";
+import { TwoMachines } from "./far.ts";
+import { TestRepository } from "./repository.ts";
+
+const ECHO = "stty -echo; while read -r line; do echo got $line; done";
+
+/** In an order in which each finds what it needs. `same`: it changes nothing, and answers there what it answers here; else its exit code. */
+function tour(repository: string): [what: "same" | number, ...line: string[]][] {
+  return [
+    [0, "up"],
+    ["same", "version"],
+    [0, "status"],
+    [0, "doctor"],
+    ["same", "agents"],
+    ["same", "personas", "ls"],
+    [0, "run", "--name", "sh", "--", "sh", "-c", ECHO],
+    [0, "spawn", "demo", "--name", "api", "--worktree", "feature", "--cwd", repository, "--", "--fast"],
+    [0, "wait", "api", "--for", "idle"],
+    [0, "send", "api", "say hello", "--wait"],
+    ["same", "last", "api"],
+    [0, "digest", "api"],
+    [0, "show", "api"],
+    [0, "ls"],
+    ["same", "statusline"],
+    [0, "explain", "api"],
+    ["same", "messages", "api", "--json"],
+    ["same", "usage"],
+    // Of what runs on a terminal there is no transcript, and nothing to cancel: what is told is told there.
+    ["same", "transcript", "api"],
+    ["same", "cancel", "api"],
+    [0, "keys", "sh", "x", "Enter"],
+    ["same", "screen", "sh"],
+    [0, "wait", "sh", "--for", "output=got x"],
+    ["same", "logs", "sh"],
+    ["same", "events", "--type", "session.created"],
+    ["same", "approvals"],
+    ["same", "workspace", "ls", "--json"],
+    ["same", "checkpoint", "ls", "api", "--json"],
+    ["same", "context", "show", "api"],
+    ["same", "compare", "--all"],
+    ["same", "keep", "nothing"],
+    // These want a terminal (far.test.ts).
+    ["same", "attach", "sh"],
+    ["same", "next"],
+    ["same", "chat", "nobody"],
+    ["same", "replay", "sh"],
+    [0, "export", "sh", "--text", path.join(repository, "sh.txt")],
+    [0, "detach", "sh"],
+    ["same", "control", "request", "sh"],
+    [0, "token", "create", "--scope", "driver", "--name", "ada"],
+    [0, "handover", "sh", "--to", "token:ada"],
+    [0, "rename", "sh", "shell"],
+    [0, "fork", "api", "--name", "copy"],
+    [0, "stop", "shell", "copy"],
+    [0, "resume", "shell"],
+    ["same", "restore", "--dry-run"],
+    [0, "stop", "shell"],
+    [0, "rm", "shell"],
+    [0, "prune", "--dry-run"],
+    [0, "du"],
+    [0, "audit"],
+    [0, "boot", "status"],
+    ["same", "adopt", "--list"],
+    ["same", "orphans"],
+    [0, "backup", "create"],
+    ["same", "completion", "bash"],
+    [0, "down", "--all"],
+  ];
+}
+
+test("every command of the CLI works over ssh, and says what it says there (SYM-17 resume)", async () => {
+  await using machines = await TwoMachines.start();
+  const { near, far } = machines;
+  const { path: repository } = new TestRepository(far);
+  const lines = tour(repository);
+  for (const [what, ...line] of lines) {
+    const told = await near.cli(["-H", "far", ...line]);
+    if (what === "same") expect(told, line.join(" ")).toEqual(await far.cli(line));
+    else expect(told.code, `${line.join(" ")}: ${told.stderr}`).toBe(what);
+  }
+  const help = (await near.ok(["--help"])).split("\nCommands\n")[1]?.split("\n\n")[0] ?? "";
+  const names = [...help.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(40);
+  // A new command is tried here too.
+  expect(names.filter((name) => !lines.some(([, first]) => first === name))).toEqual([]);
+});
