@@ -132,7 +132,7 @@ test("attach, logs and digest on a terminal are looks, once a minute in the jour
   expect(await home.session("api")).toMatchObject({ viewedAt: null });
 });
 
-test("what is news to one principal is old to another; a killed daemon costs nobody the look that was written", async () => {
+test("what is news to one principal is old to another; a killed daemon costs nobody the look that was written (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   const { token } = await home.json<NewToken>(["token", "create", "--scope", "observer", "--name", "phone"]);
@@ -147,7 +147,7 @@ test("what is news to one principal is old to another; a killed daemon costs nob
   expect(await of()).toMatchObject({ turns: { began: 1 } });
 });
 
-test("without a name each session with news is told, those that wait first; one without news is not", async () => {
+test("without a name each session with news is told, those that wait first; one without news is not (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "old");
   await lookedBy(home, "digest", "old · demo");
@@ -208,7 +208,7 @@ test("a run that was lost, one that was resumed and one that failed are told", a
 });
 
 test.each(["tmux", "native"])(
-  "attach on %s and show tell a person in a few lines what is new, and nothing when nothing is",
+  "attach on %s and show tell a person in a few lines what is new, and nothing when nothing is (SYM-07 resume)",
   async (host) => {
     await using home = new TestHome();
     await demo(home, "api", "--host", host);
@@ -240,7 +240,7 @@ test.each(["tmux", "native"])(
   },
 );
 
-test("last prints the agent's final answer as it told it, of a typed prompt too, also after its end and another daemon", async () => {
+test("last prints the agent's final answer as it told it, of a typed prompt too, also after its end and another daemon (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   const early = await home.cli(["last", "api"]);
@@ -292,7 +292,7 @@ test("what an agent says does nothing to the terminal of who reads it", async ()
   expect(readFileSync(raw, "utf8")).toContain("\u202e");
 });
 
-test("what was told in short is told whole by --again, and what attach has no room for is named", async () => {
+test("what was told in short is told whole by --again, and what attach has no room for is named (SYM-07 resume)", async () => {
   await using home = new TestHome();
   await demo(home, "api");
   await lookedBy(home, "digest api", "demo");
@@ -320,7 +320,7 @@ test("what was told in short is told whole by --again, and what attach has no ro
 });
 
 test.each(HOSTS)(
-  "what happens while one is attached on %s is seen by who leaves by the key, and told to whose terminal went away",
+  "what happens while one is attached on %s is seen by who leaves by the key, and told to whose terminal went away (SYM-07 resume)",
   async (host) => {
     await using home = new TestHome();
     await demo(home, "api", "--host", host);

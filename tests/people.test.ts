@@ -75,7 +75,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect(performance.now() - began).toBeLessThan(4000);
   });
 
-  test("a daemon that starts finds who stayed, who left and who came while none ran", async () => {
+  test("a daemon that starts finds who stayed, who left and who came while none ran (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     using stays = await attached(home);
@@ -117,7 +117,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect(said.match(/^\d+ \d+(?=\r)/gm)).toEqual([size]);
   });
 
-  test("whoever has waited longest drives when the driver leaves; who came only to look does not", async () => {
+  test("whoever has waited longest drives when the driver leaves; who came only to look does not (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     using first = await attached(home);
@@ -183,7 +183,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     await third.shows("you drive now");
   });
 
-  test("attach --take drives at once, and who drove looks on; a killed daemon changes nothing about it", async () => {
+  test("attach --take drives at once, and who drove looks on; a killed daemon changes nothing about it (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     using first = await attached(home);
@@ -197,7 +197,7 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["observer", "driver"]);
   });
 
-  test("an observer's token looks, and can neither drive nor be given control", async () => {
+  test("an observer's token looks, and can neither drive nor be given control (SYM-10 resume)", async () => {
     await using home = new TestHome();
     await start(home, host);
     const eve = await token(home, "eve", "observer");
@@ -250,7 +250,7 @@ test("who comes back after a broken connection drives again, though the terminal
   expect((await attachments(home, 2)).map(({ role }) => role)).toEqual(["observer", "driver"]);
 });
 
-test("who drives is not typed over by others; the owner's keys get in", async () => {
+test("who drives is not typed over by others; the owner's keys get in (SYM-10 resume)", async () => {
   await using home = new TestHome();
   await start(home, "tmux");
   const ada = { HOLDFAST_TOKEN: await token(home, "ada", "driver") };
@@ -295,7 +295,7 @@ test("a session is handed over with its whole history and a note, and the new ow
   expect((await home.session("chat")).owner).toBe(ME);
 });
 
-test("a session is handed only to somebody who can act here", async () => {
+test("a session is handed only to somebody who can act here (SYM-11 resume)", async () => {
   await using home = new TestHome();
   await start(home, "tmux");
   await token(home, "eve", "observer");

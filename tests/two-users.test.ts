@@ -119,7 +119,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
       await home.until("chat", (session: Session) => session.attachments.length === 1);
     });
 
-    test("who may only look types nothing, and is out when the token is revoked", async () => {
+    test("who may only look types nothing, and is out when the token is revoked (SYM-10 resume)", async () => {
       await using home = new TestHome();
       await using user = new OtherUser();
       await home.run(PROGRAM, "--name", "chat", "--host", host);
