@@ -10,6 +10,7 @@ import { Hooks } from "./demo/hooks.ts";
 import { Memory } from "./demo/memory.ts";
 import { Screen } from "./demo/screen.ts";
 import { playTurn } from "./demo/turn.ts";
+import { parseUsage, usedBy } from "./demo/usage.ts";
 
 const USAGE = `Usage: demo [--work] [--loop] [--fast] [--name NAME] [PROMPT]
 
@@ -21,6 +22,7 @@ const USAGE = `Usage: demo [--work] [--loop] [--fast] [--name NAME] [PROMPT]
   --hook COMMAND        tell this command what is done, as JSON on its input
   --ask-hook COMMAND    ask this one for permission
   --log FILE            write each prompt there, as a line of JSON
+  --usage USAGE         what each turn uses: input=1000,output=200,cacheRead=0,cacheWrite=0,model=gpt-5,cost=0.01
 
   --acp                 no screen: speak the Agent Client Protocol on standard input and output; the prompt \`help\` tells its words
   --late-history        with --acp: what a loaded conversation was comes after the answer, as from some agents
@@ -36,6 +38,7 @@ const forks = options["fork-session"] && options.resume !== undefined;
 const conversation = (forks ? undefined : options.resume) ?? options["session-id"] ?? randomUUID();
 const hooks = new Hooks({ command: options.hook, askCommand: options["ask-hook"], conversation });
 const memory = new Memory(conversation);
+const usage = readUsage();
 let turns = 0;
 
 await main();
@@ -85,7 +88,10 @@ function turn(prompt: string): Promise<boolean> {
   if (options.log !== undefined) appendFileSync(options.log, `${JSON.stringify({ at: new Date().toISOString(), conversation, prompt })}\n`);
   return composer.interruptible(async (signal) => {
     await hooks.tell("UserPromptSubmit", { prompt });
-    const { said, failed } = await playTurn({ screen, composer, hooks, prompt, number: turns, fast: options.fast, signal });
+    const asked = (text: string) => memory.add({ used: usedBy({ prompt, said: text }, usage) });
+    const { said, failed } = await playTurn({ screen, composer, hooks, prompt, number: turns, fast: options.fast, signal, asked });
+    // Before it says that the turn is over, as most agents do; also of one that was interrupted.
+    asked(said ?? "");
     // Esc fires no hook, as in the agents we know.
     if (said !== undefined) {
       memory.add({ said });
@@ -124,6 +130,13 @@ function leaveOnSignals(): void {
   process.on("SIGINT", () => composer.cancel());
 }
 
+function readUsage() {
+  const given = options.usage === undefined ? {} : parseUsage(options.usage);
+  if (given) return given;
+  console.error(`demo: --usage makes no sense: ${options.usage}\n\n${USAGE}`);
+  process.exit(2);
+}
+
 function readArguments() {
   try {
     return parseArgs({
@@ -141,6 +154,7 @@ function readArguments() {
         log: { type: "string" },
         acp: { type: "boolean", default: false },
         "late-history": { type: "boolean", default: false },
+        usage: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },
     });

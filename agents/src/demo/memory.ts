@@ -2,6 +2,7 @@
 import { appendFileSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import type { Used } from "./usage.ts";
 
 export interface Remembered {
   prompt: string;
@@ -9,8 +10,8 @@ export interface Remembered {
   said: string | null;
 }
 
-/** A line of the file: what a turn began with, what it was shown to do, and what was said in all. */
-export type Line = { prompt?: string; cwd?: string; update?: unknown; said?: string };
+/** A line of the file: what a turn began with, what it was shown to do, what was said in all, and what was used of a model. */
+export type Line = { prompt?: string; cwd?: string; update?: unknown; said?: string; used?: Used };
 
 export class Memory {
   readonly #file: string;

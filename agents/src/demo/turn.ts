@@ -7,7 +7,15 @@ import type { Screen } from "./screen.ts";
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const FRAME_MS = 100;
 
-export type Turn = Asking & { screen: Screen; prompt: string; number: number; fast: boolean; signal: AbortSignal };
+export type Turn = Asking & {
+  screen: Screen;
+  prompt: string;
+  number: number;
+  fast: boolean;
+  signal: AbortSignal;
+  /** A model was asked, as it is before each tool and at the end; and what it said. */
+  asked(said: string): void;
+};
 
 /** What came of a turn: what was said, or what failed; neither when it was interrupted. */
 export type Outcome = { said?: string; failed?: string };
@@ -52,8 +60,11 @@ async function playScript(turn: Turn, steps: readonly Step[]): Promise<Outcome> 
     if (step.do === "say") say(step.text);
     else if (step.do === "wait") await spin(screen, { began, ms: step.ms, signal });
     else if (step.do === "talk") await talk(turn, began + step.ms);
-    else if (step.do === "shell") say(await runTool(turn, step.command));
-    else if (step.do === "ask") {
+    else if (step.do === "shell") {
+      turn.asked(said.join("\n"));
+      say(await runTool(turn, step.command));
+    } else if (step.do === "ask") {
+      turn.asked(said.join("\n"));
       screen.clearStatus();
       say(`The tool answered: ${await askQuestion(turn, step.question, step.choices)}`);
     } else if (step.do === "error") {

@@ -33,6 +33,7 @@ export type Completion =
   | "checkpoints"
   | "context-files"
   | "usage-by"
+  | "budget-limits"
   | "tournaments"
   | "entries"
   | "removed-workspaces"

@@ -4,6 +4,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import { HOSTS, RESTARTS } from "@holdfast/contract/status";
 import { sizeBytes } from "@holdfast/platform/units";
+import { BUDGET_FLAG, parseBudget } from "./budget-flag.ts";
 import type { Context, Flag, Flags } from "./command.ts";
 import { plain } from "./plain.ts";
 import { withProgress } from "./workspace-progress.ts";
@@ -29,6 +30,7 @@ export const START_FLAGS = {
     summary: "keep at most this much of what each run prints, the newest: 64M (default), 1G, off",
     complete: "nothing",
   },
+  budget: BUDGET_FLAG,
   role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },
   objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
@@ -66,6 +68,7 @@ export function startFlags(flags: Flags) {
     restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
     memoryLimitBytes: bytesOf(flags.text("memory")),
     recordingLimitBytes: recordingLimit(flags.text("recording-limit")),
+    budget: parseBudget(flags.text("budget")),
     context: flags.has("no-context") ? false : undefined,
     role: flags.text("role"),
     objective: flags.text("objective"),

@@ -136,7 +136,8 @@ export function formatBytes(bytes: number): string {
   return bytes < 1 << 30 ? `${(bytes / (1 << 20)).toFixed(0)} MB` : `${(bytes / (1 << 30)).toFixed(1)} GB`;
 }
 
-function exitNote({ exit, status, cause }: Session): string {
+function exitNote({ exit, status, cause, budget }: Session): string {
+  if (status === "stopped" && budget?.exceeded) return ` (budget: ${budget.exceeded.limit})`;
   if (cause === "out_of_memory") return " (out of memory)";
   if (!exit || status === "done") return "";
   return exit.signal ? ` (${exit.signal})` : exit.code === null || status === "stopped" ? "" : ` (${exit.code})`;

@@ -4,6 +4,7 @@ import { AuditEntry, Listening, NewToken, ScopeSchema, Sharing, Token } from "./
 import { ADOPTION_ENDPOINTS } from "./adoption-endpoints.ts";
 import { Approval, DecisionSchema } from "./approval.ts";
 import { Backup, RestoreReport } from "./backup.ts";
+import { BudgetRequest } from "./budget.ts";
 import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
 import { CONTEXT_ENDPOINTS } from "./context-endpoints.ts";
 import { CONVERSATION_ENDPOINTS } from "./conversation-endpoints.ts";
@@ -329,13 +330,15 @@ export const ENDPOINTS = {
     summary: "Starts the next run of a session that has ended, with the agent's own conversation; `fresh` begins a new one.",
     scope: "driver",
     reach: "own",
-    body: z.object({ fresh: z._default(z.boolean(), false), conversation: z.optional(text) }),
+    body: z.object({ fresh: z._default(z.boolean(), false), conversation: z.optional(text), budget: z.optional(BudgetRequest) }),
     reply: z.extend(Session, { resumed: ResumedSchema }),
     errors: [
       ...SESSION_ERRORS,
       "session_running",
       "session_damaged",
       "conversation_unknown",
+      "budget_spent",
+      "usage",
       "cwd_unusable",
       "host_missing",
       "host_failed",

@@ -14,6 +14,7 @@ export const ERRORS = {
   session_running: { http: 409, exit: 6, what: "The action needs a session that has ended." },
   session_damaged: { http: 409, exit: 6, what: "The files a new run would start from are damaged or missing." },
   conversation_unknown: { http: 409, exit: 6, what: "There is no conversation that the session could go on with." },
+  budget_spent: { http: 409, exit: 35, what: "The session has used up a limit of its budget; resume --budget raises it." },
   fork_refused: { http: 409, exit: 6, what: "The session's conversation cannot be copied; nothing was started." },
   has_no_terminal: { http: 409, exit: 6, what: "The session is a conversation: it has no screen, and takes no keys." },
   not_a_conversation: {

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { ScopeSchema } from "./access.ts";
 import { Asked, DecisionSchema } from "./approval.ts";
 import { RestoreReport } from "./backup.ts";
+import { BUDGET_EVENTS, Budget } from "./budget.ts";
 import { CHECKPOINT_EVENTS } from "./checkpoint.ts";
 import { ContextFileSchema } from "./context.ts";
 import { CONVERSATION_EVENTS } from "./conversation.ts";
@@ -59,6 +60,7 @@ export const EVENTS = {
     memoryLimitBytes: z.optional(z.nullable(z.int())),
     /** Of each run; 0 keeps everything, absent as configured. */
     recordingLimitBytes: z.optional(z.int()),
+    budget: z.optional(Budget),
     /** The session that started it. */
     parent: z.optional(z.nullable(SessionId)),
     /** The id that the agent was given for its conversation. */
@@ -83,6 +85,7 @@ export const EVENTS = {
     restart: RestartSchema,
     memoryLimitBytes: z.nullable(z.int()),
     recordingLimitBytes: z.optional(z.int()),
+    budget: z.optional(Budget),
     parent: z.optional(z.nullable(SessionId)),
     conversation: z.optional(z.nullable(z.string())),
     conversations: z.optional(z.array(z.string())),
@@ -174,6 +177,7 @@ export const EVENTS = {
   ...DIGEST_EVENTS,
   ...CONVERSATION_EVENTS,
   ...USAGE_EVENTS,
+  ...BUDGET_EVENTS,
   /** Those files of a Working Context that were missing were laid out, because somebody asked for it. */
   "context.created": z.object({ root: z.string(), files: z.array(ContextFileSchema) }),
   "context.written": z.object({ root: z.string(), file: ContextFileSchema, bytes: z.int() }),

@@ -2,6 +2,7 @@ export * from "./access.ts";
 export * from "./adoption-endpoints.ts";
 export * from "./approval.ts";
 export * from "./backup.ts";
+export * from "./budget.ts";
 export * from "./checkpoint.ts";
 export * from "./checkpoint-endpoints.ts";
 export * from "./context.ts";

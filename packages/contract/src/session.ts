@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { BudgetState } from "./budget.ts";
 import { Principal, SessionId, WorkspaceId } from "./ids.ts";
 import { Spent } from "./spent.ts";
 import { CAUSES, EVERY_HOST, GIVEN_UP, KINDS, RESTARTS, ROLES, STATUSES, TURNS, WAITS } from "./status.ts";
@@ -116,6 +117,8 @@ export const Session = z.object({
   usage: z.nullable(Usage),
   /** Of models, in all its runs; null: nobody told anything. */
   spent: z.nullable(Spent),
+  /** What it may use in all its runs, where that is limited. */
+  budget: z.nullable(BudgetState),
   /** All its processes together; above it the run is ended. */
   memoryLimitBytes: z.nullable(z.int()),
   /** What sees to it while the run lives: the kernel (a cgroup of the run's own), or a look at its processes every second. */

@@ -1,5 +1,6 @@
 /** What a session is started with. */
 import * as z from "zod/mini";
+import { BudgetRequest } from "./budget.ts";
 import { RestartSchema } from "./session.ts";
 import { HOSTS } from "./status.ts";
 import { WorktreeRequest } from "./workspace-endpoints.ts";
@@ -51,6 +52,8 @@ export const SpawnRequest = z.object({
   host: z.optional(z.enum(HOSTS)),
   restart: z._default(RestartSchema, "never"),
   memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
+  /** In all its runs together. What is left out is as configured, null is without limit. */
+  budget: z.optional(BudgetRequest),
   /** Of each run's recording; 0 keeps everything. Left out: as configured. */
   recordingLimitBytes: z.optional(
     z.int().check(z.refine((bytes) => bytes === 0 || bytes >= LEAST_RECORDING, "a recording limit is at least 2 MB, or 0 for none")),

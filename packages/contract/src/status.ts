@@ -34,7 +34,7 @@ export type MessageState = (typeof MESSAGE_STATES)[number];
 
 /** When a run that ended by itself is followed by another: never, after a failure, or always. */
 /** Why there is no further run of a session that would be restarted. */
-export const GIVEN_UP = ["crash_loop", "stopped", "damaged", "restored"] as const;
+export const GIVEN_UP = ["crash_loop", "stopped", "damaged", "restored", "budget"] as const;
 export type GivenUp = (typeof GIVEN_UP)[number];
 
 export const RESTARTS = ["never", "on-failure", "always"] as const;
@@ -91,6 +91,10 @@ export type UsageSourceName = (typeof USAGE_SOURCES)[number];
 
 export const USAGE_BY = ["day", "agent", "model", "session", "group", "turn"] as const;
 export type UsageBy = (typeof USAGE_BY)[number];
+
+/** What a session's budget may limit. */
+export const BUDGET_LIMITS = ["turns", "minutes", "tokens", "cost"] as const;
+export type BudgetLimit = (typeof BUDGET_LIMITS)[number];
 
 export const LOST_BY = ["reboot", "keeper"] as const;
 export const RESTORE_OUTCOMES = ["back", "started", "failed", "skipped", "would"] as const;

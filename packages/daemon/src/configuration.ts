@@ -3,9 +3,10 @@
  * that makes no sense is refused, by name.
  */
 import { readFileSync } from "node:fs";
-import { HoldfastError } from "@holdfast/contract";
+import { type Budget, HoldfastError } from "@holdfast/contract";
 import { configurationFile, durationMs, isMissing, sizeBytes } from "@holdfast/platform";
 import { parse } from "smol-toml";
+import { BUDGET_KEYS, readBudget } from "./agent/budget.ts";
 import { MCP_KEYS } from "./agent/mcp.ts";
 import { AGENT_KEYS } from "./agent/user-profiles.ts";
 import { EACH, type KnownKeys, lineOf, type UnknownKey, unknownKeys } from "./unknown-keys.ts";
@@ -25,6 +26,8 @@ export interface Configuration {
   /** Whether the daemon brings back by itself, at its start, what was lost. */
   restoreAuto: boolean;
   prune: PrunePolicy;
+  /** Of agents whose own, and whose start, do not say otherwise. */
+  budget: Budget;
   /** The tables `[agents.NAME]`, as they are; and the file, for who finds them wrong. */
   agents: { table: unknown; file: string };
   /** The tables `[mcp.NAME]`, likewise. */
@@ -54,6 +57,7 @@ const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
   restoreAuto: false,
   keepAwake: false,
   prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
+  budget: {},
   agents: { table: undefined, file: "config.toml" },
   mcp: { table: undefined, file: "config.toml" },
   prices: { table: undefined, file: "config.toml" },
@@ -88,6 +92,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
   const known: KnownKeys = {
     agents: { [EACH]: AGENT_KEYS },
     approvals: true,
+    budget: { ...BUDGET_KEYS },
     mcp: { [EACH]: { ...MCP_KEYS } },
     prices: { [EACH]: PRICE_KEYS },
     // The CLI's own: how it reaches other machines.
@@ -152,6 +157,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
         otherwise: DEFAULTS.prune.everyMs,
       }),
     },
+    budget: readBudget(values.budget, { file: path, path: "budget" }),
     agents: { table: values.agents, file: path },
     mcp: { table: values.mcp, file: path },
     prices: { table: values.prices, file: path },

@@ -121,7 +121,9 @@ import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { Tournaments } from "./tournament/tournaments.ts";
 import { describeUnknown } from "./unknown-keys.ts";
+import { Budgets } from "./usage/budgets.ts";
 import { readPrices } from "./usage/prices.ts";
+import { UsageReading } from "./usage/reading.ts";
 import { Spending } from "./usage/spending.ts";
 import { servedWithout, withoutConfiguration } from "./without-configuration.ts";
 import { Collecting } from "./workspace/collecting.ts";
@@ -245,11 +247,28 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     cli: CLI,
     keys: clientKeysOf(configuration),
     recordingLimit: configuration.recordingLimit,
+    budget: configuration.budget,
     missingHost,
   });
   const usageQueries = new UsageQueries(db);
   const spending = new Spending({ queries: usageQueries, prices });
-  sessions.accountWith({ spent: ({ id }) => spending.of(id) });
+  const usageReading = new UsageReading({
+    journal,
+    sessions: queries,
+    usage: usageQueries,
+    profiles,
+    envOf: (id) => readEnvironment(home, id),
+  });
+  const lastStart = journal.lastOf("daemon.started")?.seq ?? 0;
+  const budgets = new Budgets({
+    journal,
+    sessions: queries,
+    spent: (id) => spending.of(id),
+    read: (id) => usageReading.read(id),
+    interrupt: ({ id }) => conversationVerbs.cancel(id, DAEMON),
+    stop: (id, how) => sessions.stop(id, how),
+  });
+  sessions.accountWith(budgets);
   const attachmentQueries = new AttachmentQueries(db);
   const attachments = new Attachments({
     journal,
@@ -388,6 +407,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     hung.begin();
     pruning.begin();
     turnCheckpoints.begin();
+    usageReading.begin(lastStart);
+    budgets.begin();
   }
   void removing.finish();
   backups.spare(db);
@@ -409,6 +430,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     await radar[Symbol.asyncDispose]();
     looks[Symbol.dispose]();
     turnCheckpoints[Symbol.dispose]();
+    usageReading[Symbol.dispose]();
+    budgets[Symbol.dispose]();
     workspaces[Symbol.dispose]();
     delivery[Symbol.dispose]();
     conversations[Symbol.dispose]();

@@ -47,6 +47,7 @@ import { diskUse } from "./session/disk-use.ts";
 import { Lifecycle } from "./session/lifecycle.ts";
 import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
+import { Budgets } from "./usage/budgets.ts";
 import { readPrices } from "./usage/prices.ts";
 import { Spending } from "./usage/spending.ts";
 import { Contexts } from "./workspace/contexts.ts";
@@ -122,10 +123,14 @@ export async function serveReader(options: {
     cli: [],
     keys: clientKeysOf(configuration),
     recordingLimit,
+    budget: {},
     missingHost: () => trouble,
   });
   const spending = new Spending({ queries: new UsageQueries(db), prices: readPrices(configuration.prices) });
-  sessions.accountWith({ spent: ({ id }) => spending.of(id) });
+  const nothing = async () => {};
+  const spent = (id: SessionId) => spending.of(id);
+  // It only tells: it is never begun.
+  sessions.accountWith(new Budgets({ journal, sessions: queries, spent, read: nothing, interrupt: nothing, stop: nothing }));
   const messages = new MessageQueries(db);
   const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing: sessions.typing });
   const backups = new Backups({ home });

@@ -14,6 +14,14 @@ export function sizeBytes(text: string): number | undefined {
   return match ? Math.round(Number(match[1]) * (SIZES[match[2]?.toUpperCase() ?? ""] ?? Number.NaN)) : undefined;
 }
 
+const AMOUNTS: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9 };
+
+/** `200`, `2.5`, `200k`, `1.5M`, by powers of 1000. Undefined: it is no number. */
+export function amount(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)([kmg])?$/i.exec(text);
+  return match ? Math.round(Number(match[1]) * (AMOUNTS[match[2]?.toLowerCase() ?? ""] ?? 1) * 1e6) / 1e6 : undefined;
+}
+
 /** `1 session`, `2 sessions`, `0 processes`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

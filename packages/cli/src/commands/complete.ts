@@ -1,6 +1,6 @@
 /** What the completion scripts ask: the words so far, the last one unfinished; prints what fits, one per line. */
 import { SCOPES } from "@holdfast/contract/scopes";
-import { CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/status";
+import { BUDGET_LIMITS, CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/status";
 import type { Command, Completion, Context } from "../command.ts";
 import { COMMON_FLAGS } from "../command-line.ts";
 import { connectRunning } from "../connect.ts";
@@ -87,6 +87,7 @@ async function values(context: Context, what: Completion, before: readonly strin
   if (what === "hosts") return [...HOSTS];
   if (what === "restarts") return [...RESTARTS];
   if (what === "usage-by") return [...USAGE_BY];
+  if (what === "budget-limits") return BUDGET_LIMITS.map((limit) => `${limit}=`);
   if (what === "shells") return ["bash", "zsh", "fish"];
   if (what === "scopes") return [...SCOPES];
   if (what === "waits") return ["exit", "idle", "waiting", "turn", "output="];

@@ -1,6 +1,7 @@
 import type { Resumed } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
+import { BUDGET_FLAG, parseBudget } from "../budget-flag.ts";
 import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";
 import { readInput } from "../read-input.ts";
@@ -9,7 +10,7 @@ import { oneName } from "../select.ts";
 export const command: Command = {
   name: "resume",
   summary: "start the next run of a session that has ended, with its conversation",
-  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--attach]",
+  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--budget LIMITS] [--attach]",
   description:
     "The agent goes on with its own conversation: same session, same directory and environment, next run. A conversation that it could not go on with\nis not forgotten: try again, or begin a new one with --fresh. A command (run) is run again.",
   arguments: "sessions",
@@ -17,11 +18,13 @@ export const command: Command = {
     fresh: { summary: "begin a new conversation; the old one can still be gone on with" },
     conversation: { value: "ID", summary: "go on with this one of its conversations (holdfast show lists them)", complete: "nothing" },
     prompt: { value: "TEXT", summary: "what to say to it once it is ready; - reads it from standard input", complete: "nothing" },
+    budget: { ...BUDGET_FLAG, summary: "what it may use from now on, with what it has used: turns=20, cost=off; other limits stay" },
     attach: { summary: "and look at it" },
   },
   examples: [
     ["holdfast resume fix-login", "go on where it was"],
     ["holdfast resume fix-login --prompt 'now add tests'", "and give it something to do"],
+    ["holdfast resume fix-login --budget turns=20,cost=5", "one that has used up its budget"],
     ["holdfast resume fix-login --fresh", "in the same place, with nothing remembered"],
   ],
   async run(context) {
@@ -36,7 +39,10 @@ export const command: Command = {
     const given = flags.text("prompt");
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;
     if (prompt === "") throw new HoldfastError("usage", "the prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
-    const session = await client.call("resumeSession", { params: { ref }, body: { fresh: flags.has("fresh"), conversation } });
+    const session = await client.call("resumeSession", {
+      params: { ref },
+      body: { fresh: flags.has("fresh"), conversation, budget: parseBudget(flags.text("budget")) },
+    });
     if (prompt !== undefined) await client.call("sendMessage", { params: { ref: session.id }, body: { text: prompt } });
     if (context.json) process.stdout.write(`${JSON.stringify(session)}\n`);
     else process.stdout.write(`${told(session)}\n`);

@@ -13,6 +13,7 @@ export const command: Command = {
   examples: [
     ["holdfast run -- npm test", "in this directory, with this environment"],
     ["holdfast run --name build --cwd ~/app -- make -j8", "with a name to find it by"],
+    ["holdfast run --budget minutes=30 -- ./long-test.sh", "stopped after half an hour"],
     ["holdfast run --env PORT=3000 -- ./serve.sh", "with a variable of its own"],
   ],
   async run(context) {

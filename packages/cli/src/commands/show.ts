@@ -3,6 +3,7 @@ import type { RecordingGap } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
 import { counted } from "@holdfast/platform/units";
 import { attachmentText } from "../attachment-text.ts";
+import { budgetText, exceededText } from "../budget-text.ts";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { sinceText, summary } from "../digest-text.ts";
@@ -85,6 +86,8 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["tokens", session.spent && tokensText(session.spent)],
     ["cost", session.spent && costText(session.spent)],
     ["context", session.spent?.context ? contextText(session.spent.context) : null],
+    ["budget", session.budget && budgetText(session.budget)],
+    ["", exceededText(session)],
     ["limit", session.memoryLimitBytes === null ? null : memoryLimit(session.memoryLimitBytes, session.memoryLimitBy)],
     ["runs", String(session.runs)],
     ["restart", session.restart === "never" ? null : restartOf(session)],
@@ -104,6 +107,7 @@ const GIVEN_UP = {
   crash_loop: "given up: it ended too often too quickly",
   stopped: "called off",
   damaged: "given up: the files a new run would start from are damaged",
+  budget: "given up: its budget is used up",
   restored: "given up: the journal was restored, and may have lost that somebody had stopped it",
 };
 

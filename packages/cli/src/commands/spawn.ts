@@ -7,7 +7,7 @@ export const command: Command = {
   name: "spawn",
   summary: "start an agent in a session of its own",
   usage:
-    "AGENT [--prompt TEXT|-] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--best-of N [--agents A,B]] [-- ARGS…]",
+    "AGENT [--prompt TEXT|-] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--budget LIMITS] [--best-of N [--agents A,B]] [-- ARGS…]",
   description:
     "holdfast agents lists them: claude, codex, gemini and others; demo, a scripted stand-in to try things out; shell, your login shell.\n--best-of starts several on one prompt, NAME-1, NAME-2 and so on, each in a worktree of its own from the same commit: see compare and keep.\nAsked for again with the same name, prompt and agents, it starts those that are missing.",
   flags: {
@@ -27,6 +27,7 @@ export const command: Command = {
     ["holdfast spawn claude --worktree --prompt 'add tests'", "in a git worktree of its own"],
     ["holdfast spawn --best-of 3 --agents claude,codex,gemini --name fix --prompt 'fix it'", "three at once; then: holdfast compare fix"],
     ["holdfast spawn --chat claude --prompt 'fix it'", "as a conversation; then: holdfast transcript NAME -f"],
+    ["holdfast spawn claude --budget turns=10,cost=2.50 --prompt 'add tests'", "stopped when it has used that"],
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
     ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
   ],

@@ -4,7 +4,7 @@
  *
  * In argument lists `{prompt}`, `{id}` and, for a fork, `{from}` and `{directory}` stand for what is put there.
  */
-import type { SessionKind } from "@holdfast/contract";
+import type { Budget, SessionKind } from "@holdfast/contract";
 import type { ApprovalChannels } from "./approvals.ts";
 import type { Composer } from "./composer.ts";
 import type { Running } from "./find-conversation.ts";
@@ -15,6 +15,7 @@ import type { McpGiven, McpPlace, McpServer } from "./mcp.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 import type { StateFile } from "./status/state-file.ts";
 import type { Transcript } from "./transcript.ts";
+import type { UsageSource } from "./usage-source.ts";
 
 export interface LaunchContext {
   /** The environment the session will have. */
@@ -69,6 +70,8 @@ export interface Profile {
   stateFile?: StateFile;
   /** What it writes down itself of a conversation. */
   transcript?: Transcript;
+  /** What it writes down itself of what it uses. Without it nobody knows, unless its protocol tells. */
+  usage?: UsageSource;
   /** What its screen and title say, in order of precedence. Without rules its status is never more than that of its process. */
   screen?: readonly ScreenRule[];
   /** Where people type, and how it looks when nobody did. Without it nobody can know whether typing would garble a draft. */
@@ -79,6 +82,8 @@ export interface Profile {
   mcp?(place: McpPlace): McpGiven;
   /** Those that config.toml has for it. */
   servers?: readonly McpServer[];
+  /** What config.toml allows each session of it. */
+  budget?: Budget;
   /** The command with which it speaks the Agent Client Protocol on its input and output: the agent itself, or an adapter for it. */
   structured?: Command;
   /** What is to be known of how it speaks that protocol. */

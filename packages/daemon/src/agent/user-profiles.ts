@@ -13,6 +13,7 @@
  * A table with the name of a built-in agent changes what it names and leaves the rest.
  */
 import { checkName, HoldfastError, WAITS } from "@holdfast/contract";
+import { BUDGET_KEYS, readBudget } from "./budget.ts";
 import type { Profile } from "./profile.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 
@@ -27,6 +28,7 @@ export const AGENT_KEYS = {
   description: true,
   version: true,
   interrupt: true,
+  budget: BUDGET_KEYS,
   screen: { name: true, title: true, line: true, without: true, turn: true, waits: true },
 } as const;
 
@@ -79,6 +81,7 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
     structured: words("structured"),
     screen,
   };
+  if (values.budget !== undefined) own.budget = readBudget(values.budget, { file: read.file, path: `${read.path}.budget` });
   for (const [key, value] of Object.entries(more)) if (value !== undefined) Object.assign(own, { [key]: value });
   const { fork: _, ...kept } = base?.conversation ?? {};
   if (resume) own.conversation = { ...kept, ...(begin ? { begin } : {}), resume, ...(fork ? { fork } : {}) };
@@ -114,16 +117,16 @@ function ruleOf(read: Reader, value: unknown): ScreenRule {
 
 /** Reads values, or says which one in which file makes no sense. */
 class Reader {
-  readonly #file: string;
-  readonly #path: string;
+  readonly file: string;
+  readonly path: string;
 
   constructor(file: string, path: string) {
-    this.#file = file;
-    this.#path = path;
+    this.file = file;
+    this.path = path;
   }
 
   under(key: string): Reader {
-    return new Reader(this.#file, `${this.#path}.${key}`);
+    return new Reader(this.file, `${this.path}.${key}`);
   }
 
   wrong(key: string, what: string, hint: string): HoldfastError {
@@ -131,17 +134,17 @@ class Reader {
   }
 
   refusal(what: string, hint: string): HoldfastError {
-    return new HoldfastError("usage", `${this.#file}: ${this.#path}${what}`, { hint });
+    return new HoldfastError("usage", `${this.file}: ${this.path}${what}`, { hint });
   }
 
   table(value: unknown): Table {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Table;
-    throw this.refusal(" is not a table", `for example: [${this.#path}]`);
+    throw this.refusal(" is not a table", `for example: [${this.path}]`);
   }
 
   list(value: unknown, key: string): unknown[] {
     if (Array.isArray(value)) return value;
-    throw this.wrong(key, "is not a list of tables", `for example: [[${this.#path}.${key}]]`);
+    throw this.wrong(key, "is not a list of tables", `for example: [[${this.path}.${key}]]`);
   }
 
   words(value: unknown, key: string): string[] {

@@ -306,4 +306,9 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (session, place)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN budget TEXT;
+  ALTER TABLE sessions ADD COLUMN budget_warned TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE sessions ADD COLUMN budget_exceeded TEXT;
+  `,
 ];

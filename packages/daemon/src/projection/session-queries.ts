@@ -2,6 +2,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type Attachment,
+  type Budget,
+  type BudgetLimit,
+  type BudgetState,
   type EndCause,
   type EventData,
   type Exit,
@@ -53,6 +56,11 @@ export interface SessionRecord {
   cause: EndCause | null;
   memoryLimit: number | null;
   limitExceeded: string | null;
+  /** What it may use in all its runs. */
+  budget: Budget | null;
+  /** Limits of which it was told that they are near. */
+  budgetWarned: BudgetLimit[];
+  budgetExceeded: BudgetState["exceeded"];
   /** Of each run's recording: 0 keeps everything, null is as configured. */
   recordingLimit: number | null;
   /** Where the current run's recording began when that was last told. */
@@ -131,6 +139,18 @@ export class SessionQueries {
     return this.#read(`WHERE s.status IN ${LIVE} AND s.memory_limit IS NOT NULL`);
   }
 
+  /** Those that have a budget and run, or are about to. */
+  budgeted(): SessionRecord[] {
+    return this.#read(`WHERE s.budget IS NOT NULL AND (s.status IN ${LIVE} OR s.restart_at IS NOT NULL)`);
+  }
+
+  /** How long its runs before the current one were there, in all. Of one that vanished, what the time of day says. */
+  formerRunsMs(id: SessionId, run: number): number {
+    const sql = `SELECT sum(coalesce(duration_ms, max(0, (julianday(ended_at) - julianday(started_at)) * 86400000))) AS ms
+                 FROM runs WHERE session = ? AND run < ?`;
+    return Number(watched(this.#db, () => this.#db.prepare(sql).get(id, run))?.ms ?? 0);
+  }
+
   /** Sessions whose next run is due at some time. */
   restarting(): SessionRecord[] {
     return this.#read("WHERE s.restart_at IS NOT NULL");
@@ -153,6 +173,11 @@ export class SessionQueries {
   ended(): SessionRecord[] {
     const rest = `WHERE s.status NOT IN ${LIVE} AND s.restart_at IS NULL ORDER BY r.ended_seq, s.created_seq`;
     return this.#all(rest);
+  }
+
+  /** Those whose end is later in the journal than this place. */
+  endedAfter(seq: number): SessionRecord[] {
+    return this.#read(`WHERE s.status NOT IN ${LIVE} AND r.ended_seq > CAST(? AS INTEGER)`, String(seq));
   }
 
   /** Those that were lost and have not come back; they may run. */
@@ -273,6 +298,9 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     cause: row.cause as EndCause | null,
     memoryLimit: row.memory_limit as number | null,
     limitExceeded: row.limit_exceeded as string | null,
+    budget: row.budget === null ? null : (JSON.parse(row.budget as string) as Budget),
+    budgetWarned: JSON.parse(row.budget_warned as string) as BudgetLimit[],
+    budgetExceeded: row.budget_exceeded === null ? null : (JSON.parse(row.budget_exceeded as string) as BudgetState["exceeded"]),
     recordingLimit: row.recording_limit as number | null,
     cutOffset: row.cut_offset as number,
     transcriptOffset: (row.transcript_offset as number | null) ?? 0,

@@ -2,7 +2,7 @@
  * Sessions and their runs, derived from `session.*` events. A removed session leaves no row: its events stay in the log.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { EventData, HoldfastEvent, Session, SessionId, SessionStatus } from "@holdfast/contract";
+import type { Budget, BudgetLimit, EventData, HoldfastEvent, Session, SessionId, SessionStatus } from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
 
 export const sessionsProjection: Projection = {
@@ -37,6 +37,7 @@ const APPLY: Apply = {
       data.conversation ?? null,
       data.workspace ?? null,
       data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
+      data.budget ? JSON.stringify(data.budget) : null,
     );
     s.newRun.run(session, 1);
     if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at, turns: data.adopted ? null : 0 });
@@ -62,6 +63,7 @@ const APPLY: Apply = {
       data.conversation ?? null,
       data.workspace ?? null,
       data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
+      data.budget ? JSON.stringify(data.budget) : null,
     );
     for (const id of [...(data.conversations ?? []), data.conversation ?? ""].filter(Boolean)) {
       converse(s, { session, id, run: Math.max(1, data.runs.length), since: data.createdAt, turns: null });
@@ -144,6 +146,21 @@ const APPLY: Apply = {
   },
   "session.restore_due"(s, { session, data }) {
     s.lose.run(data.run, session);
+  },
+  "budget.changed"(s, { session, data }) {
+    const was = s.budgetOf.get(session);
+    const [before, warned] = [was?.budget, was?.budget_warned].map((text) => JSON.parse(String(text ?? "{}")) as unknown);
+    // Of a limit that stays as it is, it was told.
+    const still = (Array.isArray(warned) ? (warned as BudgetLimit[]) : []).filter(
+      (limit) => (before as Budget)[limit] === data.budget[limit],
+    );
+    s.budget.run(JSON.stringify(data.budget), JSON.stringify(still), session);
+  },
+  "budget.warned"(s, { session, data }) {
+    s.warnBudget.run(data.limit, session);
+  },
+  "budget.exceeded"(s, { session, data: { limit, used, allowed }, at }) {
+    s.exceedBudget.run(JSON.stringify({ limit, used, allowed, at }), session);
   },
   "session.viewed"(s, { session, data, at }) {
     s.view.run(at, session, data.run);
@@ -256,8 +273,8 @@ type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
   readTranscript: "UPDATE runs SET transcript_offset = max(transcript_offset, ?) WHERE session = ? AND run = ?",
-  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace, forked_from)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?, ?)`,
+  create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace, forked_from, budget)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun:
@@ -269,6 +286,10 @@ const SQL = {
   // A shell works while it runs; what an agent in a terminal does is unknown until there is evidence.
   working: "UPDATE sessions SET status = CASE kind WHEN 'shell' THEN 'working' ELSE 'unknown' END WHERE id = ?",
   exceedLimit: "UPDATE runs SET limit_exceeded = ? WHERE session = ? AND run = ?",
+  budgetOf: "SELECT budget, budget_warned FROM sessions WHERE id = ?",
+  budget: "UPDATE sessions SET budget = ?, budget_warned = ?, budget_exceeded = NULL WHERE id = ?",
+  warnBudget: "UPDATE sessions SET budget_warned = json_insert(budget_warned, '$[#]', ?) WHERE id = ?",
+  exceedBudget: "UPDATE sessions SET budget_exceeded = ? WHERE id = ?",
   requestStop: "UPDATE runs SET stop_requested = 1 WHERE session = ? AND run = ?",
   // An event of before there were durations: what the clock said, unless it was set back meanwhile.
   endRun: `UPDATE runs SET ended_at = ?1, exit_code = ?2, exit_signal = ?3, cause = ?4, last_activity_at = ?5, bytes = ?6,

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { accessSync, constants, rmSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import {
+  type Budget,
   checkName,
   HoldfastError,
   type HostName,
@@ -20,6 +21,7 @@ import { conversationFor, conversationId, type Forked, promptWords } from "../ag
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { contextPointer } from "../workspace/context.ts";
+import { budgetFor } from "./budget.ts";
 import { runEnvironment } from "./launch-file.ts";
 import { readableName } from "./readable-name.ts";
 import { type Spec, writeLaunch, writeSessionFiles } from "./run-files.ts";
@@ -38,6 +40,7 @@ export interface Prepared {
   directory: string;
   /** The id that the agent is given for its own conversation. */
   conversation: string | null;
+  budget: Budget | undefined;
 }
 
 export function prepare(
@@ -52,9 +55,13 @@ export function prepare(
     isTaken(name: string): boolean;
     workspace?: Spec["workspace"];
     forkedFrom?: Spec["forkedFrom"];
+    /** As configured. */
+    budget?: Budget;
   },
 ): Prepared {
   const profile = context.profiles.get(request.agent);
+  const kind = request.chat ? "conversation" : profile.kind;
+  const budget = budgetFor({ profile, kind }, request.budget, context.budget);
   const name = nameOf(request, context.isTaken);
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
@@ -70,7 +77,6 @@ export function prepare(
 
   const id = newSessionId();
   const directory = runDirectory(context.home, id, 1);
-  const kind = isChat ? "conversation" : profile.kind;
   const prepared: Prepared = {
     id,
     name,
@@ -82,6 +88,7 @@ export function prepare(
     host: context.host,
     directory,
     conversation: conversationId(conversation),
+    budget,
   };
   try {
     const { role = null, umask, restart, memoryLimitBytes = null } = request;
@@ -104,6 +111,7 @@ export function prepare(
       restart,
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
+      ...(budget ? { budget } : {}),
       parent: context.parent,
       ...(context.workspace ? { workspace: context.workspace } : {}),
       asked,
@@ -135,6 +143,7 @@ export function forkedOf({ conversation, copy }: NonNullable<Spec["forkedFrom"]>
 export function checkStart(request: SpawnRequest, { profiles, programs }: { profiles: Profiles; programs: string }): void {
   if (!request.worktree) return;
   const profile = profiles.get(request.agent);
+  budgetFor({ profile, kind: request.chat ? "conversation" : profile.kind }, request.budget);
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
   const command = programOf(request, { profile, env, programs });

@@ -8,7 +8,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type EventData, ForkedFrom, type HostName, hasEnded, Principal, type RestoreReport, SessionId } from "@holdfast/contract";
+import { Budget, type EventData, ForkedFrom, type HostName, hasEnded, Principal, type RestoreReport, SessionId } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, runMarker } from "../host/host.ts";
@@ -124,6 +124,7 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     restart: spec.restart ?? "never",
     memoryLimitBytes: spec.memoryLimitBytes ?? null,
     ...(spec.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: spec.recordingLimitBytes }),
+    ...(Budget.safeParse(spec.budget).data ? { budget: spec.budget } : {}),
     parent: spec.parent ?? null,
     conversation: spec.conversation ?? null,
     ...(spec.conversations ? { conversations: spec.conversations } : {}),

@@ -3,7 +3,15 @@
  * many quick ends in a row there is no further one. When the next run is due is in the journal, so a daemon that dies meanwhile
  * changes nothing; and by a clock that nobody sets, so that a correction of the time neither skips a pause nor makes it a day.
  */
-import { type EventData, HoldfastError, type Principal, type SessionId, unwritable } from "@holdfast/contract";
+import {
+  type ErrorCode,
+  type EventData,
+  type GivenUp,
+  HoldfastError,
+  type Principal,
+  type SessionId,
+  unwritable,
+} from "@holdfast/contract";
 import { bootStamp, describe, log, msSince } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -18,6 +26,9 @@ const LONGEST_PAUSE_MS = 60_000;
 const NO_ROOM_MS = 2000;
 /** More than a session ever has: each takes somebody to start it again. */
 const MOST_ABANDONED = 10_000;
+
+/** What another try would not change. */
+const GIVES_UP: Readonly<Partial<Record<ErrorCode, GivenUp>>> = { session_damaged: "damaged", budget_spent: "budget" };
 
 export class Restarts implements Disposable {
   readonly #journal: Journal;
@@ -100,8 +111,8 @@ export class Restarts implements Disposable {
       log(`session ${session}: the next run did not start: ${describe(error)}`);
       // On a full disk it is still due.
       if (unwritable(error)) return this.#wait(session, NO_ROOM_MS);
-      if (!(error instanceof HoldfastError) || error.code !== "session_damaged") return;
-      this.#journal.note({ type: "session.restart_abandoned", actor: DAEMON, session, data: { why: "damaged", quickEnds: 0 } });
+      const why = error instanceof HoldfastError ? GIVES_UP[error.code] : undefined;
+      if (why) this.#journal.note({ type: "session.restart_abandoned", actor: DAEMON, session, data: { why, quickEnds: 0 } });
     }
   }
 }

@@ -5,6 +5,7 @@
 import { globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
+  type Budget,
   type ForkedFrom,
   HoldfastError,
   type HostName,
@@ -42,6 +43,7 @@ export interface Spec {
   restart?: RestartPolicy;
   recordingLimitBytes?: number;
   memoryLimitBytes?: number | null;
+  budget?: Budget;
   /** The session that started it; missing in the specs of the first versions. */
   parent?: SessionId | null;
   /** `command` in its parts, and the conversation that its agent was given; missing in the specs of the first versions. */
@@ -147,7 +149,7 @@ export function readSpec(home: Home, session: SessionId): Spec | undefined {
 export function amendSpec(
   home: Home,
   session: SessionId,
-  more: Partial<Pick<Spec, "name" | "conversation" | "owner" | "handover" | "host">>,
+  more: Partial<Pick<Spec, "name" | "conversation" | "owner" | "handover" | "host" | "budget">>,
 ): void {
   const spec = readSpec(home, session);
   if (!spec) return;

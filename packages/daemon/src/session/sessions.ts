@@ -8,6 +8,8 @@ import { join } from "node:path";
 import {
   type AttachingClient,
   type AttachPlan,
+  type Budget,
+  type BudgetRequest,
   checkName,
   type EventData,
   type Explanation,
@@ -49,6 +51,7 @@ import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AgentStatus } from "./agent-status.ts";
 import type { Attachments } from "./attachments.ts";
+import { changedBudget } from "./budget.ts";
 import { bytesOfSession } from "./disk-use.ts";
 import { driverOf, mayTake, notYours, refuseWhileDriven } from "./driving.ts";
 import type { ForkOrder } from "./forking.ts";
@@ -119,6 +122,7 @@ export class Sessions {
   readonly #keys: ClientKeys;
   readonly #missingHost: (host: HostName) => HoldfastError;
   readonly #recordingLimit: number;
+  readonly #budget: Budget;
 
   constructor(options: {
     home: Home;
@@ -135,6 +139,8 @@ export class Sessions {
     cli: readonly string[];
     keys: ClientKeys;
     recordingLimit: number;
+    /** Of agents, where nothing else is asked for. */
+    budget: Budget;
     missingHost(host: HostName): HoldfastError;
   }) {
     this.#home = options.home;
@@ -151,6 +157,7 @@ export class Sessions {
     this.#keys = options.keys;
     this.#missingHost = options.missingHost;
     this.#recordingLimit = options.recordingLimit;
+    this.#budget = options.budget;
     this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
     this.limits = new Limits({ journal: options.journal, queries: options.queries, hosts: options.hosts });
     options.lifecycle.followWith(this.restarts);
@@ -239,8 +246,9 @@ export class Sessions {
       isTaken: (name) => this.isTaken(name),
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
+      budget: this.#budget,
     });
-    const { id, name, profile, kind, command, cwd, conversation } = prepared;
+    const { id, name, profile, kind, command, cwd, conversation, budget } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
     const objective = objectiveOf(request);
     const data = {
@@ -255,6 +263,7 @@ export class Sessions {
       restart,
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
+      ...(budget ? { budget } : {}),
       parent,
       ...(conversation === null ? {} : { conversation }),
       ...(workspace ? { workspace: workspace.id } : {}),
@@ -295,6 +304,11 @@ export class Sessions {
     // One that a daemon's death kept from starting is the next run itself.
     const isCreated = this.#lifecycle.isCutShort(record);
     if (!isCreated && !hasEnded(record.status)) throw new HoldfastError("session_running", `${record.name} is running`);
+    const refusal = this.#accounts?.refusal(record, record.budget);
+    if (refusal) {
+      this.#lifecycle.giveUpStart(id);
+      throw refusal;
+    }
     const known = refusedToGoOn(record) ? null : conversationWithTurns(record, this.#profiles.find(record.agent));
     await this.#nextRun(record, { why: "restart", actor: DAEMON, known, isCreated });
     return this.#view(this.#queries.resolve(id));
@@ -303,10 +317,17 @@ export class Sessions {
   /** The next run because somebody wants it. What it cannot go on with is not forgotten: it can be tried again. */
   async resume(
     ref: string,
-    how: { fresh: boolean; conversation?: string | undefined; why: "resume" | "restore"; actor: Principal },
+    how: {
+      fresh: boolean;
+      conversation?: string | undefined;
+      why: "resume" | "restore";
+      budget?: BudgetRequest | undefined;
+      actor: Principal;
+    },
   ): Promise<Session & { resumed: Resumed }> {
     const record = this.#queries.resolve(ref);
     const known = this.checkResume(record, how);
+    this.#changeBudget(record, how);
     if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
     const conversation = await this.#nextRun(this.#queries.resolve(record.id), { ...how, known, isCreated: false });
     const goesOn = conversation && ("resume" in conversation || "fork" in conversation);
@@ -319,6 +340,18 @@ export class Sessions {
     const known = conversationToResume(record, this.#profiles.find(record.agent), how);
     checkDirectory(record.cwd, workspaceHint(record));
     return known;
+  }
+
+  /** Throws where the next run would be over before it began. */
+  #changeBudget(record: SessionRecord, { budget: asked, actor }: { budget?: BudgetRequest | undefined; actor: Principal }): void {
+    const budget = asked
+      ? changedBudget({ profile: this.#profiles.find(record.agent), kind: record.kind }, record.budget, asked)
+      : record.budget;
+    const refusal = this.#accounts?.refusal(record, budget);
+    if (refusal) throw refusal;
+    if (!asked || !budget) return;
+    this.#journal.append({ type: "budget.changed", actor, session: record.id, data: { budget } });
+    amendSpec(this.#home, record.id, { budget });
   }
 
   async #nextRun(
@@ -731,8 +764,8 @@ export class Sessions {
 
   #view(record: SessionRecord, usage?: Usage): Session {
     const watched = this.#lifecycle.watchOf(runOf(record));
-    const spent = this.#accounts?.spent(record);
-    return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent });
+    const [spent, budget] = [this.#accounts?.spent(record), this.#accounts?.budget(record)];
+    return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent, budget });
   }
 }
 

@@ -19,6 +19,7 @@ export function viewOf(
     recordingLimit: number;
     usage?: Usage | undefined;
     spent?: Session["spent"] | undefined;
+    budget?: Session["budget"] | undefined;
   },
 ): Session {
   const activity = options.watched?.lastActivity ?? null;
@@ -57,6 +58,7 @@ export function viewOf(
     restartGivenUp: record.endedAt === null ? null : record.restartGivenUp,
     usage: options.usage ?? null,
     spent: options.spent ?? null,
+    budget: options.budget ?? null,
     memoryLimitBytes: record.memoryLimit,
     memoryLimitBy: limitedBy(record),
     recordingLimitBytes: limit === 0 ? null : limit,
@@ -89,7 +91,7 @@ function standingOf(
 }
 
 /** Where no clock but the time of day is left, it is clamped: a clock that was set back makes no negative duration. */
-function durationOf(record: SessionRecord, now: number): number | null {
+export function durationOf(record: SessionRecord, now: number): number | null {
   if (record.startedAt === null) return null;
   if (record.endedAt === null) return runningFor(record.pidStart) ?? Math.max(0, now - Date.parse(record.startedAt));
   return record.durationMs;

@@ -18,9 +18,13 @@ const price = (input: number, output: number, cacheRead: number | null, cacheWri
 });
 
 export const PRICE_LIST: Readonly<Record<string, Price>> = {
+  // The scripted agent that comes with Holdfast asks nobody.
+  demo: price(0, 0, 0, 0),
+
   // https://platform.claude.com/docs/en/about-claude/pricing; written to the cache for five minutes.
   "claude-fable-5-1": price(10, 50, 0.25, 12.5),
   "claude-fable-5": price(10, 50, 1, 12.5),
+  "claude-opus-5-5": price(4, 20, 0.2, 5),
   "claude-opus-5": price(5, 25, 0.5, 6.25),
   "claude-opus-4-8": price(5, 25, 0.5, 6.25),
   "claude-opus-4-7": price(5, 25, 0.5, 6.25),
@@ -28,6 +32,7 @@ export const PRICE_LIST: Readonly<Record<string, Price>> = {
   "claude-opus-4-5": price(5, 25, 0.5, 6.25),
   "claude-opus-4-1": price(15, 75, 1.5, 18.75),
   "claude-opus-4": price(15, 75, 1.5, 18.75),
+  "claude-sonnet-5-5": price(2, 10, 0.1, 2.5),
   "claude-sonnet-5": price(2, 10, 0.2, 2.5),
   "claude-sonnet-4-6": price(3, 15, 0.3, 3.75),
   "claude-sonnet-4-5": price(3, 15, 0.3, 3.75),

@@ -4,6 +4,7 @@ import { answeredQuestions, permissionHook } from "../approvals.ts";
 import { textAt } from "../hooks/hook-rules.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
+import { type Call, count, usageInLines } from "../usage-source.ts";
 
 /** Its own prompt shows all the while, so nothing is gained by giving up sooner. */
 const ASK_S = 7 * 86_400;
@@ -109,6 +110,7 @@ export const claude: Profile = {
     ],
   },
   transcript: { path: ({ conversation, env }) => transcriptOf(conversation, env), reply: replyIn },
+  usage: usageInLines({ files: ({ conversation, env }) => transcriptsOf(conversation, env), call: callIn }),
   composer: { mark: /^❯(\s|$)/, above: /^─{10}/, below: /^─{10}/ },
   mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
   structured: ["claude-agent-acp"],
@@ -121,6 +123,34 @@ function transcriptOf(conversation: string, env: Readonly<Record<string, string>
   const projects = join(env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`, "projects");
   const folders = existsSync(projects) ? readdirSync(projects) : [];
   return folders.map((folder) => join(projects, folder, `${conversation}.jsonl`)).find((file) => existsSync(file));
+}
+
+/** Its own, and those of its subagents, which newer versions keep beside it. */
+function transcriptsOf(conversation: string, env: Readonly<Record<string, string>>): string[] {
+  const own = transcriptOf(conversation, env);
+  if (own === undefined) return [];
+  const subagents = join(own.slice(0, -".jsonl".length), "subagents");
+  const others = existsSync(subagents) ? readdirSync(subagents).filter((name) => name.endsWith(".jsonl")) : [];
+  return [own, ...others.sort().map((name) => join(subagents, name))];
+}
+
+/** A message has a line for each of its parts, and each tells what all of it used so far. */
+function callIn(entry: unknown): Call | undefined {
+  const { message } = (entry ?? {}) as { message?: { id?: unknown; model?: unknown; usage?: Record<string, unknown> } };
+  const { usage, model } = message ?? {};
+  // What it says itself in place of an answer it has no model for.
+  if (textAt(entry, "type") !== "assistant" || !usage || model === "<synthetic>") return undefined;
+  return {
+    id: `${message?.id} ${textAt(entry, "requestId")}`,
+    at: textAt(entry, "timestamp") ?? null,
+    model: typeof model === "string" ? model : null,
+    input: count(usage.input_tokens),
+    output: count(usage.output_tokens),
+    cacheRead: count(usage.cache_read_input_tokens ?? 0),
+    cacheWrite: count(usage.cache_creation_input_tokens ?? 0),
+    cost: null,
+    context: null,
+  };
 }
 
 /** Of the agent itself: a subagent's conversation is in the same file. */

@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
 import { globSync, readlinkSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { shellQuote } from "@holdfast/platform";
 import { permissionHook } from "../approvals.ts";
 import type { Running } from "../find-conversation.ts";
+import { textAt } from "../hooks/hook-rules.ts";
 import type { McpServer } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
+import { type Call, type Conversing, count, less, type Memory, usageInLines } from "../usage-source.ts";
 
 /** Nothing shows on its screen meanwhile but a word where to answer; then its own prompt. */
 const ASK_S = 3600;
@@ -106,6 +110,7 @@ export const codex: Profile = {
       keys: { marked: /^\s*› \d\. /, allows: /^› 1\. Yes, proceed \(y\)$/, allow: ["Enter"], deny: ["Escape"] },
     },
   },
+  usage: usageInLines({ files: rolloutsOf, call: callIn }),
   // By a file of the run's own: what is on a command line, everybody on the machine can read.
   mcp: ({ servers, file }) => ({
     args: servers.flatMap(({ name }) => ["-c", `mcp_servers.${name}={command="sh",args=${JSON.stringify([file, name])}}`]),
@@ -145,4 +150,47 @@ function identityOf({ matcher, timeout = 600, asks }: CodexHook, { name, command
   const hooks = [{ async: false, command, ...(asks === undefined ? {} : { statusMessage: asks }), timeout, type: "command" }];
   const identity = JSON.stringify({ event_name: name, hooks, ...(matcher === undefined ? {} : { matcher }) });
   return createHash("sha256").update(identity).digest("hex");
+}
+
+/** Found once: it looks through a folder for each day there ever was. */
+const rollouts = new Map<string, string[]>();
+
+function rolloutsOf({ conversation, env }: Conversing): string[] {
+  const sessions = join(env.CODEX_HOME || join(env.HOME || homedir(), ".codex"), "sessions");
+  const key = `${sessions} ${conversation}`;
+  const known = rollouts.get(key);
+  if (known) return known;
+  const found = globSync(`*/*/*/rollout-*-${conversation}.jsonl`, { cwd: sessions }).map((path) => join(sessions, path));
+  if (found.length > 0) rollouts.set(key, found);
+  return found;
+}
+
+/** The model is told before a turn. After a call it tells what that used and the sum of all; with news of something else, the same once more. */
+function callIn(entry: unknown, memory: Memory): Call | undefined {
+  if (textAt(entry, "type") === "turn_context") memory.model = textAt(entry, "payload.model") ?? null;
+  if (textAt(entry, "payload.type") !== "token_count") return undefined;
+  const { info } = (entry as { payload: { info?: TokenCount | null } }).payload;
+  const total = count(info?.total_token_usage?.total_tokens);
+  const last = info?.last_token_usage;
+  if (!last || total === null || total === memory.total) return undefined;
+  memory.total = total;
+  const [cached, written] = [count(last.cached_input_tokens ?? 0), count(last.cache_write_input_tokens ?? 0)];
+  const [used, size] = [count(last.total_tokens), count(info.model_context_window)];
+  return {
+    id: `${textAt(entry, "timestamp")} ${total}`,
+    at: textAt(entry, "timestamp") ?? null,
+    model: memory.model ?? null,
+    input: less(less(count(last.input_tokens), cached), written),
+    output: count(last.output_tokens),
+    cacheRead: cached,
+    cacheWrite: written,
+    cost: null,
+    context: used !== null && size !== null ? { used, size } : null,
+  };
+}
+
+interface TokenCount {
+  total_token_usage?: Record<string, unknown>;
+  last_token_usage?: Record<string, unknown>;
+  model_context_window?: unknown;
 }

@@ -1,6 +1,9 @@
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { answeredQuestions, permissionHook } from "../approvals.ts";
+import { textAt } from "../hooks/hook-rules.ts";
 import type { Profile } from "../profile.ts";
+import { type Call, count, usageInLines } from "../usage-source.ts";
 
 export const demo: Profile = {
   name: "demo",
@@ -28,6 +31,7 @@ export const demo: Profile = {
     { name: "esc to interrupt", foot: /\(esc to interrupt\)/, turn: "working", calm: true },
     { name: "composer", foot: /^>/, turn: "idle", calm: true },
   ],
+  usage: usageInLines({ files: ({ conversation, env }) => [memoryOf(conversation, env)], call: callIn }),
   composer: { mark: /^(> ?|.*\(esc to interrupt\)( > )?)/ },
   hooks: {
     conversation: "session_id",
@@ -60,3 +64,26 @@ export const demo: Profile = {
   interrupt: ["Escape"],
   enterAfterMs: 60,
 };
+
+/** Where it keeps a conversation. */
+function memoryOf(conversation: string, env: Readonly<Record<string, string>>): string {
+  const state = env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local/state");
+  return join(state, "holdfast-demo", `${conversation.replace(/[^\w-]/g, "_")}.jsonl`);
+}
+
+function callIn(entry: unknown): Call | undefined {
+  const { used } = (entry ?? {}) as { used?: Record<string, unknown> };
+  if (!used) return undefined;
+  const size = count(used.contextSize);
+  return {
+    id: textAt(used, "id") ?? "",
+    at: textAt(used, "at") ?? null,
+    model: textAt(used, "model") ?? null,
+    input: count(used.input),
+    output: count(used.output),
+    cacheRead: count(used.cacheRead),
+    cacheWrite: count(used.cacheWrite),
+    cost: typeof used.cost === "number" ? used.cost : null,
+    context: size === null ? null : { used: count(used.context) ?? 0, size },
+  };
+}

@@ -6,6 +6,7 @@ import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
+import { type Call, count, less, usageInLines } from "../usage-source.ts";
 import { copyGeminiConversation, findGeminiConversation } from "./gemini-store.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/GeminiCli/settings.json";
@@ -59,6 +60,7 @@ export const gemini: Profile = {
     { name: "ready", title: /^◇/, turn: "idle", calm: true },
   ],
   transcript: { path: ({ conversation, env }) => transcriptOf(conversation, env), reply: replyIn },
+  usage: usageInLines({ files: ({ conversation, env }) => transcriptsOf(conversation, env), call: callIn }),
   // With fewer colours it has a frame of half blocks in place of a background.
   composer: { mark: /^ > /, below: /^$|^▀{10}/, unfocused: /^─{10}/, placeholder: /^Type your message or @path\/to\/file$/ },
   hooks: {
@@ -146,16 +148,36 @@ function isRootsAlone(path: string): boolean {
 
 /** Of a project each, under a name of its own; the file's has the beginning of the id, and the newest goes on with the others. */
 function transcriptOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
-  const projects = join(env.HOME ?? "", ".gemini/tmp");
+  return transcriptsOf(conversation, env).at(-1);
+}
+
+function transcriptsOf(conversation: string, env: Readonly<Record<string, string>>): string[] {
+  const projects = join(env.GEMINI_CLI_HOME || env.HOME || "", ".gemini/tmp");
   const folders = existsSync(projects) ? readdirSync(projects).map((name) => join(projects, name, "chats")) : [];
   const files = folders.flatMap((folder) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []));
-  return files
-    .filter((file) => file.endsWith(`-${conversation.slice(0, 8)}.jsonl`))
-    .sort()
-    .at(-1);
+  return files.filter((file) => file.endsWith(`-${conversation.slice(0, 8)}.jsonl`)).sort();
 }
 
 function replyIn(entry: unknown): { text: string; at: string | null } | undefined {
   const text = textAt(entry, "content");
   return textAt(entry, "type") === "gemini" && text !== undefined ? { text, at: textAt(entry, "timestamp") ?? null } : undefined;
+}
+
+/** A message is told again with each thing that becomes known of it. What is thought is not a part of the answer, and costs the same. */
+function callIn(entry: unknown): Call | undefined {
+  const { tokens } = (entry ?? {}) as { tokens?: Record<string, unknown> };
+  if (textAt(entry, "type") !== "gemini" || !tokens) return undefined;
+  const cached = count(tokens.cached ?? 0);
+  const [answer, thoughts] = [count(tokens.output), count(tokens.thoughts ?? 0)];
+  return {
+    id: textAt(entry, "id") ?? "",
+    at: textAt(entry, "timestamp") ?? null,
+    model: textAt(entry, "model") ?? null,
+    input: less(count(tokens.input), cached),
+    output: answer === null || thoughts === null ? null : answer + thoughts,
+    cacheRead: cached,
+    cacheWrite: 0,
+    cost: null,
+    context: null,
+  };
 }

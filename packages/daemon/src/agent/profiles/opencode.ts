@@ -8,6 +8,7 @@ import type { Profile } from "../profile.ts";
 import { copyOpencodeConversation } from "./opencode-copy.ts";
 import { findOpencodeConversation } from "./opencode-log.ts";
 import { OPENCODE_PLUGIN } from "./opencode-plugin.ts";
+import { opencodeUsage } from "./opencode-usage.ts";
 
 /** Nothing but the plugin itself waits for it. */
 const ASK_S = 7 * 86_400;
@@ -103,6 +104,7 @@ export const opencode: Profile = {
     const ours = servers.map(({ name, command, env: environment }) => [name, { type: "local", command, environment, enabled: true }]);
     return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...theirs, mcp: { ...Object.fromEntries(ours), ...theirs.mcp } }) } };
   },
+  usage: opencodeUsage,
   structured: ["opencode", "acp"],
   // One alone only asks whether it is meant.
   interrupt: ["Escape", "Escape"],

@@ -8,7 +8,7 @@ import { type Copied, type CopyPlace, copiedLines, oneTranscript } from "../fork
 import { textAt } from "../hooks/hook-rules.ts";
 
 export async function copyQwenConversation({ from, id, directory, env }: CopyPlace): Promise<Copied> {
-  const projects = projectsOf(env);
+  const projects = qwenProjects(env);
   const found = globSync(`*/chats/${from}.jsonl`, { cwd: projects }).map((path) => join(projects, path));
   const original = oneTranscript(found, { agent: "Qwen Code", id: from, where: projects });
   const copy = join(chatsOf(directory, env), `${id}.jsonl`);
@@ -30,10 +30,10 @@ export function findQwenConversation(running: Running): string | undefined {
 }
 
 function chatsOf(directory: string, env: Readonly<Record<string, string>>): string {
-  return join(projectsOf(env), directory.replace(/[^a-zA-Z0-9]/g, "-"), "chats");
+  return join(qwenProjects(env), directory.replace(/[^a-zA-Z0-9]/g, "-"), "chats");
 }
 
-function projectsOf(env: Readonly<Record<string, string>>): string {
+export function qwenProjects(env: Readonly<Record<string, string>>): string {
   const own = env.QWEN_RUNTIME_DIR || env.QWEN_HOME;
   const home = env.HOME || homedir();
   return join(own ? resolve(home, own.replace(/^~(?=\/|$)/, home)) : join(home, ".qwen"), "projects");

@@ -1,9 +1,12 @@
-import { dirname } from "node:path";
+import { globSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { permissionHook } from "../approvals.ts";
+import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
-import { copyQwenConversation, findQwenConversation } from "./qwen-store.ts";
+import { type Call, type Conversing, count, less, usageInLines } from "../usage-source.ts";
+import { copyQwenConversation, findQwenConversation, qwenProjects } from "./qwen-store.ts";
 
 const MAC_SETTINGS = "/Library/Application Support/QwenCode/settings.json";
 
@@ -111,9 +114,41 @@ export const qwen: Profile = {
       keys: { marked: /^\s*› \d\. /, allows: /› 1\. Yes, allow once$/, allow: ["Enter"], deny: ["Escape"] },
     },
   },
+  usage: usageInLines({ files: transcriptsOf, call: callIn }),
   channel: { name: "input file", file: INPUT, line: ({ id, text }) => JSON.stringify({ type: "submit", text, id }) },
   mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
   structured: ["qwen", "--acp"],
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };
+
+/** Its own, and those of its subagents. */
+function transcriptsOf({ conversation, env }: Conversing): string[] {
+  const projects = qwenProjects(env);
+  return globSync([`*/chats/${conversation}.jsonl`, `*/subagents/${conversation}/agent-*.jsonl`], { cwd: projects })
+    .sort()
+    .map((path) => join(projects, path));
+}
+
+/** What is thought is a part of the answer or not, by provider: it is what the sum has beyond the prompt. */
+function callIn(entry: unknown): Call | undefined {
+  const { usageMetadata: usage, contextWindowSize } = (entry ?? {}) as {
+    usageMetadata?: Record<string, unknown>;
+    contextWindowSize?: unknown;
+  };
+  if (textAt(entry, "type") !== "assistant" || !usage) return undefined;
+  const prompt = count(usage.promptTokenCount);
+  const cached = count(usage.cachedContentTokenCount ?? 0);
+  const size = count(contextWindowSize);
+  return {
+    id: textAt(entry, "uuid") ?? "",
+    at: textAt(entry, "timestamp") ?? null,
+    model: textAt(entry, "model") ?? null,
+    input: less(prompt, cached),
+    output: less(count(usage.totalTokenCount), prompt) ?? count(usage.candidatesTokenCount),
+    cacheRead: cached,
+    cacheWrite: 0,
+    cost: null,
+    context: prompt !== null && size !== null ? { used: prompt, size } : null,
+  };
+}

@@ -1,0 +1,37 @@
+/** Budgets as config.toml has them, and which limits of one can be kept for an agent. */
+import { BUDGET_LIMITS, type Budget, type BudgetLimit, HoldfastError, type SessionKind } from "@holdfast/contract";
+import { amount } from "@holdfast/platform";
+import type { Profile } from "./profile.ts";
+
+export const BUDGET_KEYS = { turns: true, minutes: true, tokens: true, cost: true } as const;
+
+const WHOLE: ReadonlySet<BudgetLimit> = new Set<BudgetLimit>(["turns", "tokens"]);
+
+/** `turns = 10`, `minutes = 30`, `tokens = "200k"`, `cost = 2.5`. */
+export function readBudget(table: unknown, { file, path }: { file: string; path: string }): Budget {
+  if (table === undefined) return {};
+  if (typeof table !== "object" || table === null || Array.isArray(table)) {
+    throw new HoldfastError("usage", `${file}: ${path} is not a table`, { hint: `for example: [${path}]` });
+  }
+  const budget: Budget = {};
+  for (const limit of BUDGET_LIMITS) {
+    const value = (table as Record<string, unknown>)[limit];
+    if (value === undefined) continue;
+    const number = typeof value === "string" ? amount(value) : value;
+    const isGood = typeof number === "number" && Number.isFinite(number) && number > 0 && (!WHOLE.has(limit) || Number.isInteger(number));
+    if (!isGood) {
+      throw new HoldfastError("usage", `${file}: ${path}.${limit} is no limit: ${JSON.stringify(value)}`, {
+        hint: 'for example: turns = 10, minutes = 30, tokens = "200k", cost = 2.5',
+      });
+    }
+    budget[limit] = number;
+  }
+  return budget;
+}
+
+/** Those of which somebody would know that they are reached. */
+export function limitsKeptFor(profile: Profile, kind: SessionKind): BudgetLimit[] {
+  if (kind === "conversation") return [...BUDGET_LIMITS];
+  const knowsTurns = kind !== "shell" && !profile.untested && Boolean(profile.hooks ?? profile.screen ?? profile.stateFile);
+  return [...(knowsTurns ? ["turns" as const] : []), "minutes", ...(profile.usage ? (["tokens", "cost"] as const) : [])];
+}

@@ -1,0 +1,44 @@
+/** What a session may use, from what was asked for and what is configured; and which run its budget does not allow. */
+import { BUDGET_LIMITS, type Budget, type BudgetRequest, HoldfastError, type SessionKind } from "@holdfast/contract";
+import { limitsKeptFor } from "../agent/budget.ts";
+import type { Profile } from "../agent/profile.ts";
+
+/** Undefined: without limits. A limit that nobody would notice is refused where it was asked for, and left out where it is configured. */
+export function budgetFor(
+  { profile, kind }: { profile: Profile; kind: SessionKind },
+  asked: BudgetRequest = {},
+  configured: Budget = {},
+): Budget | undefined {
+  const kept = limitsKeptFor(profile, kind);
+  const budget: Budget = {};
+  for (const limit of BUDGET_LIMITS) {
+    const given = asked[limit];
+    if (given != null && !kept.includes(limit)) {
+      throw new HoldfastError("usage", `nobody would know when ${profile.name} reaches a limit of ${WORDS[limit]}`, {
+        hint: `what can be limited: ${kept.join(", ")}`,
+      });
+    }
+    // A command that runs for days is no agent that got lost.
+    const otherwise = kind === "shell" || !kept.includes(limit) ? undefined : (profile.budget?.[limit] ?? configured[limit]);
+    const allowed = given === undefined ? otherwise : (given ?? undefined);
+    if (allowed !== undefined) budget[limit] = allowed;
+  }
+  return Object.keys(budget).length === 0 ? undefined : budget;
+}
+
+const WORDS = { turns: "turns", minutes: "minutes", tokens: "tokens", cost: "cost" };
+
+/** With the limits that are others from now on. */
+export function changedBudget(
+  { profile, kind }: { profile: Profile | undefined; kind: SessionKind },
+  before: Budget | null,
+  asked: BudgetRequest,
+): Budget {
+  if (profile) budgetFor({ profile, kind }, asked);
+  const limits = BUDGET_LIMITS.flatMap((limit) => {
+    const given = asked[limit];
+    const allowed = given === undefined ? before?.[limit] : (given ?? undefined);
+    return allowed === undefined ? [] : [[limit, allowed] as const];
+  });
+  return Object.fromEntries(limits);
+}

@@ -1,0 +1,166 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { AnyEvent, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+/** A demo agent at rest. */
+async function demo(home: TestHome, name: string, flags: string[], ...args: string[]): Promise<Session> {
+  await home.ok(["spawn", "demo", "--name", name, ...flags, "--", "--fast", ...args]);
+  return home.until(name, ({ status }) => status === "idle");
+}
+
+async function facts(home: TestHome): Promise<[type: string, data: Record<string, unknown>][]> {
+  const lines = (await home.ok(["events", "--type", "budget.warned,budget.exceeded,budget.changed"])).trim().split("\n");
+  return lines.filter(Boolean).map((line) => {
+    const { type, data } = JSON.parse(line) as AnyEvent;
+    return [type, data];
+  });
+}
+
+function stopped(home: TestHome, name: string): Promise<Session> {
+  return home.until(name, ({ status, budget }) => status === "stopped" && budget?.exceeded != null);
+}
+
+function configure(home: TestHome, text: string): void {
+  const file = path.join(home.env.HOME ?? "", ".config/holdfast/config.toml");
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+test("near a limit of turns a session is warned once, at it it is stopped when the turn is over, and everything says which (BG-09 conversations)", async () => {
+  await using home = new TestHome();
+  const began = await demo(home, "api", ["--budget", "turns=5,minutes=30"]);
+  expect(began.budget).toMatchObject({
+    limits: [
+      { limit: "turns", allowed: 5, used: 0 },
+      { limit: "minutes", allowed: 30, used: expect.any(Number) },
+    ],
+    exceeded: null,
+  });
+  for (let turn = 1; turn <= 4; turn++) await home.ok(["send", "api", `turn ${turn}`, "--wait"]);
+  await eventually(async () => (await facts(home)).length === 1 || undefined);
+  expect(await facts(home)).toEqual([["budget.warned", { run: 1, limit: "turns", used: 4, allowed: 5 }]]);
+  expect((await home.session("api")).status).toBe("idle");
+  // The fifth may be worked to its end.
+  expect(await home.ok(["send", "api", "say the last words", "--wait"])).toContain("the last words");
+  const session = await stopped(home, "api");
+  expect(session).toMatchObject({
+    cause: "stopped",
+    budget: { exceeded: { limit: "turns", used: 5, allowed: 5, at: expect.any(String) } },
+  });
+  expect(await facts(home)).toHaveLength(2);
+  expect((await facts(home))[1]).toEqual(["budget.exceeded", { run: 1, limit: "turns", used: 5, allowed: 5 }]);
+  expect(await home.ok(["show", "api"])).toMatch(
+    /budget +5 of 5 turns, [\d.]+ of 30 minutes\n +used up: 5 of 5 turns; allow it more: holdfast resume api --budget turns=…/,
+  );
+  expect(await home.ok(["ls", "--all"])).toMatch(/stopped \(budget: turns\)/);
+});
+
+test("one that has used up its budget is resumed only with more, which is kept, and counts from where it was", async () => {
+  await using home = new TestHome();
+  await demo(home, "api", ["--budget", "turns=1,minutes=60"]);
+  await home.ok(["send", "api", "hello", "--wait"]);
+  await stopped(home, "api");
+  const refused = await home.cli(["resume", "api"]);
+  expect(refused).toMatchObject({ code: 35, stderr: expect.stringContaining("api has used up its budget: 1 turn of 1 turn") });
+  expect(refused.stderr).toContain("holdfast resume api --budget turns=2");
+  expect((await home.cli(["resume", "api", "--budget", "minutes=90"])).code).toBe(35);
+  await home.ok(["resume", "api", "--budget", "turns=3"]);
+  const resumed = await home.until("api", ({ status }) => status === "idle");
+  expect(resumed.budget).toMatchObject({ limits: [{ limit: "turns", allowed: 3, used: 1 }, { limit: "minutes" }], exceeded: null });
+  await home.ok(["send", "api", "again", "--wait"]);
+  await home.killDaemon();
+  await home.ok(["send", "api", "and again", "--wait"]);
+  expect(await stopped(home, "api")).toMatchObject({ budget: { exceeded: { used: 3, allowed: 3 } } });
+  await home.ok(["resume", "api", "--budget", "turns=off"]);
+  expect((await home.session("api")).budget?.limits).toMatchObject([{ limit: "minutes", allowed: 60 }]);
+});
+
+test("at a limit of tokens or cost a turn that runs is interrupted first, then the run ended cleanly", async () => {
+  await using home = new TestHome();
+  configure(home, '[[approvals.rules]]\ntool = "Bash"\ndecision = "allow"\n');
+  const usage = ["--usage", "model=claude-opus-4-5,input=100000,output=1000"];
+  await demo(home, "tokens", ["--budget", "tokens=150k"], ...usage);
+  await demo(home, "cost", ["--budget", "cost=1.00"], ...usage);
+  // A call of the model before each tool: the second is one too many for both.
+  for (const name of ["tokens", "cost"]) await home.ok(["send", name, "tool shell true; tool shell true; wait 10m"]);
+  const [tokens, cost] = [await stopped(home, "tokens"), await stopped(home, "cost")];
+  expect(tokens.budget?.exceeded).toMatchObject({ limit: "tokens", used: 202_000, allowed: 150_000 });
+  expect(cost.budget?.exceeded).toMatchObject({ limit: "cost", used: 1.05, allowed: 1 });
+  for (const { name, durationMs, exit } of [tokens, cost]) {
+    expect(await home.ok(["logs", name])).toContain("Interrupted");
+    expect(exit).toEqual({ code: 143, signal: null });
+    expect(durationMs).toBeLessThan(30_000);
+  }
+});
+
+test("minutes are those in which a run was there, in all runs together; a command has such a limit too", async () => {
+  await using home = new TestHome();
+  const session = await home.run("sleep 600", "--name", "long", "--budget", "minutes=0.05");
+  expect(session.budget?.limits).toMatchObject([{ limit: "minutes", allowed: 0.05 }]);
+  const ended = await stopped(home, "long");
+  expect(ended.budget?.exceeded).toMatchObject({ limit: "minutes", allowed: 0.05 });
+  expect(ended.durationMs).toBeGreaterThanOrEqual(3000);
+  expect(ended.durationMs).toBeLessThan(8000);
+  expect((await facts(home)).map(([type, { limit }]) => `${type} ${limit}`)).toEqual(["budget.warned minutes", "budget.exceeded minutes"]);
+  await home.ok(["resume", "long", "--budget", "minutes=0.1"]);
+  const again = await stopped(home, "long");
+  expect(again.runs).toBe(2);
+  expect(again.durationMs).toBeLessThan(6000);
+});
+
+test("a restart policy starts no run that the budget does not allow", async () => {
+  await using home = new TestHome();
+  await home.run("sleep 2; exit 1", "--name", "flaky", "--restart", "always", "--budget", "minutes=0.02");
+  const session = await stopped(home, "flaky");
+  expect(session).toMatchObject({ runs: 1, restartAt: null });
+  await demo(home, "api", ["--restart", "always", "--budget", "turns=1"]);
+  await home.ok(["send", "api", "say bye", "--wait"]);
+  await stopped(home, "api");
+  // It ends by itself at the very limit.
+  await home.run("exit 1", "--name", "quick", "--restart", "on-failure", "--budget", "minutes=0.000001");
+  const quick = await home.until(
+    "quick",
+    ({ endedAt, restartAt, budget }) => endedAt !== null && restartAt === null && budget?.exceeded != null,
+  );
+  expect(quick.runs).toBe(1);
+});
+
+test("a limit that was passed while no daemon ran is acted on by the next", async () => {
+  await using home = new TestHome();
+  const began = performance.now();
+  await home.run("sleep 600", "--name", "long", "--budget", "minutes=0.05");
+  await home.ok(["down"]);
+  await eventually(() => performance.now() - began > 4000);
+  await home.ok(["up"]);
+  expect(await stopped(home, "long")).toMatchObject({ cause: "stopped", budget: { exceeded: { limit: "minutes" } } });
+});
+
+test("config.toml has budgets for all agents, and for each; commands have none by it, and what is asked for comes first", async () => {
+  await using home = new TestHome();
+  configure(home, '[budget]\nturns = 50\ntokens = "2M"\ncost = 10\n[agents.demo.budget]\nturns = 7\n');
+  const limits = async (name: string) => (await home.session(name)).budget?.limits.map(({ limit, allowed }) => `${limit}=${allowed}`);
+  await demo(home, "usual", []);
+  expect(await limits("usual")).toEqual(["turns=7", "tokens=2000000", "cost=10"]);
+  await demo(home, "asked", ["--budget", "turns=9,cost=off,minutes=5"]);
+  expect(await limits("asked")).toEqual(["turns=9", "minutes=5", "tokens=2000000"]);
+  await home.run("sleep 60", "--name", "command");
+  expect((await home.session("command")).budget).toBeNull();
+  await home.ok(["down", "--all"]);
+  configure(home, '[budget]\nturns = "many"\n');
+  expect(await home.cli(["up"])).toMatchObject({ code: 2, stderr: expect.stringContaining('budget.turns is no limit: "many"') });
+  configure(home, "");
+});
+
+test("a limit that nobody would notice, and one that is none, is refused", async () => {
+  await using home = new TestHome();
+  const command = await home.cli(["run", "--budget", "turns=3", "--", "true"]);
+  expect(command).toMatchObject({ code: 2, stderr: expect.stringContaining("nobody would know when shell reaches a limit of turns") });
+  expect(command.stderr).toContain("minutes");
+  for (const budget of ["", "turns", "turns=0", "turns=1.5", "weight=3", "tokens=lots"]) {
+    const refused = await home.cli(["spawn", "demo", "--budget", budget]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--budget ")]);
+  }
+  expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
+});
