@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns conversation restartGivenUp conversations workspace attachments handover forkedFrom".split(
+  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted conversation restartGivenUp conversations workspace attachments handover forkedFrom".split(
     " ",
   ),
 ].sort();
@@ -92,6 +92,7 @@ test("run --json prints the session that runs", async () => {
     background: null,
     hung: false,
     turns: 0,
+    tasksCompleted: 0,
     conversation: null,
   });
   expect(readlinkSync(`/proc/${session.pid}/exe`), "the program's own pid").toMatch(/\/(sleep|coreutils|busybox)$/);

@@ -14,6 +14,7 @@ export interface Line {
 
 const ANSWER_LINES = 3;
 const LISTED = 8;
+const TASKS = 5;
 
 /** `since you looked, 2h ago`. */
 export function sinceText({ since, session }: Digest, now: number): string {
@@ -30,6 +31,7 @@ export function summary(digest: Digest): string {
   const parts = [
     ...(digest.session.attention ? [`waits for ${waitsFor(digest.session, Date.now())}`] : []),
     ...(turns.began + turns.ended > 0 ? [turnsText(digest)] : []),
+    ...tally(taskStates(digest), "task"),
     ...(answers.length > 0 ? [counted(answers.length, "answer")] : []),
     ...tally(messageStates(digest), "message"),
     ...(work && work.commitCount > 0 ? [counted(work.commitCount, "commit")] : []),
@@ -79,6 +81,7 @@ export function newsLines(digest: Digest): Line[] {
     ...handed.map((text) => ({ text })),
     ...(turned ? [{ text: turnsText(digest) }] : []),
     ...answerLines(session.name, answers.at(-1)),
+    ...taskLines(digest),
     ...inLine("approvals", tally(approvalStates(digest))),
     ...inLine("messages", tally(messageStates(digest))),
     ...troubleLines(troubles),
@@ -107,6 +110,19 @@ function answerLines(name: string, answer: Digest["answers"][number] | undefined
   const shown = lines.slice(0, ANSWER_LINES).map((line) => `│ ${plain(line)}`);
   if (lines.length > ANSWER_LINES) shown.push(`│ … ${counted(lines.length - ANSWER_LINES, "line")} more: holdfast last ${plain(name)}`);
   return shown.map((text) => ({ text, color: "cyan" }));
+}
+
+/** Each by its name, those of them that fit. */
+function taskLines({ tasks = [] }: Digest): Line[] {
+  const shown = tasks.slice(-TASKS).map(({ title, outcome, why }): Line => {
+    const text = plain(`task ${outcome ?? "running"}: ${title.split("\n")[0]}${why === null ? "" : ` (${why})`}`);
+    return { text, ...(outcome === "done" ? { color: "green" } : outcome === "failed" ? { color: "red" } : {}) };
+  });
+  return tasks.length > TASKS ? [{ text: `… ${counted(tasks.length - TASKS, "task")} before` }, ...shown] : shown;
+}
+
+function taskStates({ tasks = [] }: Digest): string[] {
+  return tasks.map(({ outcome }) => outcome ?? "running");
 }
 
 function troubleLines(troubles: Digest["troubles"]): Line[] {

@@ -4,6 +4,7 @@ import { Approval } from "./approval.ts";
 import { Principal, RunNumber } from "./ids.ts";
 import { Message } from "./message.ts";
 import { Session, Time } from "./session.ts";
+import { Task } from "./task.ts";
 
 /** Of an agent's answer the journal keeps so many characters; what is longer ends there, and says so. */
 export const LONGEST_REPLY = 200_000;
@@ -82,6 +83,8 @@ export const Digest = z.object({
   turns: z.object({ began: z.int(), ended: z.int(), workedMs: z.number(), list: z.array(DigestTurn) }),
   answers: z.array(z.object({ turn: z.int(), run: RunNumber, at: Time, text: z.string(), cut: z.boolean() })),
   messages: z.array(Message),
+  /** Those that began or ended since. */
+  tasks: z.array(Task),
   /** What was asked or answered since, and whatever waits. */
   approvals: z.array(Approval),
   troubles: z.array(Trouble),

@@ -23,6 +23,7 @@ import { type EndpointName, ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
 import { SpawnRequest } from "./spawn-request.ts";
 import { CONTROLS, ROLES } from "./status.ts";
+import { TASK_ENDPOINTS } from "./task-endpoints.ts";
 import { TOURNAMENT_ENDPOINTS } from "./tournament-endpoints.ts";
 import { USAGE_ENDPOINTS } from "./usage-endpoints.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspace-endpoints.ts";
@@ -670,6 +671,7 @@ export const ENDPOINTS = {
     errors: [],
   },
   ...PERSONA_ENDPOINTS,
+  ...TASK_ENDPOINTS,
   listOrphans: {
     ...ROUTES.listOrphans,
     summary: "What runs under this home without a record that says so.",

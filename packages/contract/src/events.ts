@@ -25,6 +25,7 @@ import {
   Time,
 } from "./session.ts";
 import { RESOLVED, TURNS } from "./status.ts";
+import { TASK_EVENTS } from "./task.ts";
 import { TOURNAMENT_EVENTS } from "./tournament.ts";
 import { USAGE_EVENTS } from "./usage.ts";
 import { WORKSPACE_EVENTS } from "./workspace.ts";
@@ -173,6 +174,7 @@ export const EVENTS = {
   ...WORKSPACE_EVENTS,
   ...RESTORE_EVENTS,
   ...CHECKPOINT_EVENTS,
+  ...TASK_EVENTS,
   ...TOURNAMENT_EVENTS,
   ...DIGEST_EVENTS,
   ...CONVERSATION_EVENTS,
@@ -226,6 +228,7 @@ export const EVENTS = {
     replies: z.optional(z.array(Row)),
     looks: z.optional(z.array(Row)),
     usagePlaces: z.optional(z.array(Row)),
+    tasks: z.optional(z.array(Row)),
   }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),

@@ -48,6 +48,11 @@ export function newTournamentId(): TournamentId {
   return newId() as TournamentId;
 }
 
+/** Likewise, of a task. */
+export function newTaskId(): string {
+  return newId();
+}
+
 function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(10));
   let id = "";

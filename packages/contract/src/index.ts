@@ -33,6 +33,8 @@ export * from "./session.ts";
 export * from "./spawn-request.ts";
 export * from "./spent.ts";
 export * from "./status.ts";
+export * from "./task.ts";
+export * from "./task-endpoints.ts";
 export * from "./tournament.ts";
 export * from "./tournament-endpoints.ts";
 export * from "./transcript.ts";

@@ -80,6 +80,8 @@ export const Session = z.object({
   hung: z.boolean(),
   /** How many turns were seen to begin, in all runs. */
   turns: z.int(),
+  /** How many tasks it was given and has done. */
+  tasksCompleted: z.int(),
   /** The agent's own id of its conversation, where it is known. */
   conversation: z.nullable(z.string()),
   /** All that it has had, oldest first: each can be gone on with. */

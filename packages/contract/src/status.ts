@@ -28,6 +28,10 @@ export type Turn = (typeof TURNS)[number];
 export const WAITS = ["approval", "question", "trust", "login", "rate_limit"] as const;
 export type Wait = (typeof WAITS)[number];
 
+/** How a task ended: what it was to achieve is done, was not, or nobody wants it any more. */
+export const TASK_OUTCOMES = ["done", "failed", "cancelled"] as const;
+export type TaskOutcome = (typeof TASK_OUTCOMES)[number];
+
 /** How far a message to an agent has come. */
 export const MESSAGE_STATES = ["queued", "injecting", "injected", "turn_started", "replied", "failed", "cancelled"] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];

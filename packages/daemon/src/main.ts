@@ -52,6 +52,7 @@ import { personaHandlers } from "./api/persona-handlers.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { SHARED_DOOR, SharedDoor } from "./api/shared.ts";
 import { eventSockets } from "./api/socket.ts";
+import { taskHandlers } from "./api/task-handlers.ts";
 import { TcpDoor } from "./api/tcp.ts";
 import { terminalUpgrades } from "./api/terminal-upgrade.ts";
 import { tournamentHandlers } from "./api/tournament-handlers.ts";
@@ -92,6 +93,7 @@ import { AttachmentQueries } from "./projection/attachments.ts";
 import { MessageQueries } from "./projection/messages.ts";
 import { lastRestore } from "./projection/restores.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
+import { TaskQueries } from "./projection/tasks.ts";
 import { TokenQueries } from "./projection/tokens.ts";
 import { TournamentQueries } from "./projection/tournaments.ts";
 import { TurnQueries } from "./projection/turns.ts";
@@ -119,6 +121,7 @@ import { Restoring } from "./session/restoring.ts";
 import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
+import { Tasks } from "./task/tasks.ts";
 import { Tournaments } from "./tournament/tournaments.ts";
 import { describeUnknown } from "./unknown-keys.ts";
 import { Budgets } from "./usage/budgets.ts";
@@ -545,6 +548,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
     usage: usageHandlers({ spending, queries }),
     personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
+    tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });
   const isMended = () => lookAtConfiguration().error === undefined;

@@ -19,7 +19,9 @@ import { contextHandlers } from "./api/context-handlers.ts";
 import { digestHandlers } from "./api/digest-handlers.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { handlers } from "./api/handlers.ts";
+import { personaHandlers } from "./api/persona-handlers.ts";
 import { serve } from "./api/serve.ts";
+import { taskHandlers } from "./api/task-handlers.ts";
 import { usageHandlers } from "./api/usage-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
@@ -35,10 +37,12 @@ import { Journal } from "./journal/journal.ts";
 import { Reserve } from "./journal/reserve.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
+import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
 import { MessageQueries } from "./projection/messages.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
+import { TaskQueries } from "./projection/tasks.ts";
 import { TokenQueries } from "./projection/tokens.ts";
 import { UsageQueries } from "./projection/usage.ts";
 import { WorkspaceQueries } from "./projection/workspaces.ts";
@@ -48,6 +52,7 @@ import { Lifecycle } from "./session/lifecycle.ts";
 import { readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
 import { Budgets } from "./usage/budgets.ts";
+import { Tasks } from "./task/tasks.ts";
 import { readPrices } from "./usage/prices.ts";
 import { Spending } from "./usage/spending.ts";
 import { Contexts } from "./workspace/contexts.ts";
@@ -71,6 +76,9 @@ const READS = new Set<EndpointName>([
   "readOutput",
   "diskUse",
   "listAgents",
+  "listPersonas",
+  "getPersona",
+  "listTasks",
   "listBackups",
   "listEvents",
   "listAudit",
@@ -179,6 +187,8 @@ export async function serveReader(options: {
     gate,
     digests: digestHandlers({ digests, queries }),
     usage: usageHandlers({ spending, queries }),
+    personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
+    tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaces: workspaceHandlers({
       workspaces,
       checkpoints: new Checkpoints({ journal, sessions: queries, turns: new InTurn(), envOf }),

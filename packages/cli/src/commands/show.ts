@@ -89,6 +89,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["budget", session.budget && budgetText(session.budget)],
     ["", exceededText(session)],
     ["limit", session.memoryLimitBytes === null ? null : memoryLimit(session.memoryLimitBytes, session.memoryLimitBy)],
+    ["tasks done", session.tasksCompleted ? String(session.tasksCompleted) : null],
     ["runs", String(session.runs)],
     ["restart", session.restart === "never" ? null : restartOf(session)],
     ["next run", session.restartAt === null ? null : `${nextRunIn(session.restartAt)}; holdfast stop ${session.name} calls it off`],

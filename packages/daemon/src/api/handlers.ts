@@ -24,6 +24,7 @@ import type { DigestHandlers } from "./digest-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
 import type { PersonaHandlers } from "./persona-handlers.ts";
+import type { TaskHandlers } from "./task-handlers.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
 import type { UsageHandlers } from "./usage-handlers.ts";
 import type { WorkspaceEndHandlers } from "./workspace-end-handlers.ts";
@@ -67,6 +68,7 @@ export function handlers(rooms: {
   conversations: ConversationHandlers;
   usage: UsageHandlers;
   personas: PersonaHandlers;
+  tasks: TaskHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
@@ -121,6 +123,7 @@ export function handlers(rooms: {
     ...rooms.conversations,
     ...rooms.usage,
     ...rooms.personas,
+    ...rooms.tasks,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
     listSessions: ({ query }, { reach }) => {

@@ -22,6 +22,7 @@ import { lastReplyIn, type Transcript } from "../agent/transcript.ts";
 import type { Journal } from "../journal/journal.ts";
 import { lookBefore } from "../projection/looks.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { TaskQueries } from "../projection/tasks.ts";
 import { TurnQueries } from "../projection/turns.ts";
 import type { WorkspaceQueries } from "../projection/workspaces.ts";
 import type { Environment } from "../workspace/git.ts";
@@ -67,10 +68,12 @@ export interface DigestRooms {
 export class Digests {
   readonly #rooms: DigestRooms;
   readonly #turns: TurnQueries;
+  readonly #tasks: TaskQueries;
 
   constructor(rooms: DigestRooms) {
     this.#rooms = rooms;
     this.#turns = new TurnQueries(rooms.db);
+    this.#tasks = new TaskQueries(rooms.db);
   }
 
   async of(ref: string, how: { actor: Principal; since?: string | undefined; brief: boolean; again: boolean }): Promise<Digest> {
@@ -153,8 +156,8 @@ export class Digests {
 
   /** Turns that began or ended are among the changes of status, which are not indexed. */
   #lastNews({ id, createdAt }: SessionRecord, seq: number): number | undefined {
-    const last = lastNews(this.#rooms.db, id, seq);
-    if (last !== undefined) return last;
+    const last = Math.max(lastNews(this.#rooms.db, id, seq) ?? 0, this.#tasks.lastAfter(id, seq) ?? 0);
+    if (last > 0) return last;
     const { began, ended } = this.#turns.since(id, { seq, at: createdAt, list: 0 });
     return began + ended > 0 ? seq : undefined;
   }
@@ -166,6 +169,7 @@ export class Digests {
     const events = read.slice(-MOST_NEWS);
     const { limits, ...turns } = this.#turns.since(record.id, { ...since, list: LISTED_TURNS });
     const checkpoints = ofType(events, "checkpoint.created");
+    const tasks = this.#tasks.since(record.id, since.seq);
     const told: Omit<Digest, "work" | "news"> = {
       session: this.#view(record),
       since,
@@ -173,6 +177,7 @@ export class Digests {
       turns,
       answers: answersOf(events),
       messages: idsOf(events, "message.").flatMap((id) => found(() => messages.get(id))),
+      tasks,
       approvals: this.#approvals(record.id, idsOf(events, "approval.")),
       troubles: troublesOf(events, limits),
       runs: runsOf(events),
@@ -180,7 +185,7 @@ export class Digests {
       handovers: handoversOf(events),
       more: read.length > MOST_NEWS,
     };
-    const happened = events.length > 0 || turns.began + turns.ended > 0 || limits.length > 0;
+    const happened = events.length > 0 || tasks.length > 0 || turns.began + turns.ended > 0 || limits.length > 0;
     const trees = how.files ? this.#trees(record.id, since.seq, checkpoints.at(-1)?.data) : undefined;
     const from = { commit: head, at: since.at > record.createdAt ? since.at : record.createdAt };
     const asked = { from, files: how.files && happened, trees };

@@ -311,4 +311,24 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN budget_warned TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE sessions ADD COLUMN budget_exceeded TEXT;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN tasks_completed INTEGER NOT NULL DEFAULT 0;
+
+  CREATE TABLE tasks (
+    session TEXT NOT NULL,
+    id TEXT NOT NULL PRIMARY KEY,
+    title TEXT NOT NULL,
+    file TEXT,
+    label TEXT,
+    turns INTEGER NOT NULL,
+    started_at TEXT NOT NULL,
+    started_seq INTEGER NOT NULL,
+    ended_at TEXT,
+    ended_seq INTEGER,
+    outcome TEXT,
+    why TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tasks_by_session ON tasks (session, started_seq);
+  CREATE INDEX tasks_by_file ON tasks (file) WHERE file IS NOT NULL;
+  `,
 ];

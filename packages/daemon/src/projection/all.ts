@@ -7,6 +7,7 @@ import { looksProjection } from "./looks.ts";
 import { messagesProjection } from "./messages.ts";
 import { restoresProjection } from "./restores.ts";
 import { sessionsProjection } from "./sessions.ts";
+import { tasksProjection } from "./tasks.ts";
 import { tokensProjection } from "./tokens.ts";
 import { tournamentsProjection } from "./tournaments.ts";
 import { turnsProjection } from "./turns.ts";
@@ -26,4 +27,5 @@ export const PROJECTIONS: readonly Projection[] = [
   turnsProjection,
   looksProjection,
   usageProjection,
+  tasksProjection,
 ];

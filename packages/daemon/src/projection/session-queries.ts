@@ -71,6 +71,7 @@ export interface SessionRecord {
   durationMs: number | null;
   viewedAt: string | null;
   turns: number;
+  tasksCompleted: number;
   /** The run that vanished with its keeper, or with the machine, until a later one has shown that it is back. */
   lostRun: number | null;
   conversation: string | null;
@@ -307,6 +308,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     durationMs: row.duration_ms as number | null,
     viewedAt: row.viewed_at as string | null,
     turns: row.turns as number,
+    tasksCompleted: row.tasks_completed as number,
     conversation: row.conversation as string | null,
     lostRun: row.lost_run as number | null,
     conversations: conversationsOf(row),

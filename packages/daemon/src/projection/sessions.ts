@@ -220,7 +220,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
   const approvals = db.prepare("SELECT * FROM approvals WHERE session = ? ORDER BY requested_seq").all(session);
   const messages = db.prepare("SELECT * FROM messages WHERE session = ? ORDER BY seq").all(session);
   const attachments = db.prepare("SELECT * FROM attachments WHERE session = ? ORDER BY seq").all(session);
-  const of = (table: "turns" | "replies" | "looks" | "usage_places") =>
+  const of = (table: "turns" | "replies" | "looks" | "usage_places" | "tasks") =>
     db.prepare(`SELECT * FROM ${table} WHERE session = ? ORDER BY 2`).all(session);
   const whole = {
     session: { ...row },
@@ -232,6 +232,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
     replies: of("replies").map((reply) => ({ ...reply })),
     looks: of("looks").map((look) => ({ ...look })),
     usagePlaces: of("usage_places").map((place) => ({ ...place })),
+    tasks: of("tasks").map((task) => ({ ...task })),
   };
   return row && (whole as EventData<"session.snapshot">);
 }
@@ -250,7 +251,8 @@ export function insertRow(
     | "turns"
     | "replies"
     | "looks"
-    | "usage_places",
+    | "usage_places"
+    | "tasks",
   row: EventData<"session.snapshot">["session"],
 ): void {
   const columns = db

@@ -72,8 +72,11 @@ export function viewOf(
 function standingOf(
   record: SessionRecord,
   now: number,
-): Pick<Session, "statusAt" | "statusForMs" | "turn" | "attention" | "background" | "hung" | "turns" | "conversation" | "conversations"> {
-  const { turns, conversation, conversations } = record;
+): Pick<
+  Session,
+  "statusAt" | "statusForMs" | "turn" | "attention" | "background" | "hung" | "turns" | "tasksCompleted" | "conversation" | "conversations"
+> {
+  const { turns, tasksCompleted, conversation, conversations } = record;
   const known = hasEnded(record.status) ? null : record.standing;
   const statusAt = known ? record.statusAt : record.endedAt;
   const byClock = statusAt === null ? null : Math.max(0, now - Date.parse(statusAt));
@@ -85,6 +88,7 @@ function standingOf(
     background: known?.background ?? null,
     hung: known?.hung ?? false,
     turns,
+    tasksCompleted,
     conversation,
     conversations,
   };

@@ -1,0 +1,40 @@
+/**
+ * Tasks as they are told by whoever gives them: the daemon keeps which session has which, and how each ended. A task whose teller died stays
+ * open; a rerun of its file finds it by the file, and goes on with its session.
+ */
+import { type EventData, HoldfastError, newTaskId, type Principal, type SessionId, type Task, type TaskOutcome } from "@holdfast/contract";
+import type { Journal } from "../journal/journal.ts";
+import type { TaskQueries } from "../projection/tasks.ts";
+
+export class Tasks {
+  readonly #journal: Journal;
+  readonly #queries: TaskQueries;
+
+  constructor({ journal, queries }: { journal: Journal; queries: TaskQueries }) {
+    this.#journal = journal;
+    this.#queries = queries;
+  }
+
+  start(session: SessionId, task: Omit<EventData<"task.started">, "id">, actor: Principal): Task {
+    const id = newTaskId();
+    this.#journal.append({ type: "task.started", actor, session, data: { ...task, id } });
+    return this.get(id);
+  }
+
+  /** Told twice, it has ended once. */
+  end(id: string, { outcome, why }: { outcome: TaskOutcome; why: string | null }, actor: Principal): Task {
+    const { session, outcome: known } = this.get(id);
+    if (known === null) this.#journal.append({ type: "task.ended", actor, session, data: { id, outcome, why } });
+    return this.get(id);
+  }
+
+  get(id: string): Task {
+    const task = this.#queries.get(id);
+    if (task) return task;
+    throw new HoldfastError("task_not_found", `there is no task ${JSON.stringify(id)}`, { hint: "it went with its session, or never was" });
+  }
+
+  list(filter: Parameters<TaskQueries["list"]>[0]): Task[] {
+    return this.#queries.list(filter);
+  }
+}
