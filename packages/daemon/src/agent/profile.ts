@@ -12,6 +12,7 @@ import type { Fork } from "./fork.ts";
 import type { HookReading } from "./hooks/hook-rules.ts";
 import type { Injected, InjectionPlace } from "./hooks/injection.ts";
 import type { McpGiven, McpPlace, McpServer } from "./mcp.ts";
+import type { OwnAgent } from "./own-agent.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 import type { StateFile } from "./status/state-file.ts";
 import type { Transcript } from "./transcript.ts";
@@ -91,6 +92,10 @@ export interface Profile {
     /** It keeps a conversation under the minute in which it was opened: opened twice within one, what was said the first time is overwritten. */
     keepsByTheMinute?: true;
   };
+  /** For one that in a conversation is a program of ours: what that is told. */
+  ours?: OwnAgent;
+  /** It has no screen: it can only be talked to. */
+  chatOnly?: true;
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */

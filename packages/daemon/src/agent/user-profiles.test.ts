@@ -1,6 +1,6 @@
 import { parse } from "smol-toml";
 import { expect, test } from "vitest";
-import { filled } from "./profile.ts";
+import { filled, structuredCommandOf } from "./profile.ts";
 import { Profiles } from "./profiles/index.ts";
 import { userProfiles } from "./user-profiles.ts";
 
@@ -56,6 +56,52 @@ test("how a built-in agent forks is kept, unless it is resumed in another way or
   expect(fork('fork = ["-f", "{from}"]')).toEqual({ words: ["-f", "{from}"] });
 });
 
+test("a command for each turn, and a model, are agents to talk to", () => {
+  const { exec, local, usual } = Object.fromEntries(
+    profiles(`
+      [agents.exec.exec]
+      command = ["llm", "-m", "small"]
+      prompt = "argument"
+      answer = "stream-json"
+      begin = ["--session-id", "{id}"]
+      resume = ["--resume={id}"]
+      context = { last = 4, tokens = 0 }
+      system = "Be brief."
+
+      [agents.local.model]
+      endpoint = "http://127.0.0.1:8080/v1"
+      model = "small"
+      key_env = "LOCAL_KEY"
+      key_header = "x-key"
+      tools = []
+      max_steps = 5
+      mode = "auto-edit"
+
+      [agents.usual]
+      command = ["usual"]
+      model = { context = { first = 0 } }
+    `).all.map((profile) => [profile.name, profile]),
+  );
+  const place = { env: {}, node: "/node", programs: "/dist" };
+  expect(exec).toMatchObject({ chatOnly: true, own: true, command: ["llm", "-m", "small"] });
+  expect(exec?.ours).toEqual({
+    exec: {
+      command: ["llm", "-m", "small"],
+      prompt: "argument",
+      answer: "stream-json",
+      context: { first: 2, last: 4, tokens: null, remembers: { begin: ["--session-id", "{id}"], resume: ["--resume={id}"] } },
+      system: "Be brief.",
+    },
+  });
+  expect(exec && structuredCommandOf(exec, place)).toEqual(["/node", "/dist/exec-agent.mjs"]);
+  expect(local?.ours).toMatchObject({
+    model: { api: "openai", model: "small", keyEnv: "LOCAL_KEY", keyHeader: "x-key", tools: [], maxSteps: 5, mode: "auto-edit" },
+  });
+  expect(local && structuredCommandOf(local, place)).toEqual(["/node", "/dist/model-agent.mjs"]);
+  expect(usual?.chatOnly).toBeUndefined();
+  expect(usual?.ours).toMatchObject({ model: { api: null, context: { first: 0, last: 10, tokens: 100_000 } } });
+});
+
 test.each([
   ["agents = 3", "config.toml: agents is not a table"],
   ["[agents.x]\nprompt = ['{prompt}']", "config.toml: agents.x.command is missing"],
@@ -78,6 +124,19 @@ test.each([
     'config.toml: agents.x.screen[0].turn "busy" is none of idle, working',
   ],
   ["[agents.x]\ncommand = ['x']\n[[agents.x.screen]]\nline = 'a'", "config.toml: agents.x.screen[0].turn is missing"],
+  ["[agents.x]\nexec = 3", "config.toml: agents.x.exec is not a table"],
+  ["[agents.x.exec]\nprompt = 'stdin'", "config.toml: agents.x.exec.command is missing"],
+  ["[agents.x.exec]\ncommand = ['x']\nprompt = 'file'", 'agents.x.exec.prompt "file" is none of stdin, argument'],
+  ["[agents.x.exec]\ncommand = ['x']\nanswer = 'xml'", 'agents.x.exec.answer "xml" is none of plain, stream-json'],
+  ["[agents.x.exec]\ncommand = ['x']\nbegin = ['{id}']", "agents.x.exec.resume is missing: begin is of no use without it"],
+  ["[agents.x.exec]\ncommand = ['x']\nresume = ['{id}']", "agents.x.exec.begin is missing"],
+  ["[agents.x.exec]\ncommand = ['x']\nbegin = ['-i']\nresume = ['{id}']", "agents.x.exec.begin has no place for the conversation's id"],
+  ["[agents.x.exec]\ncommand = ['x']\ncontext = { last = -1 }", "agents.x.exec.context.last is not a whole number of at least 0"],
+  ["[agents.x.model]\napi = 'soap'", 'agents.x.model.api "soap" is none of openai, anthropic'],
+  ["[agents.x.model]\nendpoint = 'gateway'", "agents.x.model.endpoint is no address"],
+  ["[agents.x.model]\nmax_steps = 0", "agents.x.model.max_steps is not a whole number of at least 1"],
+  ["[agents.x.model]\nmode = 'yolo'", 'agents.x.model.mode "yolo" is none of ask, auto-edit, auto'],
+  ["[agents.x]\nmodel = {}\nexec = { command = ['x'] }", "config.toml: agents.x has both exec and model"],
 ])("what makes no sense is refused by name: %j", (toml, message) => {
   expect(() => profiles(toml)).toThrow(message);
 });

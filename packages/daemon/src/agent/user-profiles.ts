@@ -10,17 +10,20 @@
  *   line = "esc to cancel"
  *   turn = "working"
  *
- * A table with the name of a built-in agent changes what it names and leaves the rest.
+ * A table with the name of a built-in agent changes what it names and leaves the rest. What `exec` and `model` say is in own-agent.ts.
  */
-import { checkName, HoldfastError, WAITS } from "@holdfast/contract";
+import { checkName, type HoldfastError, WAITS } from "@holdfast/contract";
 import { BUDGET_KEYS, readBudget } from "./budget.ts";
+import { OWN_AGENT_KEYS, readOwnAgent, structuredFor } from "./own-agent.ts";
 import type { Profile } from "./profile.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
+import { TableReader } from "./table-reader.ts";
 
 /** Every key below that is read; another one is most likely a slip. */
 export const AGENT_KEYS = {
   command: true,
   structured: true,
+  ...OWN_AGENT_KEYS,
   prompt: true,
   resume: true,
   session_id: true,
@@ -32,17 +35,15 @@ export const AGENT_KEYS = {
   screen: { name: true, title: true, line: true, without: true, turn: true, waits: true },
 } as const;
 
-type Table = Record<string, unknown>;
-
 export function userProfiles(table: unknown, context: { file: string; builtIn(name: string): Profile | undefined }): Profile[] {
   if (table === undefined) return [];
-  const read = new Reader(context.file, "agents");
+  const read = new TableReader(context.file, "agents");
   return Object.entries(read.table(table)).map(([name, value]) =>
     profileOf(read.under(name), { name, table: value, base: context.builtIn(name) }),
   );
 }
 
-function profileOf(read: Reader, { name, table, base }: { name: string; table: unknown; base: Profile | undefined }): Profile {
+function profileOf(read: TableReader, { name, table, base }: { name: string; table: unknown; base: Profile | undefined }): Profile {
   checkAgentName(read, name);
   const values = read.table(table);
   const words = (key: string) => (values[key] === undefined ? undefined : read.words(values[key], key));
@@ -52,7 +53,10 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
     if (!given || given.some((word) => word.includes(place))) return given;
     throw read.wrong(key, `has no place for what it is given`, `for example: ${key} = ["--flag", "${place}"]`);
   };
-  const command = words("command") ?? base?.command;
+  const ours = readOwnAgent(read, values);
+  const structured = ours ? structuredFor(ours) : words("structured");
+  // Where it has no screen, this is what has to be there for it.
+  const command = words("command") ?? base?.command ?? (ours && ("exec" in ours ? ours.exec.command : structured));
   if (!command) throw read.wrong("command", "is missing", 'for example: command = ["my-agent"]');
   const resume = template("resume", "{id}") ?? base?.conversation?.resume;
   const begin = template("session_id", "{id}") ?? base?.conversation?.begin;
@@ -78,7 +82,9 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
     version: words("version"),
     prompt: template("prompt", "{prompt}"),
     interrupt: words("interrupt"),
-    structured: words("structured"),
+    structured,
+    ours,
+    chatOnly: ours && values.command === undefined && !base ? true : undefined,
     screen,
   };
   if (values.budget !== undefined) own.budget = readBudget(values.budget, { file: read.file, path: `${read.path}.budget` });
@@ -88,7 +94,7 @@ function profileOf(read: Reader, { name, table, base }: { name: string; table: u
   return own;
 }
 
-function checkAgentName(read: Reader, name: string): void {
+function checkAgentName(read: TableReader, name: string): void {
   try {
     checkName(name);
   } catch (error) {
@@ -97,7 +103,7 @@ function checkAgentName(read: Reader, name: string): void {
   }
 }
 
-function ruleOf(read: Reader, value: unknown): ScreenRule {
+function ruleOf(read: TableReader, value: unknown): ScreenRule {
   const table = read.table(value);
   const rule: ScreenRule = { name: read.text(table.name, "name") ?? "a rule of your own" };
   for (const key of ["title", "line", "without"] as const) {
@@ -113,63 +119,4 @@ function ruleOf(read: Reader, value: unknown): ScreenRule {
   else if (turn) rule.calm = true;
   if (!turn && !waits) throw read.wrong("turn", "is missing", 'a rule says something: turn = "working", or waits = "approval"');
   return rule;
-}
-
-/** Reads values, or says which one in which file makes no sense. */
-class Reader {
-  readonly file: string;
-  readonly path: string;
-
-  constructor(file: string, path: string) {
-    this.file = file;
-    this.path = path;
-  }
-
-  under(key: string): Reader {
-    return new Reader(this.file, `${this.path}.${key}`);
-  }
-
-  wrong(key: string, what: string, hint: string): HoldfastError {
-    return this.refusal(`.${key} ${what}`, hint);
-  }
-
-  refusal(what: string, hint: string): HoldfastError {
-    return new HoldfastError("usage", `${this.file}: ${this.path}${what}`, { hint });
-  }
-
-  table(value: unknown): Table {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Table;
-    throw this.refusal(" is not a table", `for example: [${this.path}]`);
-  }
-
-  list(value: unknown, key: string): unknown[] {
-    if (Array.isArray(value)) return value;
-    throw this.wrong(key, "is not a list of tables", `for example: [[${this.path}.${key}]]`);
-  }
-
-  words(value: unknown, key: string): string[] {
-    if (Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string")) return value;
-    throw this.wrong(key, "is not a list of words", `for example: ${key} = ["--flag", "value"]`);
-  }
-
-  text(value: unknown, key: string): string | undefined {
-    if (value === undefined || typeof value === "string") return value;
-    throw this.wrong(key, "is not text", `for example: ${key} = "words"`);
-  }
-
-  pattern(value: unknown, key: string): RegExp | undefined {
-    const text = this.text(value, key);
-    if (text === undefined) return undefined;
-    try {
-      return new RegExp(text, "u");
-    } catch (error) {
-      throw this.wrong(key, `is no regular expression: ${(error as Error).message}`, "write a backslash twice, or use '…'");
-    }
-  }
-
-  oneOf<T extends string>(value: unknown, key: string, words: readonly T[]): T | undefined {
-    const word = words.find((known) => known === value);
-    if (value === undefined || word) return word;
-    throw this.wrong(key, `${JSON.stringify(value)} is none of ${words.join(", ")}`, `for example: ${key} = "${words[0]}"`);
-  }
 }

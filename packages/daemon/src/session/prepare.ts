@@ -159,6 +159,10 @@ function programOf(
   if (!chat && (mode !== undefined || model !== undefined)) {
     throw new HoldfastError("usage", "a mode and a model are chosen for a conversation", { hint: "add --chat" });
   }
+  if (!chat && !command && profile.chatOnly)
+    throw new HoldfastError("usage", `${profile.name} has no screen: it can only be talked to`, {
+      hint: `holdfast chat ${profile.name}, or add --chat`,
+    });
   if (!chat) return command ?? commandOf(profile, place);
   if (host === "tmux")
     throw new HoldfastError("usage", "a conversation has no terminal: it is not kept by tmux", { hint: "leave --host out" });

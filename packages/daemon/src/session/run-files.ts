@@ -3,7 +3,7 @@
  * puts environment and program together, belongs to one run.
  */
 import { globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   type Budget,
   type ForkedFrom,
@@ -15,11 +15,13 @@ import {
   unwritable,
   type WorkspaceId,
 } from "@holdfast/contract";
+import { TRANSCRIPTS } from "@holdfast/contract/agent-order";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { hashFile, newRunToken } from "../access/run-token.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
 import { type Asked, type Conversation, launchWords } from "../agent/launch.ts";
 import { giveServers, MCP_FILE } from "../agent/mcp.ts";
+import { writeOrder } from "../agent/own-agent.ts";
 import type { Profile } from "../agent/profile.ts";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
 import { launchFile } from "./launch-file.ts";
@@ -84,7 +86,8 @@ export function writeLaunch(
   const inherited = Object.keys(minimalEnvironment(home));
   const path = join(directory, "launch");
   const { memoryLimitBytes, asked = { program: what.spec.command, args: [], prompt: null } } = what.spec;
-  const { command, env: more } = what.spec.kind === "conversation" ? inConversation(what.spec) : onTerminal(asked, { ...what, directory });
+  const { command, env: more } =
+    what.spec.kind === "conversation" ? inConversation({ ...what, directory }) : onTerminal(asked, { ...what, directory });
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
   writeFileAtomic(path, launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...more, ...ours }, scope }));
   return directory;
@@ -102,9 +105,22 @@ function onTerminal(
   return { command, env: { ...hooks.env, ...mcp.env } };
 }
 
-/** All of that is told in its protocol; what it remembers by our transcripts, it finds there. */
-function inConversation({ command }: Spec): { command: string[]; env: Record<string, string> } {
-  return { command, env: {} };
+/** All of that is told in its protocol; an agent of ours has its order, and what was said before is in the transcripts of the session's runs. */
+function inConversation({
+  spec: { command, chat },
+  profile,
+  directory,
+}: {
+  spec: Spec;
+  profile?: Profile | undefined;
+  directory: string;
+}): {
+  command: string[];
+  env: Record<string, string>;
+} {
+  if (!profile?.ours) return { command, env: {} };
+  const order = writeOrder(profile.ours, { directory, model: chat?.model ?? null });
+  return { command: [...command, order], env: { [TRANSCRIPTS]: dirname(directory) } };
 }
 
 /** The run has ended: what it was started from holds secrets, and its token is good for nothing. A read-only home keeps them. */

@@ -6,12 +6,13 @@ import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { demo } from "./demo.ts";
 import { gemini } from "./gemini.ts";
+import { model } from "./model.ts";
 import { opencode } from "./opencode.ts";
 import { q } from "./q.ts";
 import { qwen } from "./qwen.ts";
 import { shell } from "./shell.ts";
 
-const BUILT_IN: readonly Profile[] = [claude, codex, gemini, qwen, opencode, q, aider, demo, shell];
+const BUILT_IN: readonly Profile[] = [claude, codex, gemini, qwen, opencode, q, aider, model, demo, shell];
 
 /** The agents that can be started: the built-in ones, and a person's own, which come before one of the same name. */
 export class Profiles {

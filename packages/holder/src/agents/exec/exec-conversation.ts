@@ -208,7 +208,7 @@ function whatWentWrong({ how: { code, signal }, name, stderr, failed, isForeign 
   const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
   if (failed !== undefined || code !== 0)
     return new AgentFailure("command_failed", code === 0 ? `${name} failed: ${failed}` : `${name} ${how}${said(failed ?? lines.at(-1))}`, {
-      hint: lines.length > 0 ? `its last words:\n${lines.join("\n")}` : "it wrote nothing to standard error; try the command by hand",
+      hint: lines.length > 0 ? `its last words: ${lines.join(" / ")}` : "it wrote nothing to standard error; try the command by hand",
       retry: true,
     });
   if (!isForeign) return undefined;

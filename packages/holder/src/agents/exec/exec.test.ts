@@ -198,7 +198,7 @@ test("a command that fails says so with its exit code and its last words, and ca
   expect(await failure(talk.prompt("go"))).toMatchObject({
     code: "command_failed",
     message: "sh ended with exit code 3: see the manual",
-    hint: "its last words:\nno key\nsee the manual",
+    hint: "its last words: no key / see the manual",
     retry: true,
   });
   expect(talk.said).toBe("half\n");

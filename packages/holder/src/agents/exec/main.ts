@@ -1,11 +1,13 @@
-/** `node exec-agent.mjs ORDER.json`: a command for each turn, as an agent that speaks the Agent Client Protocol. */
+/** `node exec-agent.mjs [WORD…] ORDER.json`: a command for each turn, as an agent that speaks the Agent Client Protocol. */
 import { ExecOrder } from "@holdfast/contract/agent-order";
 import { readOrder } from "../order.ts";
 import { serve } from "../serve.ts";
 import { ExecConversation } from "./exec-conversation.ts";
 
-const file = process.argv[2] ?? "";
-const order = readOrder(file, ExecOrder);
+const file = process.argv.slice(2).at(-1) ?? "";
+const given = readOrder(file, ExecOrder);
+// What the user gave behind `--` is for the command.
+const order = { ...given, command: [...given.command, ...process.argv.slice(2, -1)] };
 await serve(
   { name: "holdfast-exec", title: order.command[0] ?? "", steers: false, open: (place) => new ExecConversation(order, place) },
   file,

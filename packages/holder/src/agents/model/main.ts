@@ -4,5 +4,5 @@ import { readOrder } from "../order.ts";
 import { serve } from "../serve.ts";
 import { modelKind } from "./open-model.ts";
 
-const file = process.argv[2] ?? "";
+const file = process.argv.slice(2).at(-1) ?? "";
 await serve(modelKind(readOrder(file, ModelOrder), process.env), file);
