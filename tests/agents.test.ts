@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { HOLDFAST, TestHome } from "./home.ts";
 import { Terminal } from "./terminal.ts";
 
-const NAMES = ["claude", "codex", "gemini", "qwen", "opencode", "q", "aider", "demo", "shell"];
+const NAMES = ["claude", "codex", "gemini", "qwen", "opencode", "q", "aider", "model", "demo", "shell"];
 
 test("agents are listed with what was found of them on the caller's PATH", async () => {
   await using home = new TestHome();

@@ -32,7 +32,7 @@ test("bash completes commands, flags, sessions, agents, statuses and shells", as
   expect(offered(home, ["stop", "--g"])).toEqual(["--grace"]);
   expect(offered(home, ["logs", "build", "--r"])).toEqual(["--raw", "--run"]);
   expect(offered(home, ["ls", "--status", "d"])).toEqual(["done"]);
-  expect(offered(home, ["spawn", ""])).toEqual(["aider", "claude", "codex", "demo", "gemini", "opencode", "q", "qwen", "shell"]);
+  expect(offered(home, ["spawn", ""])).toEqual(["aider", "claude", "codex", "demo", "gemini", "model", "opencode", "q", "qwen", "shell"]);
   expect(offered(home, ["ls", "--agent", "s"])).toEqual(["shell"]);
   expect(offered(home, ["completion", ""])).toEqual(["bash", "fish", "zsh"]);
   expect(offered(home, ["events", "--session", "bun"])).toEqual(["bundle"]);

@@ -116,7 +116,7 @@ for (const api of ["openai", "anthropic"] as const) {
     expect(ended[1]).toMatchObject({ content: [{ type: "diff", newText: "second\n" }] });
   });
 
-  test(`${api}: a wrong key, a wrong model, a fault at the endpoint and an endpoint that is not there are each a clear error (TURN-10)`, async () => {
+  test(`${api}: a wrong key, a wrong model, a fault at the endpoint and an endpoint that is not there are each a clear error (TURN-10 conversations)`, async () => {
     const { talk, model } = await begin({ api });
     expect(await failure(talk.prompt("error 401"))).toMatchObject({
       rpc: -32000,
@@ -136,7 +136,7 @@ for (const api of ["openai", "anthropic"] as const) {
     expect(JSON.stringify(model.bodies.at(-1))).not.toContain("error 401");
   });
 
-  test(`${api}: a rate limit is waited for a little, and told; then it is an error that says when (TURN-10)`, async () => {
+  test(`${api}: a rate limit is waited for a little, and told; then it is an error that says when (TURN-10 conversations)`, async () => {
     const { talk, model } = await begin({ api });
     await talk.prompt("error 429 x1 retry-after 0\nsay after all");
     expect(talk.said).toBe("after all");
@@ -154,7 +154,7 @@ for (const api of ["openai", "anthropic"] as const) {
     expect(talk.said).toContain("back");
   });
 
-  test(`${api}: garbage and a connection that is cut are errors; what came is kept, and the words can be sent again (TURN-10)`, async () => {
+  test(`${api}: garbage and a connection that is cut are errors; what came is kept, and the words can be sent again (TURN-10 conversations)`, async () => {
     const { talk } = await begin({ api });
     expect(await failure(talk.prompt("say half\ngarbage"))).toMatchObject({ code: "malformed_answer", retry: true });
     expect(await failure(talk.prompt("say the other half\ncut"))).toMatchObject({ code: "network_failed", retry: true });
@@ -169,7 +169,7 @@ for (const api of ["openai", "anthropic"] as const) {
     expect(await failure(talk.prompt("say so far\nbreak 529"))).toMatchObject({ retry: true });
   });
 
-  test(`${api}: cancel in mid-answer keeps what came (TURN-08)`, async () => {
+  test(`${api}: cancel in mid-answer keeps what came`, async () => {
     const { talk, model } = await begin({ api });
     const running = talk.prompt("say part one\ntalk 60s");
     await talk.until(() => talk.said.includes("part one"));
@@ -288,7 +288,7 @@ test("a turn that does not come to an end is ended, and told", async () => {
   expect(talk.notices).toEqual(["it stopped after 2 steps of one turn: tell it to go on if it should"]);
 });
 
-test("of a long conversation the model gets the first and the last turns, and everybody is told what is left out (TURN-05)", async () => {
+test("of a long conversation the model gets the first and the last turns, and everybody is told what is left out (TURN-05 conversations)", async () => {
   const { talk, model } = await begin({ order: { context: { first: 1, last: 2, tokens: null } } });
   for (let number = 1; number <= 5; number++) await talk.prompt(`say answer${number}`);
   talk.forget();
@@ -302,7 +302,7 @@ test("of a long conversation the model gets the first and the last turns, and ev
   expect(talk.said).toBe("I remember nothing.");
 });
 
-test("at 80 % of its context people are warned, and when a turn outgrows it, what its first tools said is left out (TURN-05)", async () => {
+test("at 80 % of its context people are warned, and when a turn outgrows it, what its first tools said is left out (TURN-05 conversations)", async () => {
   const { talk, cwd, model } = await begin({ order: { context: { first: 2, last: 10, tokens: 6000 } } });
   for (const name of ["a", "b", "c"]) writeFileSync(join(cwd, name), `${name}${"x".repeat(9000)}`);
   await talk.prompt("say before");
@@ -314,7 +314,7 @@ test("at 80 % of its context people are warned, and when a turn outgrows it, wha
   expect(await failure(talk.prompt("y".repeat(60_000)))).toMatchObject({ code: "context_full", retry: false });
 });
 
-test("a conversation that is resumed is told to the model as it was, tools and all (TURN-05)", async () => {
+test("a conversation that is resumed is told to the model as it was, tools and all (TURN-05 conversations)", async () => {
   const runs = directory();
   cleanups.push(() => runs[Symbol.dispose]());
   writeTranscript(runs.path, 1, [
@@ -428,7 +428,7 @@ test("what is missing to begin is said when it begins", async () => {
   });
 });
 
-test("an endpoint that cannot be reached is an error of the network, after it was tried again (TURN-10)", async () => {
+test("an endpoint that cannot be reached is an error of the network, after it was tried again (TURN-10 conversations)", async () => {
   const model = await startModel();
   await model[Symbol.asyncDispose]();
   const { talk } = await begin({ model });

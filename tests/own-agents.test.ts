@@ -91,7 +91,7 @@ async function transcript(home: TestHome, name: string): Promise<string> {
   return home.ok(["transcript", name]);
 }
 
-test("a command of config.toml is talked to; after its process was killed the conversation goes on where it was (TURN-05)", async () => {
+test("a command of config.toml is talked to; after its process was killed the conversation goes on where it was (TURN-05 conversations)", async () => {
   await using home = new TestHome();
   home.env.XDG_CONFIG_HOME = join(home.root, "configuration");
   mkdirSync(join(home.root, "configuration/holdfast"), { recursive: true });

@@ -52,7 +52,7 @@ test("a prompt can be an argument, where the command has a place for it or behin
   expect(behind.said).toBe("words; $(exit 1)");
 });
 
-test("a command without a memory is given what was said before, marked as such (TURN-05)", async () => {
+test("a command without a memory is given what was said before, marked as such (TURN-05 conversations)", async () => {
   await using talk = await begin({ command: ["cat"], system: "Be brief." });
   await talk.prompt("one");
   expect(talk.said).toBe("<instructions>\nBe brief.\n</instructions>\n\n<prompt>\none\n</prompt>");
@@ -65,7 +65,7 @@ test("a command without a memory is given what was said before, marked as such (
   expect(talk.notices).toEqual([]);
 });
 
-test("of a long conversation the first two and the last ten turns are given, and what is left out is told to both (TURN-05)", async () => {
+test("of a long conversation the first two and the last ten turns are given, and what is left out is told to both (TURN-05 conversations)", async () => {
   await using talk = await begin({ command: sh("grep -A1 '^User:\\|left out' | grep -v User: | grep -v -- -- | paste -sd,") });
   for (let number = 1; number <= 13; number++) await talk.prompt(`prompt${number}`);
   expect(talk.notices).toEqual([]);
@@ -87,7 +87,7 @@ test("a client that shows no notices is told in the answer what was left out", a
   expect(talk.said).toContain("[turn 1 of 1 is left out of what the agent is given]");
 });
 
-test("within a limit of tokens the oldest turns go first, and at 80 % people are warned, once (TURN-05)", async () => {
+test("within a limit of tokens the oldest turns go first, and at 80 % people are warned, once (TURN-05 conversations)", async () => {
   await using talk = await begin({ command: sh("cat >/dev/null; printf %0400d 0"), context: { first: 1, last: 10, tokens: 350 } });
   for (const word of ["a", "b", "c"]) await talk.prompt(word);
   expect(talk.notices).toEqual([]);
@@ -132,7 +132,7 @@ test("/clear begins a new context", async () => {
   expect(talk.said).toBe("two");
 });
 
-test("a conversation that is resumed knows what the transcripts of earlier runs say, as far as they can be read (TURN-05)", async () => {
+test("a conversation that is resumed knows what the transcripts of earlier runs say, as far as they can be read (TURN-05 conversations)", async () => {
   using place = directory();
   writeTranscript(place.path, 1, [...turn("forgotten", "x"), user("/clear"), ...turn("first", "answer one")], '{"v":1,"n":9,"type":"us');
   writeTranscript(place.path, 2, [
@@ -158,7 +158,7 @@ test("a conversation that is resumed knows what the transcripts of earlier runs 
   );
 });
 
-test("cancel ends the command and all it started, and keeps what came (TURN-08)", async () => {
+test("cancel ends the command and all it started, and keeps what came", async () => {
   await using talk = await begin({ command: sh("echo before; sleep 1000 & echo $!; wait") });
   const running = talk.prompt("go");
   await talk.until(() => /before\n\d+/.test(talk.said));
@@ -189,7 +189,7 @@ test("prompts of several clients are answered one after the other, and cancel en
   expect(slow.said).toBe("x\n");
 });
 
-test("a command that fails says so with its exit code and its last words, and can be tried again (TURN-10)", async () => {
+test("a command that fails says so with its exit code and its last words, and can be tried again (TURN-10 conversations)", async () => {
   using place = directory();
   const flag = join(place.path, "works");
   await using talk = await begin({
