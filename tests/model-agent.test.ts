@@ -392,6 +392,60 @@ test("models are those that the endpoint lists, and another can be chosen for th
   await expect(set("colour", "red")).rejects.toThrow("Invalid params");
 });
 
+test("a list of models that comes late is told when it comes", async () => {
+  const answering = Promise.withResolvers<void>();
+  const server = createServer(async (_, response) => {
+    await answering.promise;
+    response.writeHead(200, { "content-type": "application/json" }).end('{"data":[{"id":"late"}]}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => server.close());
+  const { talk } = await begin({ order: { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, model: "m" } });
+  answering.resolve();
+  await talk.until(() => talk.of("config_option_update").length > 0);
+  expect(talk.of("config_option_update")).toMatchObject([
+    { configOptions: [{ currentValue: "m", options: [{ value: "m" }, { value: "late" }] }, {}] },
+  ]);
+});
+
+test("a token for Anthropic's API is sent as one, and a gateway's key in its own header only", async () => {
+  const heard: Record<string, unknown>[] = [];
+  const server = createServer((request, response) => {
+    if (request.method === "POST") heard.push(request.headers);
+    response.writeHead(401, { "content-type": "application/json" }).end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => server.close());
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const bearer = await begin({ api: "anthropic", order: { endpoint }, env: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "tok" } });
+  await failure(bearer.talk.prompt("x"));
+  const gateway = await begin({ api: "anthropic", order: { endpoint, keyEnv: "TEAM", keyHeader: "X-Team" }, env: { TEAM: "key" } });
+  await failure(gateway.talk.prompt("x"));
+  expect(heard).toMatchObject([{ authorization: "Bearer tok" }, { "x-team": "key" }]);
+  expect(heard[0]).not.toHaveProperty("x-api-key");
+  expect(heard[1]).not.toHaveProperty("authorization");
+  expect(heard[1]?.["x-api-key"] ?? "").toBe("");
+});
+
+test("what is sent beside text is told as what it is", async () => {
+  const { talk, model } = await begin();
+  const prompt = [
+    { type: "text" as const, text: "look at" },
+    { type: "resource_link" as const, uri: "file:///a/b.ts", name: "b.ts" },
+    { type: "resource" as const, resource: { uri: "file:///c", text: "its text" } },
+    { type: "image" as const, data: "", mimeType: "image/png" },
+  ];
+  await talk.connection.agent.request("session/prompt", { sessionId: talk.id, prompt });
+  expect(model.asked[0]?.prompt).toBe("look at\n@/a/b.ts\n@file:///c:\nits text\n[image: the agent takes only text]");
+});
+
+test("an answer to a question of leave that is none of those offered is no leave", async () => {
+  const { talk, cwd } = await begin();
+  talk.answer = allow("whatever");
+  await talk.prompt(tool("write_file", { path: "a", content: "a" }));
+  expect(existsSync(join(cwd, "a"))).toBe(false);
+});
+
 test("a persona's instructions and tools are the model's, and a tool that nobody knows is told once", async () => {
   const { talk, model } = await begin({ order: { system: "You review code.", tools: ["Read", "WebSearch"] } });
   await talk.prompt("say hello");

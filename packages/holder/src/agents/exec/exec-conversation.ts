@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
+import type { Readable } from "node:stream";
 import type { ExecOrder } from "@holdfast/contract/agent-order";
 import type { TokenUse } from "@holdfast/contract/transcript";
 import { type Command, type HowItEnded, start, tailOf } from "../command.ts";
@@ -101,27 +102,32 @@ export class ExecConversation implements Conversation {
     const input = this.#order.prompt === "stdin" ? { input: text } : {};
     const name = basename(this.#order.command[0] ?? "");
     const reader: AnswerReader = this.#order.answer === "plain" ? plainReader() : streamJsonReader();
-    const running = this.#start(name, { command, signal, ...input });
+    const quit = new AbortController();
+    const running = this.#start(name, { command, signal: AbortSignal.any([signal, quit.signal]), ...input });
     const stderr = tailOf(running.stderr, STDERR_BYTES);
     // Both at once: one that could not be started has an end and no output.
     const ended = running.ended.catch((error: unknown) => notStarted(name, error));
     const failures: string[] = [];
-    const take = async (piece: Piece) => {
-      if (piece.kind === "failed") failures.push(piece.message);
-      else await this.#take(piece, turn, usage);
+    const take = async (pieces: readonly Piece[]) => {
+      for (const piece of pieces) {
+        if (piece.kind === "failed") failures.push(piece.message);
+        else await this.#take(piece, turn, usage);
+      }
     };
     try {
-      for await (const chunk of running.stdout) for (const piece of reader.push(chunk as Buffer)) await take(piece);
+      await eachChunk(running.stdout, (chunk) => take(reader.push(chunk)));
     } catch (error) {
-      // What it started may hold its output open behind its end: then it is closed here.
-      if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+      // Nobody hears it any more: it is not left to itself.
+      quit.abort();
+      await ended;
+      throw error;
     }
-    const last = reader.end();
-    for (const piece of last.pieces) await take(piece);
+    const { pieces, isForeign } = reader.end();
+    await take(pieces);
     const how = await ended;
     if (how instanceof AgentFailure) throw how;
     if (signal.aborted) return;
-    const wrong = whatWentWrong({ how, name, stderr: stderr(), failed: failures.at(-1), isForeign: last.isForeign });
+    const wrong = whatWentWrong({ how, name, stderr: stderr(), failed: failures.at(-1), isForeign });
     if (wrong) throw wrong;
     if (turn.said.length === 0)
       await this.#place.notice({ about: "answer", severity: "warning", title: `${name} ended well and said nothing` });
@@ -171,6 +177,18 @@ export class ExecConversation implements Conversation {
     if (context === null || context.size === null) return;
     const price = this.#cost === null ? {} : { cost: { amount: this.#cost, currency: "USD" } };
     await this.#place.tell({ sessionUpdate: "usage_update", used: context.used, size: context.size, ...price });
+  }
+}
+
+/** What it started may hold its output open behind its end: then it is closed here, and that was all. */
+async function eachChunk(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
+  const chunks = stream[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await chunks.next().catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+    });
+    if (!next || next.done) return;
+    await take(next.value as Buffer);
   }
 }
 

@@ -62,15 +62,17 @@ function urlOf(given: string, api: ModelApi): string {
 export function modelAt(endpoint: Endpoint, model: string): LanguageModel {
   const { api, url: baseURL } = endpoint;
   const headers = headersOf(endpoint);
-  // Its own header is there without a key too: an endpoint that wants none does not mind, and one that does says so.
-  if (api === "anthropic") return createAnthropic({ baseURL, apiKey: endpoint.key ?? "none", headers })(model);
-  return createOpenAICompatible({ name: "openai", baseURL, headers, includeUsage: true })(model);
+  if (api === "openai") return createOpenAICompatible({ name: "openai", baseURL, headers, includeUsage: true })(model);
+  // Of its two ways to send a key, one has to be used; where the key goes elsewhere, nothing is sent in it.
+  const { authorization, "x-api-key": apiKey = "", ...others } = headers;
+  const key = authorization === undefined ? { apiKey } : { authToken: authorization.replace(/^Bearer /, "") };
+  return createAnthropic({ baseURL, ...key, headers: others })(model);
 }
 
 function headersOf({ api, key, keyHeader }: Endpoint): Record<string, string> {
   if (key === null) return {};
-  if (keyHeader !== null) return { [keyHeader]: keyHeader.toLowerCase() === "authorization" ? `Bearer ${key}` : key };
-  return api === "openai" ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
+  const header = keyHeader?.toLowerCase() ?? (api === "openai" ? "authorization" : "x-api-key");
+  return { [header]: header === "authorization" ? `Bearer ${key}` : key };
 }
 
 /** The models that it lists, as far as it does. */

@@ -30,6 +30,7 @@ export class Leave {
     const outcome = await this.#ask({ toolCall: call, options }, signal);
     if (outcome.outcome === "cancelled") return "cancelled";
     if (outcome.optionId === "always") this.#always.add(what);
-    return outcome.optionId === "refuse" ? "refused" : "allowed";
+    // Whatever else it may be, it is no leave.
+    return outcome.optionId === "allow" || outcome.optionId === "always" ? "allowed" : "refused";
   }
 }

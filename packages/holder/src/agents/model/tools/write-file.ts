@@ -19,7 +19,7 @@ export const writeFile = defineTool({
   title: ({ path }) => `Write ${path}`,
   async prepare({ path, content }, root) {
     const file = await insideToWrite(root, path);
-    return replacement({ file, name: nameOf(root, file), old: await textOf(file, nameOf(root, file)), content });
+    return replacement({ root, file, old: await textOf(file, nameOf(root, file)), content });
   },
 });
 
@@ -40,16 +40,18 @@ export const editFile = defineTool({
     if (parts.length === 1) throw new Refusal(`${name} has no such text: read it again`);
     if (parts.length > 2 && !all)
       throw new Refusal(`${name} has that text ${parts.length - 1} times: give more of what is around it, or set all`);
-    return replacement({ file, name, old, content: parts.join(after) });
+    return replacement({ root, file, old, content: parts.join(after) });
   },
 });
 
-function replacement({ file, name, old, content }: { file: string; name: string; old: string | null; content: string }): Prepared {
+function replacement({ root, file, old, content }: { root: string; file: string; old: string | null; content: string }): Prepared {
+  const name = nameOf(root, file);
   return {
     files: [file],
     changes: [{ path: file, old, new: content }],
     async run() {
-      // Whoever was asked saw what it would be. Hours may have passed since.
+      // Whoever was asked saw what it would be. Hours may have passed since, and the way there may be another.
+      if ((await insideToWrite(root, file)) !== file) throw new Refusal(`${name} is elsewhere now`);
       if ((await textOf(file, name)) !== old) throw new Refusal(`${name} was changed meanwhile: read it again`);
       try {
         await mkdir(dirname(file), { recursive: true });
