@@ -1,4 +1,4 @@
-/** What becomes of a conversation that somebody leaves, in a line for them. */
+/** What becomes of a conversation that somebody leaves, in a line for them; undefined: there is nothing to say. */
 import type { Context } from "../command.ts";
 import { isOver } from "../next-run.ts";
 import { plain } from "../plain.ts";
@@ -9,27 +9,26 @@ export async function farewell(
   context: Context,
   { session: { id, name }, created }: Opened,
   said: { anything: boolean; waits: boolean },
-): Promise<void> {
+): Promise<string | undefined> {
   if (created && !said.anything && !said.waits) return forget(context, id);
   const session = await context.client.call("getSession", { params: { ref: id } }).catch(() => undefined);
-  if (!session) return;
+  if (!session) return undefined;
   await tellLooked(context, id);
   if (isOver(session)) await tellViewed(context, id);
   const shown = plain(name);
   const back = `Come back: holdfast chat ${shown}`;
   const works = session.status === "working" || session.status === "starting" || said.waits;
-  const told = isOver(session)
+  return isOver(session)
     ? `${shown} has ended (${session.status}). Go on with it: holdfast chat ${shown}`
     : session.status === "waiting"
       ? `${shown} waits for you: holdfast approvals. ${back}`
       : works
         ? `${shown} goes on in the background. ${back}`
         : `${shown} stays as it is. ${back}   End it: holdfast stop ${shown}`;
-  process.stdout.write(`${told}\n`);
 }
 
 /** Nothing was said: nothing is left. */
-async function forget({ client }: Context, ref: string): Promise<void> {
+async function forget({ client }: Context, ref: string): Promise<undefined> {
   await client.call("stopSession", { params: { ref }, body: { graceMs: 1000 } }).catch(() => {});
   await client.call("removeSession", { params: { ref } }).catch(() => {});
 }

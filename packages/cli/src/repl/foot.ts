@@ -1,5 +1,5 @@
 /**
- * The bottom of the terminal: rows that are drawn again and again (what is being said, the line that is typed, the status), below a text that is
+ * The bottom of the terminal: rows that are drawn again and again (what is being said, the status, the line that is typed), below a text that is
  * written once and scrolls away as any program's does, into the terminal's own history.
  *
  * Each frame is one write: the old rows are erased, what is done is written in their place, the new rows below it. Rows fit the width they were

@@ -16,6 +16,8 @@ import { openConversation, type Wanted } from "./open.ts";
 import { painter } from "./paint.ts";
 import { newMessageId, Talk } from "./talk.ts";
 
+const AGAIN_MS = 50;
+
 type Failure = Extract<Entry, { type: "error" }>;
 type Usage = Extract<Entry, { type: "usage" }>;
 
@@ -82,6 +84,8 @@ async function watchMessage(talk: Talk, id: string, over: AbortController): Prom
     const message = await talk.message(id, 4000).catch(() => undefined);
     if (message?.state === "failed" && message.turnStartedAt === null) throw (await import("../message-text.ts")).outcome(message);
     if (message && message.state !== "queued" && message.state !== "injecting") break;
+    // Of a daemon that is gone it is not asked without a pause.
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
   await new Promise<void>((resolve) => {
     if (over.signal.aborted) resolve();

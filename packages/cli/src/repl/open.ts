@@ -29,16 +29,16 @@ export interface Opened {
 
 export async function openConversation(context: Context, wanted: Wanted): Promise<Opened> {
   const { existing, name } = wanted;
-  if (existing !== undefined) return join(context, existing, wanted);
-  if (name !== undefined) {
-    try {
-      return await join(context, name, wanted);
-    } catch (error) {
-      if (!(error instanceof HoldfastError) || error.code !== "session_not_found") throw error;
-      if (wanted.agent === undefined && wanted.persona === undefined) throw await unknown(context, name, error);
-    }
+  const ref = existing ?? name;
+  if (ref === undefined) return begin(context, wanted);
+  try {
+    return await join(context, ref, wanted);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "session_not_found") throw error;
+    const isNew = existing === undefined && (wanted.agent !== undefined || wanted.persona !== undefined);
+    if (!isNew) throw await unknown(context, ref, error);
+    return begin(context, wanted);
   }
-  return begin(context, wanted);
 }
 
 async function join(context: Context, ref: string, wanted: Wanted): Promise<Opened> {

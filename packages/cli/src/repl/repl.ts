@@ -30,7 +30,7 @@ import { runSlash } from "./slash.ts";
 import { Stage } from "./stage.ts";
 import { statusParts, statusRow } from "./status-line.ts";
 import { type Followed, Talk } from "./talk.ts";
-import { TalkTerminal } from "./terminal.ts";
+import { type Streams, TalkTerminal } from "./terminal.ts";
 import { type Ask, ConversationView } from "./view.ts";
 
 /** Of a conversation that one comes back to. */
@@ -43,8 +43,13 @@ const GUARD_MS = 500;
 const LATE_MS = 3000;
 
 /** `first`: what is said at once. */
-export function talk(context: Context, wanted: Wanted, first: string | undefined): Promise<number> {
-  const repl = new Repl(context, wanted);
+export function talk(
+  context: Context,
+  wanted: Wanted,
+  first?: string,
+  streams: Streams = { input: process.stdin, output: process.stdout },
+): Promise<number> {
+  const repl = new Repl(context, wanted, streams);
   if (first !== undefined) repl.say(first);
   return repl.run();
 }
@@ -52,7 +57,7 @@ export function talk(context: Context, wanted: Wanted, first: string | undefined
 class Repl implements Desk, Followed {
   readonly context: Context;
   readonly paint: Paint;
-  readonly #painted = hasColor();
+  readonly #painted: boolean;
   readonly #terminal: TalkTerminal;
   readonly #stage: Stage;
   readonly #editor: Editor;
@@ -72,14 +77,16 @@ class Repl implements Desk, Followed {
   /** A Ctrl+C was the last key. */
   #armed = false;
 
-  constructor(context: Context, wanted: Wanted) {
+  constructor(context: Context, wanted: Wanted, streams: Streams) {
     this.context = context;
+    this.#painted = hasColor(streams.output);
     this.paint = painter(this.#painted);
-    this.#terminal = new TalkTerminal({
-      onKey: (text, key) => this.#pressed(text, key),
+    const owner = {
+      onKey: (text: string | undefined, key: Key) => this.#pressed(text, key),
       onResize: () => this.#stage.change(),
-      onSignal: (signal) => (signal === "SIGINT" ? this.#interrupt() : this.leave()),
-    });
+      onSignal: (signal: NodeJS.Signals) => (signal === "SIGINT" ? this.#interrupt() : this.leave()),
+    };
+    this.#terminal = new TalkTerminal(owner, streams);
     this.#stage = new Stage({
       output: this.#terminal,
       look: () => this.#look(),
@@ -108,7 +115,8 @@ class Repl implements Desk, Followed {
       const late = new Promise<undefined>((resolve) => setTimeout(resolve, LATE_MS, undefined).unref());
       const opened = await Promise.race([this.#opening, late]).catch(() => undefined);
       const said = { anything: this.#view.lastSaid !== undefined, waits: this.#outbox.waiting.length > 0 };
-      if (opened) await farewell(this.context, opened, said);
+      const told = opened && (await farewell(this.context, opened, said));
+      if (told) this.#terminal.write(`${told}\n`);
     }
   }
 
@@ -317,12 +325,11 @@ class Repl implements Desk, Followed {
     const above = [...this.#view.live(), ...this.#waiting(columns), ...this.#question(columns)];
     if (this.#notice !== undefined) above.push(paint(STYLE.yellow, cut(this.#notice, columns)));
     const most = Math.max(0, rows - edited.rows.length - edited.menu.length - 3);
-    // Room between what was said and what is being typed.
-    const shown = [...(most > 0 ? above.slice(-most) : []), ""];
-    return {
-      rows: [...shown, ...edited.rows, ...[...edited.menu, this.#status(columns)].map((row) => paint(STYLE.dim, row))],
-      cursor: { row: shown.length + edited.cursor.row, column: edited.cursor.column },
-    };
+    // Room between what was said and what is being typed. Nothing is below that: terminals do not agree on where the cursor is when rows
+    // below it are broken because they have become narrower.
+    const below = [...edited.menu, this.#status(columns)].map((row) => paint(STYLE.dim, row));
+    const shown = [...(most > 0 ? above.slice(-most) : []), "", ...below];
+    return { rows: [...shown, ...edited.rows], cursor: { row: shown.length + edited.cursor.row, column: edited.cursor.column } };
   }
 
   #waiting(columns: number): string[] {

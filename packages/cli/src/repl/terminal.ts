@@ -24,16 +24,26 @@ export interface TerminalOwner {
   onSignal(signal: NodeJS.Signals): void;
 }
 
+/** Standard input and output; in a test what stands for them. */
+export interface Streams {
+  input: NodeJS.ReadableStream & { setRawMode(raw: boolean): unknown };
+  output: NodeJS.WritableStream & { columns?: number; rows?: number; isTTY?: boolean; writableNeedDrain?: boolean };
+}
+
 export class TalkTerminal implements Output, Disposable {
   readonly #owner: TerminalOwner;
+  readonly #input: Streams["input"];
+  readonly #output: Streams["output"];
   #entered = false;
   #disposed = false;
 
-  constructor(owner: TerminalOwner) {
+  constructor(owner: TerminalOwner, { input, output }: Streams) {
     this.#owner = owner;
-    emitKeypressEvents(process.stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Parameters<typeof emitKeypressEvents>[1]);
-    process.stdin.on("keypress", this.#onKey);
-    process.stdout.on("resize", this.#onResize);
+    this.#input = input;
+    this.#output = output;
+    emitKeypressEvents(input, { escapeCodeTimeout: ESCAPE_MS } as unknown as Parameters<typeof emitKeypressEvents>[1]);
+    input.on("keypress", this.#onKey);
+    output.on("resize", this.#onResize);
     process.on("exit", this.#leave);
     process.on("SIGCONT", this.#onContinue);
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
@@ -41,20 +51,20 @@ export class TalkTerminal implements Output, Disposable {
   }
 
   get columns(): number {
-    return process.stdout.columns || 80;
+    return this.#output.columns || 80;
   }
 
   get rows(): number {
-    return process.stdout.rows || 24;
+    return this.#output.rows || 24;
   }
 
   /** Not while the terminal is behind with what it was given, or is not ours. */
   get ready(): boolean {
-    return this.#entered && !process.stdout.writableNeedDrain;
+    return this.#entered && !this.#output.writableNeedDrain;
   }
 
   write(text: string): void {
-    process.stdout.write(text);
+    this.#output.write(text);
   }
 
   /** As Ctrl+Z does: the terminal is given back until somebody continues us. */
@@ -68,8 +78,8 @@ export class TalkTerminal implements Output, Disposable {
   [Symbol.dispose](): void {
     this.#disposed = true;
     this.#leave();
-    process.stdin.off("keypress", this.#onKey).pause();
-    process.stdout.off("resize", this.#onResize);
+    this.#input.off("keypress", this.#onKey).pause();
+    this.#output.off("resize", this.#onResize);
     process.off("exit", this.#leave);
     process.off("SIGCONT", this.#onContinue);
     for (const signal of SIGNALS) process.off(signal, this.#onSignal);
@@ -86,15 +96,15 @@ export class TalkTerminal implements Output, Disposable {
 
   #enter(): void {
     this.#entered = true;
-    process.stdin.setRawMode(true);
-    process.stdin.resume();
-    process.stdout.write(ENTER);
+    this.#input.setRawMode(true);
+    this.#input.resume();
+    this.#output.write(ENTER);
   }
 
   readonly #leave = () => {
     if (!this.#entered) return;
     this.#entered = false;
-    process.stdout.write(LEAVE);
-    process.stdin.setRawMode(false);
+    this.#output.write(LEAVE);
+    this.#input.setRawMode(false);
   };
 }

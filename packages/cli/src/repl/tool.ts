@@ -4,7 +4,7 @@ import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { cut, shortPath } from "../table.ts";
 import { type Change, countChange, diffLines } from "./diff.ts";
-import { inertLines, type Paint, STYLE } from "./paint.ts";
+import { inertLine, inertLines, type Paint, STYLE } from "./paint.ts";
 
 export interface Tool {
   /** By which it is unfolded. */
@@ -38,7 +38,7 @@ export function toolRow(tool: Tool, { paint, width, now }: { paint: Paint; width
   const mark = tool.ok === null ? paint(STYLE.yellow, spinner(now)) : tool.ok ? paint(STYLE.green, "✓") : paint(STYLE.red, "✗");
   const notes = notesOf(tool, now).join(" · ");
   const number = `[${tool.number}]`;
-  const title = cut(plain(tool.title.split("\n")[0] ?? ""), Math.max(8, width - number.length - notes.length - 8));
+  const title = cut(inertLine(tool.title.split("\n")[0] ?? ""), Math.max(8, width - number.length - notes.length - 8));
   return `${mark} ${paint(STYLE.dim, number)} ${title}${notes === "" ? "" : paint(STYLE.dim, ` · ${notes}`)}`;
 }
 

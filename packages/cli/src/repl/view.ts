@@ -290,7 +290,7 @@ export class ConversationView {
     return [
       ...this.#wrapped(first, "✗ ", STYLE.red),
       ...more.flatMap((line) => this.#wrapped(line, "  ", STYLE.red)),
-      ...this.#wrapped(hint ?? ADVICE[code] ?? "", "  ", STYLE.dim),
+      ...inertLines(hint ?? ADVICE[code] ?? "").flatMap((line) => this.#wrapped(line, "  ", STYLE.dim)),
       ...(retry ? [this.#options.paint(STYLE.dim, "  /retry says the same again")] : []),
     ];
   }

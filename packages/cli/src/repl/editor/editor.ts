@@ -34,7 +34,7 @@ export interface EditorOptions {
 export interface EditorView {
   rows: string[];
   cursor: { row: number; column: number };
-  /** What may be meant, below it. */
+  /** What may be meant. */
   menu: string[];
 }
 

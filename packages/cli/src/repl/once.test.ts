@@ -1,0 +1,170 @@
+import type { HoldfastError } from "@holdfast/contract/errors";
+import type { EntryDraft } from "@holdfast/contract/transcript";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { answerOnce } from "./once.ts";
+import { ScriptedDaemon } from "./scripted-daemon.ts";
+
+let out = "";
+let err = "";
+
+beforeEach(() => {
+  out = "";
+  err = "";
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    out += text;
+    return true;
+  });
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    err += text;
+    return true;
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  setTerminal(undefined);
+});
+
+function setTerminal(isTTY: true | undefined): void {
+  for (const stream of [process.stdout, process.stderr]) Object.defineProperty(stream, "isTTY", { value: isTTY, configurable: true });
+}
+
+const text = (said: string): EntryDraft => ({ type: "text", text: said });
+const ended = (reason: string) => ({ type: "turn_ended", reason }) as EntryDraft;
+
+/** One turn, in which the agent does this. */
+async function once(
+  drafts: EntryDraft[],
+  options: { json?: boolean; ended?: boolean; wanted?: object; during?(daemon: ScriptedDaemon): void } = {},
+) {
+  const daemon = new ScriptedDaemon();
+  if (options.wanted === undefined) daemon.session("fix", options.ended ? { endedAt: "x", status: "done" } : {});
+  const answered = answerOnce(daemon.context({ json: options.json ?? false }), options.wanted ?? { existing: "fix" }, "do it").then(
+    (code) => ({ code, error: undefined }),
+    (error: HoldfastError) => ({ code: error.exitCode, error }),
+  );
+  while (daemon.messages.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  const id = daemon.messages[0]?.id ?? "";
+  options.during?.(daemon);
+  for (const draft of drafts) daemon.write(draft, id);
+  return { ...(await answered), daemon };
+}
+
+test("the answer, and nothing else, is on standard output", async () => {
+  const { code, daemon } = await once([text("Hello, "), text("**you**."), ended("completed")]);
+  expect({ code, out, err }).toEqual({ code: 0, out: "Hello, **you**.\n", err: "" });
+  expect(daemon.asked("stopSession")).toEqual([]);
+});
+
+test("what is said before and after a tool stands apart; what others say is no part of it", async () => {
+  const tool = { type: "tool_started", call: "c", title: "ls", kind: "execute", input: null, files: [] } as EntryDraft;
+  await once([text("I look."), tool, text("Done.\n"), tool, text("Really."), ended("completed")], {
+    during: (daemon) => daemon.write(text("of another turn"), "other"),
+  });
+  expect(out).toBe("I look.\n\nDone.\n\nReally.\n");
+});
+
+test("on a terminal it is drawn as that shows it best", async () => {
+  setTerminal(true);
+  vi.stubEnv("NO_COLOR", "");
+  vi.stubEnv("TERM", "xterm");
+  await once([text("# Title\n\x1b[2Jtext"), ended("completed")], { wanted: { agent: "demo" } });
+  expect(out).toBe("\x1b[1;4mTitle\x1b[0m\ntext\n");
+  expect(err).toBe("Go on with it: holdfast chat fresh\n");
+  vi.unstubAllEnvs();
+});
+
+test("what was started for it is stopped again", async () => {
+  for (const options of [{ wanted: { agent: "demo", name: "x" } }, { ended: true }]) {
+    const { daemon } = await once([text("ok"), ended("completed")], options);
+    expect(daemon.asked("stopSession").length).toBe(1);
+  }
+});
+
+describe("the exit code says why there is no whole answer", () => {
+  const failure: EntryDraft = { type: "error", code: "x", message: "no network", hint: "plug it in", retry: true };
+  test.each([
+    ["refused", [], 36, "fix refused to go on"],
+    ["cancelled", [], 37, "the turn of fix was cancelled; what came of it stays"],
+    ["max_tokens", [], 38, "the answer of fix was cut off at a limit of tokens"],
+    ["max_requests", [], 38, "the answer of fix was cut off at a limit of requests"],
+    ["failed", [failure], 35, "fix: no network"],
+    ["interrupted", [], 35, "the turn of fix was cut off"],
+  ] as const)("%s", async (reason, before, code, message) => {
+    const result = await once([text("half"), ...before, ended(reason)]);
+    expect(result).toMatchObject({ code, error: { message } });
+    expect(out).toBe("half\n");
+  });
+});
+
+test("with --json it is an object, also of what failed", async () => {
+  const usage: EntryDraft = {
+    type: "usage",
+    model: "small",
+    input: 5,
+    output: 2,
+    cacheRead: null,
+    cacheWrite: null,
+    cost: 0.01,
+    context: null,
+  };
+  await once([text("half"), usage, { type: "error", code: "x", message: "no network", hint: null, retry: true }, ended("failed")], {
+    json: true,
+  });
+  expect(JSON.parse(out)).toEqual({
+    session: "fix0000000",
+    name: "fix",
+    text: "half",
+    reason: "failed",
+    error: { code: "x", message: "no network", hint: null, retry: true },
+    usage: { model: "small", input: 5, output: 2, cacheRead: null, cacheWrite: null, cost: 0.01, context: null },
+  });
+  out = "";
+  await once([text("all"), ended("completed")], { json: true });
+  expect(JSON.parse(out)).toMatchObject({ text: "all", error: null, usage: null });
+});
+
+test("what it asks leave for is said on standard error, with how to give it", async () => {
+  const ask = { type: "approval_asked", ask: "a", call: null, title: "Run make", kind: "execute", input: null, options: [] } as EntryDraft;
+  const { code } = await once([ask], {
+    during(daemon) {
+      daemon.approvals = [{ id: "ab", text: "Run make" } as never];
+      const id = daemon.messages[0]?.id ?? "";
+      setTimeout(() => daemon.write(ended("completed"), id), 50);
+    },
+  });
+  expect({ code, err }).toEqual({ code: 0, err: "holdfast: it asks for leave, Run make; allow it: holdfast approvals allow ab\n" });
+});
+
+test("words that the agent never got are told as that", async () => {
+  const daemon = new ScriptedDaemon();
+  daemon.takes = false;
+  daemon.session("fix");
+  const answered = answerOnce(daemon.context(), { existing: "fix" }, "do it");
+  const failing = expect(answered).rejects.toMatchObject({ code: "message_failed" });
+  while (daemon.messages.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  Object.assign(daemon.messages[0] as object, { state: "failed", why: "no", turnStartedAt: null });
+  await failing;
+});
+
+test("Ctrl+C cancels, and what came is there", async () => {
+  const { code } = await once([text("half"), ended("cancelled")], {
+    during(daemon) {
+      process.emit("SIGINT", "SIGINT");
+      expect(daemon.asked("cancelTurn").length).toBe(1);
+    },
+  });
+  expect({ code, out }).toEqual({ code: 37, out: "half\n" });
+});
+
+test("an agent that ends without a word is a turn that was cut off", async () => {
+  const error: EntryDraft = { type: "error", code: "agent_ended", message: "it crashed", hint: null, retry: true };
+  const { code, error: told } = await once([], {
+    during(daemon) {
+      daemon.write(error, null);
+      daemon.change(daemon.sessions[0] as never, { endedAt: "x", status: "failed" });
+    },
+  });
+  expect(code).toBe(35);
+  expect(told?.message).toBe("fix: it crashed");
+});

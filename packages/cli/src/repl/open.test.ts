@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { openConversation } from "./open.ts";
+import { ScriptedDaemon } from "./scripted-daemon.ts";
+
+describe("a conversation that is there", () => {
+  test("is gone on with", async () => {
+    const daemon = new ScriptedDaemon();
+    const session = daemon.session("fix");
+    expect(await openConversation(daemon.context(), { existing: "fix" })).toMatchObject({ session, created: false, started: false });
+    expect(await openConversation(daemon.context(), { name: session.id, agent: "demo" })).toMatchObject({ session, created: false });
+    expect(daemon.asked("resumeSession")).toEqual([]);
+  });
+
+  test("is started again where it has ended, with the model and mode that were asked for", async () => {
+    const daemon = new ScriptedDaemon();
+    const session = daemon.session("fix", { endedAt: "x", status: "done" });
+    expect(await openConversation(daemon.context(), { existing: "fix", model: "large", mode: "auto" })).toMatchObject({ started: true });
+    expect(session.runs).toBe(2);
+    expect(daemon.asked("setConversation")[0]?.body).toEqual({ model: "large", mode: "auto" });
+  });
+
+  test("is not taken for one with another agent, nor a terminal for a conversation", async () => {
+    const daemon = new ScriptedDaemon();
+    daemon.session("fix");
+    daemon.session("shell", { kind: "shell" });
+    await expect(openConversation(daemon.context(), { name: "fix", agent: "claude" })).rejects.toMatchObject({ code: "name_taken" });
+    await expect(openConversation(daemon.context(), { existing: "shell" })).rejects.toMatchObject({
+      code: "not_a_conversation",
+      hint: "look at it with: holdfast attach shell",
+    });
+    daemon.fail("getConversation", new Error("other"));
+    await expect(openConversation(daemon.context(), { existing: "fix" })).rejects.toThrow("other");
+    daemon.fail("getConversation", new Error("other"));
+    await expect(openConversation(daemon.context(), { name: "fix" })).rejects.toThrow("other");
+  });
+});
+
+describe("a new one", () => {
+  test("has the name, agent, model and directory that were said", async () => {
+    const daemon = new ScriptedDaemon();
+    const context = daemon.context({ words: { cwd: "/tmp" } });
+    const opened = await openConversation(context, { name: "review", agent: "demo", model: "large", mode: "auto" });
+    expect(opened).toMatchObject({ created: true, started: true, session: { name: "review" } });
+    expect(daemon.asked("spawn")[0]?.body).toMatchObject({
+      agent: "demo",
+      name: "review",
+      chat: true,
+      model: "large",
+      mode: "auto",
+      cwd: "/tmp",
+    });
+  });
+
+  test("is with the one agent there is, beside the demo; else somebody has to say which", async () => {
+    const daemon = new ScriptedDaemon();
+    await expect(openConversation(daemon.context(), {})).rejects.toMatchObject({ code: "usage", candidates: ["demo"] });
+    daemon.agents.push({ name: "claude", structured: "/bin/claude" }, { name: "aider", structured: null });
+    await openConversation(daemon.context(), {});
+    expect(daemon.asked("spawn")[0]?.body).toMatchObject({ agent: "claude" });
+    daemon.agents.push({ name: "qwen", structured: "/bin/qwen" });
+    await expect(openConversation(daemon.context(), {})).rejects.toMatchObject({ candidates: ["demo", "claude", "qwen"] });
+  });
+
+  test("is not begun by a name alone: that may be a slip, or an agent's", async () => {
+    const daemon = new ScriptedDaemon();
+    await expect(openConversation(daemon.context(), { name: "nowhere" })).rejects.toMatchObject({
+      code: "session_not_found",
+      hint: "to begin one: holdfast chat --session nowhere --agent AGENT",
+      candidates: ["near"],
+    });
+    await expect(openConversation(daemon.context(), { existing: "demo" })).rejects.toMatchObject({
+      hint: "to begin one with the agent: holdfast chat --agent demo",
+    });
+    daemon.fail("listAgents", new Error("no"));
+    await expect(openConversation(daemon.context(), { existing: "demo", agent: "demo" })).rejects.toMatchObject({
+      hint: "to begin one: holdfast chat --session demo --agent AGENT",
+    });
+  });
+});

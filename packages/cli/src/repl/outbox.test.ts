@@ -1,0 +1,94 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import { expect, test } from "vitest";
+import { Outbox, type Said } from "./outbox.ts";
+import { ScriptedDaemon } from "./scripted-daemon.ts";
+import { Talk } from "./talk.ts";
+
+function open() {
+  const daemon = new ScriptedDaemon();
+  daemon.takes = false;
+  const opening = Promise.withResolvers<Talk>();
+  const failed: { said: Said; error: unknown }[] = [];
+  const taken: string[] = [];
+  const outbox = new Outbox(opening.promise, {
+    onChange() {},
+    onTaken: ({ text }) => void taken.push(text),
+    onFailed: (said, error) => void failed.push({ said, error }),
+  });
+  const talk = new Talk(daemon.context(), daemon.session("fix"));
+  return { daemon, outbox, failed, taken, talk, begin: () => opening.resolve(talk), refuse: (error: Error) => opening.reject(error) };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; !condition(); i++) {
+    if (i > 400) throw new Error(`it did not happen: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test("what is said before the conversation is there waits for it, and leaves in order", async () => {
+  const { outbox, begin, taken, daemon } = open();
+  outbox.put("one", false);
+  outbox.put("two", true);
+  expect(outbox.waiting.map(({ text }) => text)).toEqual(["one", "two"]);
+  begin();
+  await until(() => taken.length === 2);
+  expect(taken).toEqual(["one", "two"]);
+  await until(() => outbox.waiting[0]?.why === "the agent works");
+  for (const { id } of daemon.messages) outbox.arrived(id);
+  outbox.arrived("unknown");
+  expect(outbox.waiting).toEqual([]);
+});
+
+test("what the agent never got is told, with why", async () => {
+  const { outbox, begin, failed, daemon } = open();
+  begin();
+  outbox.put("one", false);
+  await until(() => daemon.messages.length === 1);
+  Object.assign(daemon.messages[0] as object, { state: "failed", why: "the session has ended" });
+  await until(() => failed.length === 1);
+  expect(failed[0]?.error).toMatchObject({ code: "message_failed", message: "fix: the session has ended" });
+  expect(outbox.waiting).toEqual([]);
+});
+
+test("what could not be sent is told", async () => {
+  const { outbox, begin, failed, daemon } = open();
+  daemon.fail("sendMessage", new HoldfastError("forbidden", "no"));
+  begin();
+  outbox.put("one", false);
+  await until(() => failed.length === 1);
+  expect(failed[0]).toMatchObject({ said: { text: "one" }, error: { message: "no" } });
+});
+
+test("a conversation that does not open loses nothing in silence", async () => {
+  const { outbox, refuse, failed } = open();
+  outbox.put("one", false);
+  refuse(new Error("no such agent"));
+  await until(() => failed.length === 1);
+});
+
+test("what no turn has begun with is taken back", async () => {
+  const { outbox, begin, failed, daemon } = open();
+  begin();
+  outbox.put("one", false);
+  await until(() => daemon.messages.length === 1);
+  expect(await outbox.takeBack()).toBe(true);
+  expect(daemon.messages[0]?.state).toBe("cancelled");
+  expect(outbox.waiting).toEqual([]);
+  expect(await outbox.takeBack()).toBe(false);
+  expect(failed).toEqual([]);
+});
+
+test("a daemon that does not answer is asked again; what has begun a turn is watched no longer", async () => {
+  const { outbox, begin, daemon } = open();
+  begin();
+  outbox.put("one", false);
+  await until(() => daemon.messages.length === 1);
+  daemon.fail("getMessage", new Error("gone"));
+  await until(() => daemon.asked("getMessage").length > 1);
+  (daemon.messages[0] as { state: string }).state = "turn_started";
+  const asked = daemon.asked("getMessage").length;
+  await until(() => outbox.waiting[0]?.why === null);
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  expect(daemon.asked("getMessage").length).toBeLessThanOrEqual(asked + 1);
+});

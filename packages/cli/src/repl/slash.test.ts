@@ -1,0 +1,281 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { candidatesFor } from "./completion.ts";
+import type { Desk } from "./desk.ts";
+import { Files } from "./files.ts";
+import { painter } from "./paint.ts";
+import { ME, ScriptedDaemon } from "./scripted-daemon.ts";
+import { runSlash, SLASHES } from "./slash.ts";
+import { Talk } from "./talk.ts";
+import { ConversationView } from "./view.ts";
+
+async function open(more: object = {}) {
+  const daemon = new ScriptedDaemon();
+  const session = daemon.session("fix", more);
+  const context = daemon.context();
+  const talk = new Talk(context, session);
+  const paint = painter(false);
+  const view = new ConversationView({ width: () => 80, paint, painted: true, me: () => ME, now: () => 0 });
+  const lines: string[] = [];
+  const did: string[] = [];
+  const desk: Desk = {
+    context,
+    talk,
+    view,
+    paint,
+    conversation: await talk.now(),
+    print: (printed) => void lines.push(...printed),
+    say: (text, options) => void did.push(`say ${text}${options?.steer ? " now" : ""}`),
+    refresh: () => talk.now(),
+    show: async (turns) => [`the last ${turns}`],
+    goTo: (name) => void did.push(`go to ${name}`),
+    leave: () => void did.push("leave"),
+  };
+  return { daemon, session, desk, lines, did, run: (line: string) => runSlash(desk, line) };
+}
+
+const entry = (of: object) => ({ v: 1, n: 1, at: new Date(0).toISOString(), turn: "t", ...of }) as never;
+
+test("/help lists every command, the agent's own, and the keys", async () => {
+  const { run, lines } = await open();
+  await run("/help");
+  for (const name of Object.keys(SLASHES)) expect(lines.join("\n")).toContain(`/${name}`);
+  expect(lines.join("\n")).toMatch(/of the agent\n +\/compact +Make the context smaller/);
+  expect(lines.join("\n")).toContain("Ctrl+R");
+});
+
+test.each([
+  ["/exit", "leave"],
+  ["/quit", "leave"],
+  ["/q", "leave"],
+  ["/steer go left", "say go left now"],
+  ["/sessions other", "go to other"],
+])("%s: %s", async (line, done) => {
+  const { run, did } = await open();
+  expect(await run(line)).toBe(true);
+  expect(did).toEqual([done]);
+});
+
+test("/retry says the last words again", async () => {
+  const { run, did, desk } = await open();
+  await expect(run("/retry")).rejects.toThrow("nothing was said yet");
+  desk.view.push(entry({ type: "user", message: "t", from: ME, text: "do it", addition: null, steer: false }));
+  await run("/retry");
+  expect(did).toEqual(["say do it"]);
+});
+
+test("/history shows so many turns", async () => {
+  const { run, lines } = await open();
+  await run("/history");
+  await run("/history 3");
+  expect(lines).toEqual(["the last 10", "the last 3"]);
+  await expect(run("/history many")).rejects.toThrow('"many" is no number');
+});
+
+test("/save writes the whole conversation", async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), "hf-slash-"));
+  try {
+    const { run, lines, daemon, desk } = await open();
+    daemon.write({ type: "text", text: "hello" });
+    const file = path.join(directory, "talk.md");
+    await run(`/save ${file}`);
+    expect(readFileSync(file, "utf8")).toContain("hello");
+    expect(lines[0]).toContain("talk.md");
+    await expect(run(`/save ${file}`)).rejects.toMatchObject({ code: "file_exists" });
+    await expect(run("/save")).rejects.toThrow("say /save FILE");
+    const other = { ...desk, conversation: undefined };
+    await runSlash(other, `/save ${directory}/second.md`);
+    expect(existsSync(path.join(directory, "second.md"))).toBe(true);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("/cancel and /clear act on the turn and on the memory", async () => {
+  const { run, daemon, lines, session } = await open();
+  await run("/cancel");
+  expect(daemon.asked("cancelTurn").length).toBe(1);
+  await run("/clear");
+  expect(daemon.asked("clearConversation").length).toBe(1);
+  expect(lines).toEqual([]);
+  daemon.failures.clear();
+  const idle = new Talk(daemon.context({ client: { call: async () => ({ session, cancelled: false }) } as never }), session);
+  const { desk } = await open();
+  await runSlash({ ...desk, talk: idle, print: (printed) => void lines.push(...printed) }, "/cancel");
+  expect(lines).toEqual(["· no turn runs"]);
+});
+
+describe("/model and /mode", () => {
+  test("list what there is, and choose", async () => {
+    const { run, lines, daemon } = await open();
+    await run("/model");
+    expect(lines).toEqual(["● small", "○ large  Large: thinks longer"]);
+    await run("/mode auto");
+    expect(daemon.asked("setConversation")[0]?.body).toEqual({ mode: "auto" });
+  });
+
+  test("say where the agent offers nothing", async () => {
+    const { run, lines, daemon } = await open();
+    daemon.settings = { mode: null, modes: [], model: "only", models: [], commands: [] };
+    await run("/model");
+    await run("/mode");
+    daemon.settings = null;
+    await run("/mode");
+    expect(lines).toEqual([
+      "· the model is only; it offers no other",
+      "· the agent offers no mode to choose",
+      "· the agent offers no mode to choose",
+    ]);
+  });
+});
+
+describe("/approve", () => {
+  const approval = {
+    id: "ab",
+    name: "fix",
+    agent: "demo",
+    text: "Run make",
+    for: "approval",
+    tool: "execute",
+    input: { command: "make" },
+    directory: "/",
+    status: "open",
+    requestedAt: new Date(0).toISOString(),
+    expiresAt: null,
+    otherwise: "it waits",
+    answers: ["allow", "deny"],
+  } as never;
+
+  test.each([
+    ["/approve", { decision: "allow" }],
+    ["/approve no", { decision: "deny" }],
+    ["/approve always", { decision: "allow", always: true }],
+  ])("%s answers with %j", async (line, body) => {
+    const { run, daemon } = await open();
+    daemon.approvals = [approval];
+    await run(line);
+    expect(daemon.asked("answerApproval")).toEqual([{ params: { id: "ab" }, body }]);
+  });
+
+  test("show tells all of what the view has asked", async () => {
+    const { run, daemon, desk, lines } = await open();
+    desk.view.push(entry({ type: "approval_asked", ask: "a1", call: null, title: "Run make", kind: "execute", input: null, options: [] }));
+    daemon.approvals = [approval];
+    await run("/approve show");
+    expect(lines.join("\n")).toContain("command: make");
+    await expect(run("/approve perhaps")).rejects.toThrow("say /approve yes, no, always or show");
+    daemon.approvals = [];
+    const other = await open();
+    await other.run("/approve");
+    expect(other.lines).toEqual(["· it asks for nothing"]);
+  });
+});
+
+test("/unfold shows a tool in whole; all of them from now on", async () => {
+  const { run, lines, desk } = await open();
+  await expect(run("/unfold")).rejects.toThrow("there is nothing to unfold yet");
+  desk.view.push(entry({ type: "tool_started", call: "c", title: "ls", kind: "execute", input: null, files: [] }));
+  desk.view.push(entry({ type: "tool_completed", call: "c", ok: true }));
+  await run("/unfold 1");
+  await run("/unfold");
+  expect(lines.filter((line) => line === "✓ [1] ls").length).toBe(2);
+  await expect(run("/unfold 7")).rejects.toThrow("there is no [7] to unfold");
+  await run("/unfold all");
+  expect(desk.view.unfolds).toBe(true);
+  await run("/unfold none");
+  expect(desk.view.unfolds).toBe(false);
+});
+
+const spent = {
+  turns: 2,
+  input: 1200,
+  output: 300,
+  cacheRead: 0,
+  cacheWrite: 0,
+  unknownTokens: 0,
+  cost: 0.02,
+  unknownCosts: 0,
+  context: { used: 170_000, size: 200_000 },
+};
+
+test("/status, /cost and /context tell how it stands", async () => {
+  const { run, lines } = await open({ turns: 2, spent });
+  await run("/status");
+  expect(lines.join("\n")).toMatch(/name +fix\n +agent +demo\n +status +idle\n +mode +ask\n +model +small\n +turns +2/);
+  lines.length = 0;
+  await run("/cost");
+  await run("/context");
+  expect(lines).toEqual([
+    "  2 turns",
+    "  1.2k in, 300 out",
+    "  $0.02",
+    "  █████████████████░░░ 170k of 200k (85 %)",
+    "  it is nearly full: /clear lets the agent begin with an empty one",
+  ]);
+});
+
+test("what the agent does not tell is said to be unknown", async () => {
+  const { run, lines, session } = await open({ turns: 1 });
+  await run("/cost");
+  await run("/context");
+  Object.assign(session, { spent: { ...spent, context: { used: 500, size: 0 } } });
+  await run("/context");
+  expect(lines).toEqual([
+    "  1 turn; the agent does not tell its tokens, and so the cost is not known",
+    "· the agent does not tell how full its context is",
+    "  500",
+  ]);
+});
+
+test("/sessions lists the conversations there are", async () => {
+  const { run, lines, daemon } = await open();
+  daemon.session("other", { turns: 3 });
+  daemon.session("build", { kind: "shell" });
+  await run("/sessions");
+  expect(lines.join("\n")).toMatch(/NAME +STATUS +AGENT +TURNS +DIRECTORY\n● fix .*\n○ other +idle +demo +3/);
+  expect(lines.join("\n")).not.toContain("build");
+});
+
+test("what is the agent's own is passed on; what nobody knows is told, with what may be meant", async () => {
+  const { run } = await open();
+  expect(await run("/compact now")).toBe(false);
+  await expect(run("/mdoe")).rejects.toMatchObject({ message: "there is no command /mdoe", candidates: ["/model", "/mode"] });
+  await expect(run("/compost")).rejects.toMatchObject({ candidates: ["/compact"] });
+  await expect(run("/constructor")).rejects.toMatchObject({ candidates: ["/context", "/cost", "/compact"] });
+  await expect(run("/")).rejects.toThrow("there is no command /");
+});
+
+describe("Tab", () => {
+  const offered = async (text: string, at: { desk: Desk | undefined; files: Files | undefined }) => candidatesFor(text, text.length, at);
+
+  test("offers commands, ours and the agent's", async () => {
+    const { desk } = await open();
+    expect(await offered("/mo", { desk, files: undefined })).toEqual({ from: 0, words: ["/model", "/mode"] });
+    expect(await offered("/com", { desk, files: undefined })).toEqual({ from: 0, words: ["/compact"] });
+    expect((await offered("/he", { desk: undefined, files: undefined })).words).toEqual(["/help"]);
+  });
+
+  test("offers what goes behind them", async () => {
+    const { desk, daemon } = await open();
+    daemon.session("other");
+    daemon.session("shell", { kind: "shell" });
+    expect(await offered("/model l", { desk, files: undefined })).toEqual({ from: 7, words: ["large"] });
+    expect((await offered("/mode ", { desk, files: undefined })).words).toEqual(["ask", "auto"]);
+    expect((await offered("/sessions ", { desk, files: undefined })).words).toEqual(["fix", "other"]);
+    expect((await offered("/approve y", { desk, files: undefined })).words).toEqual(["yes"]);
+    expect((await offered("/unfold a", { desk, files: undefined })).words).toEqual(["all"]);
+    for (const text of ["/save x", "/model l", "hello", "/nothing x"]) {
+      const desks = text === "/model l" ? undefined : desk;
+      expect((await offered(text, { desk: desks, files: undefined })).words).toEqual([]);
+    }
+  });
+
+  test("offers files behind an @", async () => {
+    const files = new Files(import.meta.dirname);
+    expect(await offered("look at @slash.te", { desk: undefined, files })).toEqual({ from: 9, words: ["slash.test.ts"] });
+    expect((await offered("@x", { desk: undefined, files: undefined })).words).toEqual([]);
+    expect((await offered("mail a@slash", { desk: undefined, files })).words).toEqual([]);
+  });
+});

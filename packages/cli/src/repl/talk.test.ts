@@ -1,0 +1,154 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import { describe, expect, test } from "vitest";
+import { ME, ScriptedDaemon } from "./scripted-daemon.ts";
+import { newMessageId, Talk } from "./talk.ts";
+
+const gone = () => new HoldfastError("daemon_unreachable", "the daemon ended before it answered");
+
+function open() {
+  const daemon = new ScriptedDaemon();
+  const session = daemon.session("fix");
+  return { daemon, session, talk: new Talk(daemon.context(), session) };
+}
+
+/** What is heard of it, until so much was. */
+function follow(talk: Talk, after = "1.0") {
+  const heard: string[] = [];
+  const stop = new AbortController();
+  const followed = talk.follow(
+    after,
+    {
+      onEntry: ({ entry }) => void heard.push(entry.type === "text" ? entry.text : entry.type),
+      onTrouble: (why) => void heard.push(why === undefined ? "back" : "gone"),
+      onEnd: ({ status }) => void heard.push(`ended ${status}`),
+    },
+    stop.signal,
+  );
+  const until = async (count: number) => {
+    while (heard.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+    return heard;
+  };
+  return { heard, until, stop: () => stop.abort(), followed };
+}
+
+test("ids are as the daemon makes them", () => {
+  for (let i = 0; i < 200; i++) expect(newMessageId()).toMatch(/^[a-z][a-z2-7]{9}$/);
+});
+
+describe("what is said", () => {
+  test("has an id before it leaves: sent again because a daemon died, it is the same", async () => {
+    const { daemon, talk } = open();
+    daemon.fail("sendMessage", gone(), gone());
+    const message = await talk.say("hello");
+    const ids = daemon.asked("sendMessage").map(({ body }) => body?.id);
+    expect(ids).toEqual([message.id, message.id, message.id]);
+    expect(message.from).toBe(ME);
+  });
+
+  test("to a conversation that has ended starts its next run", async () => {
+    const { daemon, session, talk } = open();
+    daemon.change(session, { endedAt: "x", status: "done" });
+    await talk.say("hello", { steer: true });
+    expect(session.runs).toBe(2);
+    expect(daemon.asked("sendMessage").at(-1)?.body).toMatchObject({ text: "hello", steer: true });
+  });
+
+  test("that somebody else has started it meanwhile is no failure; anything else is told", async () => {
+    const { daemon, talk } = open();
+    daemon.fail("resumeSession", new HoldfastError("session_running", "it runs"));
+    await talk.resume();
+    daemon.fail("resumeSession", new HoldfastError("conversation_unknown", "there is none"));
+    await expect(talk.resume()).rejects.toThrow("there is none");
+    daemon.fail("sendMessage", new HoldfastError("forbidden", "no"));
+    await expect(talk.say("x")).rejects.toThrow("no");
+  });
+
+  test("is never typed into a terminal without a word about it", async () => {
+    const { daemon, session, talk } = open();
+    const client = { call: async () => ({ session, message: null, typed: { bytes: 1 } }) };
+    await expect(new Talk(daemon.context({ client: client as never }), session).say("x")).rejects.toMatchObject({
+      code: "not_a_conversation",
+    });
+    expect(talk.id).toBe(session.id);
+  });
+});
+
+describe("what happens", () => {
+  test("is heard once and in order, whichever daemon tells it", async () => {
+    const { daemon, talk } = open();
+    daemon.write({ type: "text", text: "1" });
+    const { until, heard, stop, followed } = follow(talk);
+    await until(1);
+    daemon.write({ type: "text", text: "2" });
+    await until(2);
+    daemon.die();
+    daemon.write({ type: "text", text: "3" });
+    await until(5);
+    expect(heard).toEqual(["1", "2", "gone", "back", "3"]);
+    stop();
+    await followed;
+  });
+
+  test("goes on with the next run, whoever starts it", async () => {
+    const { daemon, session, talk } = open();
+    const { until, heard, stop, followed } = follow(talk);
+    daemon.change(session, { endedAt: "x", status: "failed" });
+    await until(1);
+    daemon.change(session, { endedAt: null, status: "idle", runs: 2 });
+    daemon.write({ type: "text", text: "again" });
+    await until(2);
+    expect(heard).toEqual(["ended failed", "again"]);
+    stop();
+    await followed;
+  });
+
+  test("that cannot be heard any more is told, time after time", async () => {
+    const { daemon, talk } = open();
+    daemon.fail("followTranscript", new HoldfastError("session_not_found", "it is gone"));
+    await expect(follow(talk).followed).rejects.toThrow("it is gone");
+  });
+
+  test("a mistake of ours is not taken for the daemon's", async () => {
+    const { daemon, talk } = open();
+    daemon.write({ type: "text", text: "1" });
+    let told = 0;
+    const mistaken = () => {
+      told++;
+      throw new TypeError("a mistake");
+    };
+    const stop = new AbortController();
+    await expect(talk.follow("1.0", { onEntry: mistaken, onTrouble() {}, onEnd() {} }, stop.signal)).rejects.toThrow("a mistake");
+    expect(told).toBe(1);
+  });
+});
+
+test("everything is read, page by page", async () => {
+  const { daemon, talk } = open();
+  for (let i = 0; i < 5; i++) daemon.write({ type: "text", text: String(i) });
+  const all: string[] = [];
+  for await (const { entry } of talk.everything()) if (entry.type === "text") all.push(entry.text);
+  expect(all).toEqual(["0", "1", "2", "3", "4"]);
+});
+
+test("the approval that is meant is the one with these words, as soon as the inbox has it", async () => {
+  const { daemon, talk } = open();
+  const approval = (id: string, text: string) => ({ id, text }) as never;
+  setTimeout(() => {
+    daemon.approvals = [approval("a", "Run rm"), approval("b", "Run make")];
+  }, 20);
+  expect(await talk.approvalFor("Run make")).toMatchObject({ id: "b" });
+  expect(await talk.approvalFor("other words")).toMatchObject({ id: "a" });
+  await talk.answer("a", "allow", true);
+  expect(daemon.asked("answerApproval")[0]).toEqual({ params: { id: "a" }, body: { decision: "allow", always: true } });
+});
+
+test("mode, model, memory and turns are set, cleared, cancelled and taken back", async () => {
+  const { daemon, talk } = open();
+  expect((await talk.set({ mode: "auto" })).settings?.mode).toBe("auto");
+  await talk.clear();
+  expect(await talk.cancel()).toBe(true);
+  daemon.takes = false;
+  const { id } = await talk.say("later");
+  expect(await talk.message(id, 1)).toMatchObject({ state: "queued" });
+  expect(await talk.takeBack(id)).toMatchObject({ state: "cancelled" });
+});
