@@ -5,16 +5,16 @@ type Table = Record<string, unknown>;
 
 /** Reads values, or says which one in which file makes no sense. */
 export class TableReader {
-  readonly #file: string;
-  readonly #path: string;
+  readonly file: string;
+  readonly path: string;
 
   constructor(file: string, path: string) {
-    this.#file = file;
-    this.#path = path;
+    this.file = file;
+    this.path = path;
   }
 
   under(key: string): TableReader {
-    return new TableReader(this.#file, `${this.#path}.${key}`);
+    return new TableReader(this.file, `${this.path}.${key}`);
   }
 
   wrong(key: string, what: string, hint: string): HoldfastError {
@@ -22,17 +22,17 @@ export class TableReader {
   }
 
   refusal(what: string, hint: string): HoldfastError {
-    return new HoldfastError("usage", `${this.#file}: ${this.#path}${what}`, { hint });
+    return new HoldfastError("usage", `${this.file}: ${this.path}${what}`, { hint });
   }
 
   table(value: unknown): Table {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Table;
-    throw this.refusal(" is not a table", `for example: [${this.#path}]`);
+    throw this.refusal(" is not a table", `for example: [${this.path}]`);
   }
 
   list(value: unknown, key: string): unknown[] {
     if (Array.isArray(value)) return value;
-    throw this.wrong(key, "is not a list of tables", `for example: [[${this.#path}.${key}]]`);
+    throw this.wrong(key, "is not a list of tables", `for example: [[${this.path}.${key}]]`);
   }
 
   /** A whole number, of at least `least`. */
