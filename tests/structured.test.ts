@@ -1,10 +1,11 @@
 /** Sessions that are conversations: an agent that is talked to in a protocol, its transcript, and what becomes of both when something dies. */
-import { appendFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import path from "node:path";
-import type { AnyEvent, Approval, Message, PlacedEntry, Session } from "@holdfast/contract";
+import type { AnyEvent, Approval, Message, PlacedEntry, PruneReply, RestoreItem, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
+import { pullThePlug } from "./plug.ts";
 
 const USER = `user:${userInfo().username}`;
 
@@ -282,4 +283,48 @@ test("mode and model are set for the next turn where the agent offers them; what
   await home.run("sleep 60", "--name", "shell");
   expect((await home.cli(["transcript", "shell"])).stderr).toContain("holdfast logs shell");
   expect((await home.cli(["spawn", "--chat", "shell"])).code).toBe(6);
+});
+
+test("a conversation that was in the middle of a turn when its machine stopped is restored, told so, and goes on (BG-10 conversations)", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "remember the tides", "--wait"]);
+  await home.ok(["send", "api", "say half\nsleep 60000"]);
+  await talk(home, "calm");
+  await home.ok(["send", "calm", "say done", "--wait"]);
+  await eventually(async () => (await said(home, "api")).endsWith("half"));
+  await pullThePlug(home);
+  const { items } = await home.json<{ items: RestoreItem[] }>(["restore"]);
+  expect(items.map(({ name, outcome }) => [name, outcome]).sort()).toEqual([
+    ["api", "back"],
+    ["calm", "back"],
+  ]);
+  const after = await home.until("api", ({ status, turns }) => status === "idle" && turns === 3);
+  expect(after.runs).toBe(2);
+  const last = (await entries(home, "api")).findLast(({ entry }) => entry.type === "user")?.entry;
+  expect(last).toMatchObject({ text: expect.stringContaining("You were interrupted") });
+  expect((await home.session("calm")).turns).toBe(1);
+  expect(await home.ok(["send", "api", "recall", "--wait"])).toContain("the tides");
+});
+
+test("conversations expire by an age of their own, what nobody has looked at excepted, and a dry run says so (TURN-09 conversations)", async () => {
+  await using home = new TestHome();
+  mkdirSync(path.join(home.env.HOME ?? "", ".config", "holdfast"), { recursive: true });
+  writeFileSync(path.join(home.env.HOME ?? "", ".config", "holdfast", "config.toml"), '[prune]\nconversations = "1s"\nage = "30d"\n');
+  for (const name of ["seen", "unseen"]) {
+    await talk(home, name);
+    await home.ok(["stop", name]);
+  }
+  await home.run("true", "--name", "shell");
+  await home.ended("shell");
+  await home.lookAt("seen");
+  await home.lookAt("shell");
+  const reply = await eventually(async () => {
+    const plan = await home.json<PruneReply>(["prune", "--conversations", "--dry-run"]);
+    return plan.removed.length > 0 && plan;
+  });
+  expect(reply.removed.map(({ name, why }) => [name, why])).toEqual([["seen", "age"]]);
+  expect(reply.kept.map(({ name, why }) => [name, why])).toEqual([["unseen", "unseen"]]);
+  await home.ok(["prune", "--conversations", "--yes"]);
+  expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name).sort()).toEqual(["shell", "unseen"]);
 });

@@ -646,6 +646,8 @@ export const ENDPOINTS = {
       olderThanMs: z.optional(z.number().check(z.minimum(0))),
       /** The oldest go until all ended sessions together take no more than this. */
       keepBytes: z.optional(z.number().check(z.minimum(0))),
+      /** Only conversations, by their own age where nothing is said here. */
+      conversations: z._default(z.boolean(), false),
       /** Of what would go, only these. */
       only: z.optional(z.array(SessionId)),
     }),

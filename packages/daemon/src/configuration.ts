@@ -44,6 +44,7 @@ export interface Configuration {
 /** Of ended sessions that somebody has looked at. Null: that one is off. */
 export interface PrunePolicy {
   ageMs: number | null;
+  conversationAgeMs: number | null;
   bytes: number | null;
   /** How often the daemon looks. */
   everyMs: number;
@@ -56,7 +57,7 @@ const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
   hungAfterMs: 10 * 60_000,
   restoreAuto: false,
   keepAwake: false,
-  prune: { ageMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
+  prune: { ageMs: 30 * 86_400_000, conversationAgeMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
   budget: {},
   agents: { table: undefined, file: "config.toml" },
   mcp: { table: undefined, file: "config.toml" },
@@ -143,6 +144,12 @@ export function readConfiguration(env: Environment = process.env): Configuration
         isNot: "an age",
         hint: 'for example: age = "30d", or "off"',
         otherwise: DEFAULTS.prune.ageMs,
+      }),
+      conversationAgeMs: prune.value("conversations", {
+        read: orOff(null, durationMs),
+        isNot: "an age",
+        hint: 'for example: conversations = "30d", or "off"',
+        otherwise: DEFAULTS.prune.conversationAgeMs,
       }),
       bytes: prune.value("size", {
         read: orOff(null, sizeBytes),

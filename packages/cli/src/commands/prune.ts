@@ -9,23 +9,25 @@ import { formatBytes } from "../table.ts";
 export const command: Command = {
   name: "prune",
   summary: "remove old ended sessions",
-  usage: "[--dry-run] [--older-than 7d] [--keep-size 1G] [--yes]",
+  usage: "[--conversations] [--dry-run] [--older-than 7d] [--keep-size 1G] [--yes]",
   description:
     "By the policy in config.toml (ended sessions older than 30d, or beyond 10G together), or by what you say here. Lists what goes and asks\nfirst. A running session is never removed, nor one that nobody has looked at since it ended (logs, show). What is removed cannot be\nbrought back.",
   flags: {
     "dry-run": { summary: "only say what would go, and what stays and why" },
+    conversations: { summary: "only conversations, by their own age in the policy (30d)" },
     "older-than": { value: "TIME", summary: "what ended longer ago: 12h, 7d", complete: "nothing" },
     "keep-size": { value: "SIZE", summary: "the oldest, until the rest takes no more: 500M, 1G", complete: "nothing" },
     yes: { summary: "do not ask", short: "y" },
   },
   examples: [
     ["holdfast prune --dry-run", "what the policy would remove"],
+    ["holdfast prune --conversations --dry-run", "which conversations have expired"],
     ["holdfast prune --older-than 7d", "list, ask, remove"],
     ["holdfast prune --keep-size 1G --yes", "in a script"],
   ],
   async run(context) {
     if (context.args.length > 0) throw new HoldfastError("usage", "prune takes no names", { hint: "to remove one: holdfast rm NAME" });
-    const wish = { olderThanMs: ageOf(context), keepBytes: sizeOf(context) };
+    const wish = { olderThanMs: ageOf(context), keepBytes: sizeOf(context), conversations: context.flags.has("conversations") };
     const isDryRun = context.flags.has("dry-run");
     const isAsked = !isDryRun && !context.flags.has("yes");
     if (isAsked && (context.json || !process.stdin.isTTY || !process.stdout.isTTY)) {

@@ -68,13 +68,13 @@ class Bench {
 }
 
 test("what ended longer ago than the policy's age goes; what runs, is unseen or is younger stays (BG-16 durability)", async () => {
-  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   const old = bench.session("old");
   bench.session("old-unseen", { viewed: false });
   bench.session("old-running", { ended: false });
   bench.now += 31 * DAY;
   bench.session("young");
-  const reply = await bench.pruning.ask({ dryRun: false }, ACTOR);
+  const reply = await bench.pruning.ask({ dryRun: false, conversations: false }, ACTOR);
   expect(reply.removed).toMatchObject([{ name: "old", why: "age", bytes: KB }]);
   expect(reply.kept.map(({ name, why }) => [name, why])).toEqual([
     ["old-running", "running"],
@@ -86,7 +86,7 @@ test("what ended longer ago than the policy's age goes; what runs, is unseen or 
 });
 
 test("beyond the policy's size what ended first goes first, until the rest fits; unseen ones count and stay (BG-16 durability)", async () => {
-  const bench = new Bench({ ageMs: null, bytes: 25 * KB });
+  const bench = new Bench({ ageMs: null, conversationAgeMs: null, bytes: 25 * KB });
   bench.session("a", { bytes: 10 * KB });
   bench.session("unseen", { bytes: 10 * KB, viewed: false });
   bench.session("b", { bytes: 10 * KB });
@@ -105,18 +105,18 @@ test("beyond the policy's size what ended first goes first, until the rest fits;
 });
 
 test("when what nobody has seen is beyond the size by itself, nothing goes for it, unless somebody wants that (BG-16 durability)", async () => {
-  const bench = new Bench({ ageMs: null, bytes: 25 * KB });
+  const bench = new Bench({ ageMs: null, conversationAgeMs: null, bytes: 25 * KB });
   bench.session("unseen", { bytes: 30 * KB, viewed: false });
   bench.session("seen", { bytes: 10 * KB });
   for (let look = 0; look < 3; look++) await bench.pruning.look();
   expect(bench.names()).toEqual(["unseen", "seen"]);
-  expect((await bench.pruning.ask({ dryRun: true }, ACTOR)).removed).toEqual([]);
-  const wished = await bench.pruning.ask({ dryRun: true, keepBytes: 5 * KB }, ACTOR);
+  expect((await bench.pruning.ask({ dryRun: true, conversations: false }, ACTOR)).removed).toEqual([]);
+  const wished = await bench.pruning.ask({ dryRun: true, conversations: false, keepBytes: 5 * KB }, ACTOR);
   expect(wished.removed).toMatchObject([{ name: "seen", why: "size" }]);
 });
 
 test("a policy that is off removes nothing, however old and large", async () => {
-  const bench = new Bench({ ageMs: null, bytes: null });
+  const bench = new Bench({ ageMs: null, conversationAgeMs: null, bytes: null });
   bench.session("old", { bytes: 1000 * KB });
   bench.now += 10_000 * DAY;
   for (let look = 0; look < 3; look++) await bench.pruning.look();
@@ -124,7 +124,7 @@ test("a policy that is off removes nothing, however old and large", async () => 
 });
 
 test("the daemon removes by age only what was too old at two looks, with no step of the clock between them", async () => {
-  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   bench.session("one");
   await bench.pruning.look();
   // Somebody sets the clock a year ahead by mistake, a little less an hour later, and then back.
@@ -144,7 +144,7 @@ test("the daemon removes by age only what was too old at two looks, with no step
 });
 
 test("a daemon that lives for little more than an hour has pruned, and never before a second look an hour after the first", async () => {
-  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   bench.session("one");
   bench.now += 31 * DAY;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
@@ -164,27 +164,27 @@ test("a daemon that lives for little more than an hour has pruned, and never bef
 });
 
 test("a dry run removes nothing; a wish replaces the policy; of what would go only the named goes", async () => {
-  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   const [a, b] = [bench.session("a"), bench.session("b")];
   bench.now += 2 * DAY;
-  expect((await bench.pruning.ask({ dryRun: true }, ACTOR)).removed).toEqual([]);
-  const dry = await bench.pruning.ask({ dryRun: true, olderThanMs: DAY }, ACTOR);
+  expect((await bench.pruning.ask({ dryRun: true, conversations: false }, ACTOR)).removed).toEqual([]);
+  const dry = await bench.pruning.ask({ dryRun: true, conversations: false, olderThanMs: DAY }, ACTOR);
   expect(dry).toMatchObject({ dryRun: true, policy: { olderThanMs: DAY, keepBytes: null }, removed: [{ id: a }, { id: b }] });
   expect(bench.names()).toEqual(["a", "b"]);
-  const reply = await bench.pruning.ask({ dryRun: false, olderThanMs: DAY, only: [b] }, ACTOR);
+  const reply = await bench.pruning.ask({ dryRun: false, conversations: false, olderThanMs: DAY, only: [b] }, ACTOR);
   expect(reply).toMatchObject({ removed: [{ id: b }], kept: [{ id: a, why: "not_named" }] });
   expect(bench.names()).toEqual(["a"]);
 });
 
 test("a session that ended in the future, by a clock that was wrong, is not old", async () => {
-  const bench = new Bench({ ageMs: 0, bytes: null });
+  const bench = new Bench({ ageMs: 0, conversationAgeMs: 0, bytes: null });
   bench.session("future");
   bench.now -= 10 * DAY;
-  expect((await bench.pruning.ask({ dryRun: true, olderThanMs: 0 }, ACTOR)).removed).toEqual([]);
+  expect((await bench.pruning.ask({ dryRun: true, conversations: false, olderThanMs: 0 }, ACTOR)).removed).toEqual([]);
 });
 
 test("events of a session that was pruned stay for the policy's age, then they go too", async () => {
-  const bench = new Bench({ ageMs: 30 * DAY, bytes: null });
+  const bench = new Bench({ ageMs: 30 * DAY, conversationAgeMs: 30 * DAY, bytes: null });
   const old = bench.session("old");
   bench.now += 31 * DAY;
   for (let look = 0; look < 2; look++) await bench.pruning.look();

@@ -24,6 +24,8 @@ const FIRST_LOOK_MS = 60_000;
 
 export interface Policy {
   ageMs: number | null;
+  /** Of conversations. */
+  conversationAgeMs: number | null;
   bytes: number | null;
 }
 
@@ -33,6 +35,7 @@ interface Order {
   /** Also what does not bring the rest below the size. */
   anyway?: boolean;
   only?: readonly SessionId[] | undefined;
+  conversations?: boolean;
   actor: Principal;
 }
 
@@ -98,19 +101,29 @@ export class Pruning implements Disposable {
 
   /** As somebody asks; without a wish of theirs by the policy. */
   ask(
-    body: { dryRun: boolean; olderThanMs?: number | undefined; keepBytes?: number | undefined; only?: SessionId[] | undefined },
+    body: {
+      dryRun: boolean;
+      olderThanMs?: number | undefined;
+      keepBytes?: number | undefined;
+      conversations: boolean;
+      only?: SessionId[] | undefined;
+    },
     actor: Principal,
   ) {
-    const wished = body.olderThanMs !== undefined || body.keepBytes !== undefined;
-    const policy = wished ? { ageMs: body.olderThanMs ?? null, bytes: body.keepBytes ?? null } : this.#policy;
-    return this.prune({ dryRun: body.dryRun, policy, anyway: wished, only: body.only, actor });
+    const { dryRun, conversations, only, olderThanMs = null, keepBytes = null } = body;
+    const wished = olderThanMs !== null || keepBytes !== null;
+    const said = { ageMs: olderThanMs, conversationAgeMs: olderThanMs, bytes: keepBytes };
+    // Of conversations alone the size of all says nothing.
+    const policy = wished ? said : conversations ? { ...this.#policy, ageMs: this.#policy.conversationAgeMs, bytes: null } : this.#policy;
+    return this.prune({ dryRun, policy, anyway: wished, only, conversations, actor });
   }
 
   async prune(order: Order): Promise<PruneReply> {
     const sizes = await bytesOfSessions(this.#home);
     const bytesOf = (id: SessionId) => sizes.get(id)?.totalBytes ?? 0;
-    const running = this.#queries.select({});
-    const ended = this.#queries.ended();
+    const isMeant = ({ kind }: SessionRecord) => !order.conversations || kind === "conversation";
+    const running = this.#queries.select({}).filter(isMeant);
+    const ended = this.#queries.ended().filter(isMeant);
     const verdicts = judge(ended, { ...order, now: this.#clock.now(), bytesOf });
     const kept = running.map((record) => verdict(record, "running", bytesOf(record.id)));
     const removed: PruneVerdict[] = [];
@@ -154,8 +167,11 @@ export function judge(
   ended: readonly SessionRecord[],
   how: { policy: Policy; now: number; bytesOf(id: SessionId): number; anyway?: boolean; only?: readonly SessionId[] | undefined },
 ): PruneVerdict[] {
-  const { ageMs, bytes } = how.policy;
-  const isOld = ({ endedAt }: SessionRecord) => ageMs !== null && endedAt !== null && how.now - Date.parse(endedAt) > ageMs;
+  const { bytes } = how.policy;
+  const isOld = ({ endedAt, kind }: SessionRecord) => {
+    const ageMs = kind === "conversation" ? how.policy.conversationAgeMs : how.policy.ageMs;
+    return ageMs !== null && endedAt !== null && how.now - Date.parse(endedAt) > ageMs;
+  };
   const goesByAge = (record: SessionRecord) => record.viewedAt !== null && isOld(record);
   const bytesIn = (records: SessionRecord[]) => records.reduce((sum, { id }) => sum + how.bytesOf(id), 0);
   let total = bytesIn(ended.filter((record) => !goesByAge(record)));

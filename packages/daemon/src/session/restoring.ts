@@ -5,7 +5,15 @@
  */
 import { availableParallelism } from "node:os";
 import type { DatabaseSync } from "node:sqlite";
-import { type Generation, HoldfastError, hasEnded, type Principal, type RestoreItem, type SessionId } from "@holdfast/contract";
+import {
+  type Generation,
+  HoldfastError,
+  hasEnded,
+  newSessionId,
+  type Principal,
+  type RestoreItem,
+  type SessionId,
+} from "@holdfast/contract";
 import { boot, counted, describe, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -29,6 +37,9 @@ const TRIES_WITHIN_MS = 10 * 60_000;
 
 /** How long before the machine went down a program may have ended by its hand. */
 const SHUTDOWN_MS = 120_000;
+
+const GO_ON =
+  "You were interrupted in the middle of your work: what kept you was ended. See what is done already, and go on with the rest.";
 
 export class Restoring implements Disposable {
   readonly #journal: Journal;
@@ -163,6 +174,7 @@ export class Restoring implements Disposable {
     const again = `try again: holdfast restore ${record.name}; or begin anew: holdfast resume ${record.name} --fresh`;
     try {
       await this.#sessions.resume(record.id, { fresh: false, conversation: ofThen(record, conversation), why: "restore", actor });
+      this.#goOn(record, actor);
       const now = await this.#shown(record.id);
       if (!now) return { ...item, outcome: "failed", why: "it was removed meanwhile" };
       if (hasEnded(now.status)) {
@@ -187,6 +199,15 @@ export class Restoring implements Disposable {
       const { message, hint = again } = HoldfastError.from(error);
       return { ...item, outcome: "failed", why: message, hint };
     }
+  }
+
+  /** What was in the middle of a turn when the machine stopped is told to go on. */
+  #goOn({ id, kind }: SessionRecord, actor: Principal): void {
+    if (kind !== "conversation") return;
+    const last = this.#journal.readAfter(0, 100_000, { session: id, types: ["turn.ended"] }).at(-1);
+    if (last?.data.reason !== "interrupted") return;
+    const data = { id: newSessionId(), text: GO_ON, steer: false };
+    this.#journal.append({ type: "message.queued", actor, session: id, data });
   }
 
   /** The session once it shows something, has ended, or has had its time. */

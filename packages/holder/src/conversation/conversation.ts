@@ -10,6 +10,7 @@ import type { TurnEnd } from "@holdfast/contract/status";
 import type { AskOption, EntryDraft } from "@holdfast/contract/transcript";
 import type { Agent, Opened } from "./agent.ts";
 import { failureOf } from "./failure.ts";
+import type { Recalled } from "./recall.ts";
 import { NOTHING, type Offer, offerOf } from "./settings.ts";
 import { TurnUse } from "./token-use.ts";
 import type { Transcript } from "./transcript.ts";
@@ -50,14 +51,15 @@ export class Conversation {
   #over: Promise<void> = Promise.resolve();
   #cancelled = false;
   #askCount = 0;
-  /** What the agent has to be told of what was said before, as it does not remember it itself. */
-  readonly #before: () => string | null;
+  /** Puts before its words what the agent does not remember itself. */
+  readonly #recall: (words: string) => Promise<Recalled>;
+  #mustRecall = false;
 
-  constructor(options: { order: ConversationOrder; transcript: Transcript; agent: Agent; before: () => string | null }) {
+  constructor(options: { order: ConversationOrder; transcript: Transcript; agent: Agent; recall(words: string): Promise<Recalled> }) {
     this.#order = options.order;
     this.#transcript = options.transcript;
     this.#agent = options.agent;
-    this.#before = options.before;
+    this.#recall = options.recall;
     this.#updates = new Updates((id) => options.agent.terminals.printed(id));
     this.#opened = this.#open();
     // Whoever prompts hears of it; without anybody it is in the transcript.
@@ -130,6 +132,7 @@ export class Conversation {
     if (this.#turn !== null) throw new Refusal("busy", "a turn runs");
     const opened = await this.#agent.clear(this.#order);
     this.#offer = offerOf(opened, this.#offer.settings.commands);
+    this.#mustRecall = false;
     this.#note("cleared", "the agent begins with an empty memory", { conversation: opened.conversation });
   }
 
@@ -233,6 +236,7 @@ export class Conversation {
   }
 
   #tellOpened({ conversation, remembers }: Opened): void {
+    this.#mustRecall = !remembers;
     const isNew = this.#order.conversation === null;
     const text = isNew
       ? "the conversation begins"
@@ -250,8 +254,7 @@ export class Conversation {
     try {
       await this.#opened;
       if (this.#cancelled) return this.#endTurn("cancelled");
-      const before = this.#before();
-      const result = await this.#agent.prompt(before === null ? prompt.words : `${before}\n\n${prompt.words}`);
+      const result = await this.#agent.prompt(await this.#wordsOf(prompt));
       this.#tellUse(result, this.#turn);
       this.#endTurn(ENDS[result.stopReason] ?? "completed");
     } catch (error) {
@@ -260,6 +263,14 @@ export class Conversation {
       if (!this.#cancelled && this.#ready) this.#write({ type: "error", ...failureOf(error) });
       this.#endTurn(this.#cancelled ? "cancelled" : "failed");
     }
+  }
+
+  async #wordsOf({ words }: Prompt): Promise<string> {
+    if (!this.#mustRecall) return words;
+    this.#mustRecall = false;
+    const recalled = await this.#recall(words);
+    if (recalled.leftOut !== null) this.#note("left_out", recalled.leftOut);
+    return recalled.words;
   }
 
   #lastTurn: string | null = null;

@@ -16,6 +16,7 @@ import { Keeper, type Order, type ProgramExit } from "../keeper.ts";
 import { Recorder } from "../recorder.ts";
 import { Agent } from "./agent.ts";
 import { Conversation, Refusal } from "./conversation.ts";
+import type { Recalled } from "./recall.ts";
 import { Transcript } from "./transcript.ts";
 
 const directory = process.argv[2] ?? "";
@@ -37,7 +38,7 @@ const agent = new Agent({
   },
 });
 keeper.register(agent);
-const conversation = new Conversation({ order, transcript, agent, before: () => null });
+const conversation = new Conversation({ order, transcript, agent, recall: recallHere });
 
 function onExit(exit: ProgramExit): void {
   conversation.end(`the agent ended with ${exit.signal === 0 ? `code ${exit.code}` : nameOf(exit.signal)}`);
@@ -50,6 +51,12 @@ function onExit(exit: ProgramExit): void {
       for (const socket of sockets) socket.end();
     },
   });
+}
+
+/** Few agents need it, and none often. */
+async function recallHere(words: string): Promise<Recalled> {
+  const { recall } = await import("./recall.ts");
+  return recall(directory, words);
 }
 
 function nameOf(signal: number): string {

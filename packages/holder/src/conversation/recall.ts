@@ -1,0 +1,25 @@
+/** For an agent that cannot go on with a conversation by itself: its first words of a run, with what was said in the runs before. */
+import { basename, dirname } from "node:path";
+import { USUAL_CONTEXT } from "@holdfast/contract/agent-order";
+import { KeptContext } from "../agents/context/kept.ts";
+import { bytesOf } from "../agents/context/tokens.ts";
+import { readTold } from "../agents/context/transcripts.ts";
+import { renderPrompt } from "../agents/exec/prompt.ts";
+
+export interface Recalled {
+  words: string;
+  /** What is not in it, for people; null: all is. */
+  leftOut: string | null;
+}
+
+export async function recall(runDirectory: string, words: string): Promise<Recalled> {
+  const { turns } = await readTold({ runs: dirname(runDirectory), before: Number(basename(runDirectory)) });
+  const context = new KeptContext(USUAL_CONTEXT, turns);
+  const kept = context.keep(context.gauge.tokens(bytesOf(words)));
+  const { leftOut } = kept;
+  return {
+    words: renderPrompt({ prompt: words, system: null, kept }),
+    leftOut:
+      leftOut === null ? null : `turns ${leftOut.from} to ${leftOut.to} are left out of what the agent is told; the transcript has them`,
+  };
+}
