@@ -154,6 +154,9 @@ describe.each(HOSTS)("on the %s host", (host) => {
     expect(refused).toMatchObject({ code: 33, stderr: expect.stringContaining("holdfast control request chat") });
     expect(await home.ok(["control", "request", "chat"], { env: { HOLDFAST_TOKEN: ada } })).toContain("was asked");
     await mine.shows("token:ada asks for control");
+    // It stands there, and keeps nothing else from being seen.
+    await home.ok(["send", "chat", "meanwhile"]);
+    expect(await mine.shows("got meanwhile")).toContain("token:ada asks for control");
     expect(await home.ok(["control", "give", "chat"])).toContain("chat: token:ada drives");
     await mine.shows("token:ada drives now; you look on; to ask for it: holdfast control request chat");
     await hers.shows("you drive now");

@@ -52,6 +52,7 @@ export async function attachToHolder(options: AttachOptions): Promise<AttachEnd>
     const onSignal = () => finish({ how: "detached" });
     const onKeys = (keys: Buffer) => {
       const { before, end } = untilOurs(keys, { left: options.detachBytes, next: options.nextBytes });
+      if (before.length > 0) shown.typed();
       if (before.length > 0 && shown.readOnly) shown.refused();
       else if (before.length > 0) socket.write(encodeFrame(BYTES, before));
       if (end) finish({ how: end });

@@ -9,6 +9,7 @@ import type { View } from "./replay/view.ts";
 /** Drawn no more often: a flood is not for reading. */
 const DRAW_MS = 30;
 const NOTICE_MS = 6000;
+const STAYS_MS = 120_000;
 
 /** What a program may have switched on; and an empty screen. */
 const CLEAN = "\x1b[!p\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[r\x1b[0m\x1b[?25h\x1b[2J\x1b[H";
@@ -25,6 +26,7 @@ export class Shown implements Disposable {
   #view: View | undefined;
   #people: { driver: string | null; observers: number } = { driver: null, observers: 0 };
   #notice: string | undefined;
+  #stays = false;
   #drawing: NodeJS.Timeout | undefined;
   #noticed: NodeJS.Timeout | undefined;
 
@@ -63,7 +65,7 @@ export class Shown implements Disposable {
       if (this.#view) this.#draw();
       else if (more) this.#say(`${message.observers} ${message.observers === 1 ? "looks" : "look"} on`);
     } else if (message.t === "notice") {
-      this.#say(message.text);
+      this.#say(message.text, message.stays);
     }
   }
 
@@ -123,18 +125,28 @@ export class Shown implements Disposable {
     if (this.#view && this.#notice === undefined) this.#say(`${this.#people.driver ?? "nobody"} drives; to ask for it: ${this.#asking()}`);
   }
 
+  /** Whoever types has read what stands there. */
+  typed(): void {
+    if (this.#stays) this.#unsay();
+  }
+
   /** For a few seconds, on the last line; what was under it is drawn anew after that. */
-  #say(text: string): void {
+  #say(text: string, stays = false): void {
+    this.#stays = stays;
     clearTimeout(this.#noticed);
     this.#notice = text;
     const { columns, rows } = this.#options.size();
     if (this.#view) this.#draw();
     else process.stdout.write(`\x1b7\x1b[${rows};1H${bar(text, columns)}\x1b[0m\x1b8`);
-    this.#noticed = setTimeout(() => {
-      this.#notice = undefined;
-      if (this.#view) this.#draw();
-      else this.#options.refresh();
-    }, NOTICE_MS);
+    this.#noticed = setTimeout(() => this.#unsay(), stays ? STAYS_MS : NOTICE_MS);
+  }
+
+  #unsay(): void {
+    clearTimeout(this.#noticed);
+    this.#stays = false;
+    this.#notice = undefined;
+    if (this.#view) this.#draw();
+    else this.#options.refresh();
   }
 }
 

@@ -33,7 +33,7 @@ export const ToHolder = z.discriminatedUnion("t", [
   /** A viewer may type from now on, and the session has its size; or it only looks. */
   z.object({ t: z.literal("part"), id: z.int(), number: z.int(), readOnly: z.boolean() }),
   /** A line for one viewer to read. */
-  z.object({ t: z.literal("tell"), id: z.int(), number: z.int(), text: z.string() }),
+  z.object({ t: z.literal("tell"), id: z.int(), number: z.int(), text: z.string(), stays: z.optional(z.boolean()) }),
   /** For all viewers, also those who come later: who drives, and how many look on. */
   z.object({ t: z.literal("people"), id: z.int(), driver: z.nullable(z.string()), observers: z.int() }),
   /** A viewer wants the screen anew. */
@@ -81,7 +81,7 @@ export type FromHolder =
   /** To viewers: the session's size, what they may do, a line to read, and who else is there. */
   | { t: "size"; columns: number; rows: number }
   | { t: "part"; readOnly: boolean }
-  | { t: "notice"; text: string }
+  | { t: "notice"; text: string; stays?: boolean | undefined }
   | { t: "people"; driver: string | null; observers: number }
   | { t: "detached" }
   /** Its status, or the number of the signal that ended it. */

@@ -149,7 +149,7 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
     if (wanted && !told.readOnly) resize(wanted.columns, wanted.rows);
     say({ t: "reply", id: told.id });
   } else if (told.t === "tell") {
-    viewers.tell(told.number, { t: "notice", text: told.text });
+    viewers.tell(told.number, { t: "notice", text: told.text, stays: told.stays });
     say({ t: "reply", id: told.id });
   } else if (told.t === "people") {
     people = { t: "people", driver: told.driver, observers: told.observers };

@@ -83,8 +83,8 @@ export interface Host extends AsyncDisposable {
   leftByKey(client: { pid: number; pidStart: string }): Promise<boolean>;
   /** Lets a client type and the run follow its size, or neither. A client that has gone is no error. */
   setPart(client: HostClient, part: { readOnly: boolean }): Promise<void>;
-  /** A line on one client's screen, for a few seconds. */
-  tell(client: HostClient, text: string): Promise<void>;
+  /** A line on a client's screen, for a few seconds; `stays`: for minutes, unless there is something else to say of who is there. */
+  tell(client: HostClient, text: string, how?: { stays: boolean }): Promise<void>;
   /** What every client of the run shows of who is there. */
   showPeople(run: RunId, people: { driver: string | null; observers: number }): Promise<void>;
   /** How many clients were sent away. */

@@ -133,10 +133,11 @@ export class Attachments implements Disposable {
     });
   }
 
+  /** Who is away may come back to it. */
   async #tell(host: Host, session: SessionId, id: string, text: string): Promise<void> {
     const attachment = this.#queries.of(session).find((each) => each.id === id);
     const client = attachment && (await host.clients()).find((each) => nameOf(each) === nameOf(attachment));
-    if (client) await host.tell(client, text).catch((error: unknown) => log(`session ${session}: ${describe(error)}`));
+    if (client) await host.tell(client, text, { stays: true }).catch((error: unknown) => log(`session ${session}: ${describe(error)}`));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -212,17 +213,17 @@ export class Attachments implements Disposable {
     const ask = `; to ask for it: holdfast control request ${this.#sessions.get(now.session)?.name ?? now.session}`;
     // Who leaves it first: two that drive would both have their size count.
     const wrong = now.here.filter((each) => each.drives !== (each === driver)).sort((a, b) => Number(b.drives) - Number(a.drives));
-    for (const each of wrong) {
-      await host.setPart(each.client, { readOnly: each !== driver });
-      const text = each === driver ? "you drive now" : `${driver?.attachment.principal ?? "nobody"} drives now; you look on${ask}`;
-      await host.tell(each.client, text).catch((error: unknown) => log(`session ${now.session}: ${describe(error)}`));
-    }
+    for (const each of wrong) await host.setPart(each.client, { readOnly: each !== driver });
     const people = { driver: driver?.attachment.principal ?? null, observers: now.here.length - (driver ? 1 : 0) };
     const [first] = now.here;
     if (!first) this.#shown.delete(now.session);
     else if (this.#shown.get(now.session) !== JSON.stringify([first.client.run, people])) {
       this.#shown.set(now.session, JSON.stringify([first.client.run, people]));
       await host.showPeople(first.client, people);
+    }
+    for (const each of wrong) {
+      const text = each === driver ? "you drive now" : `${driver?.attachment.principal ?? "nobody"} drives now; you look on${ask}`;
+      await host.tell(each.client, text).catch((error: unknown) => log(`session ${now.session}: ${describe(error)}`));
     }
   }
 }

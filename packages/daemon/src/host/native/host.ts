@@ -140,8 +140,8 @@ export class NativeHost implements Host {
     await (await this.#client(client)).request({ t: "part", number: Number(client.key), readOnly });
   }
 
-  async tell(client: HostClient, text: string): Promise<void> {
-    await (await this.#client(client)).request({ t: "tell", number: Number(client.key), text });
+  async tell(client: HostClient, text: string, { stays } = { stays: false }): Promise<void> {
+    await (await this.#client(client)).request({ t: "tell", number: Number(client.key), text, stays });
   }
 
   async showPeople(run: RunId, people: { driver: string | null; observers: number }): Promise<void> {

@@ -2,8 +2,6 @@
 import { type HostClient, parseRunMarker, type RunId } from "../host.ts";
 import { quote, target } from "./commands.ts";
 
-const TELL_MS = 6000;
-
 export const CLIENTS_COMMAND =
   "list-clients -F '#{session_name} #{client_pid} #{client_readonly} #{client_created} #{client_control_mode} #{client_tty} #{client_name}'";
 
@@ -24,15 +22,20 @@ export function isAboutClients(notice: string): boolean {
   return notice.startsWith("%client-session-changed ") || notice.startsWith("%client-detached ");
 }
 
-/** Neither a format nor a time of day is meant. */
-export function tellCommand(client: HostClient, text: string): string {
-  const literal = text.replaceAll("#", "##").replaceAll("%", "%%");
-  return `display-message -c ${quote(client.key)} -d ${TELL_MS} ${quote(literal)}`;
+/** In the bar of who drives, or of all who look on; an empty one leaves it as it is. A message of tmux's own would freeze their screen. */
+export function noticeCommand(client: RunId & { readOnly: boolean }, text: string): string {
+  const option = client.readOnly ? "@holdfast_to_observers" : "@holdfast_to_driver";
+  return `set-option -t ${target(client)} ${option} ${quote(text.replaceAll("#", "##"))}`;
 }
 
 /** The bar at the bottom of each client is made of these (configuration.ts). */
 export function peopleCommands(run: RunId, { driver, observers }: { driver: string | null; observers: number }): string[] {
   const set = (option: string, value: string) => `set-option -t ${target(run)} ${option} ${quote(value)}`;
   const watching = observers === 0 ? "" : `${observers} ${observers === 1 ? "looks" : "look"} on`;
-  return [set("@holdfast_driver", driver ?? ""), set("@holdfast_observers", watching)];
+  return [
+    set("@holdfast_driver", driver ?? ""),
+    set("@holdfast_observers", watching),
+    noticeCommand({ ...run, readOnly: true }, ""),
+    noticeCommand({ ...run, readOnly: false }, ""),
+  ];
 }

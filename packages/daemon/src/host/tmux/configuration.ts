@@ -5,6 +5,9 @@ import { LEFT } from "./left.ts";
 
 /** The files our tmux server reads. Written anew at every start of the daemon and sourced by a running server. */
 
+/** What is told to whoever sees the bar, for as long as it is (clients.ts). */
+const NOTICE = "#{?client_readonly,#{@holdfast_to_observers},#{@holdfast_to_driver}}";
+
 /** No prefix key: every key but the one that detaches belongs to the agent (Ctrl+B is Claude Code's own). */
 export function tmuxConfiguration(options: {
   detachKey: string;
@@ -52,8 +55,9 @@ export function tmuxConfiguration(options: {
     "set -g window-size latest",
     "set -g status-interval 0",
     "set -g status-style 'reverse'",
-    "set -g status-format[0] ' #{@holdfast_title} #{?client_readonly,· read only · #{?#{@holdfast_driver},#{@holdfast_driver},nobody} drives ,#{?#{@holdfast_observers},· #{@holdfast_observers} ,}}#[align=right]" +
-      `#{?client_readonly,#{?#{e|>=:#{client_width},100},holdfast control request #{s/ .*//:@holdfast_title} · ,},${keyForPeople(options.nextKey)} next that waits · }${keyForPeople(options.detachKey)} detaches '`,
+    `set -g status-format[0] '#{?${NOTICE}, ${NOTICE} ,` +
+      " #{@holdfast_title} #{?client_readonly,· read only · #{?#{@holdfast_driver},#{@holdfast_driver},nobody} drives ,#{?#{@holdfast_observers},· #{@holdfast_observers} ,}}#[align=right]" +
+      `#{?client_readonly,#{?#{e|>=:#{client_width},100},holdfast control request #{s/ .*//:@holdfast_title} · ,},${keyForPeople(options.nextKey)} next that waits · }${keyForPeople(options.detachKey)} detaches }'`,
     // A hook that dies with its program must not depend on a daemon: the server itself writes how the run ended.
     `set-hook -g pane-died 'run-shell -b '"'"'exec /bin/sh "$HOLDFAST_HOME/pane-died" "#{session_name}" "#{pane_dead_status}" "#{pane_dead_signal}"'"'"''`,
   ];

@@ -19,7 +19,7 @@ import {
   type Typed,
 } from "../host.ts";
 import type { Key } from "../keys.ts";
-import { CLIENTS_COMMAND, isAboutClients, parseClients, peopleCommands, tellCommand } from "./clients.ts";
+import { CLIENTS_COMMAND, isAboutClients, noticeCommand, parseClients, peopleCommands } from "./clients.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
 import type { ControlClient, ControlListener } from "./control.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "./drain.ts";
@@ -33,6 +33,10 @@ import { DEAD, forgetCommand, parseScreen, pressCommand, resizeCommands, screenC
 /** tmux does not tell what it still holds for a program. */
 const NOT_KNOWN: Typed = { waiting: null };
 
+/** Time to read a line; and for who is away to come back to it. */
+const NOTICE_MS = 6000;
+const STAYS_MS = 120_000;
+
 export class TmuxHost implements Host {
   readonly name = "tmux";
   readonly server: TmuxServer;
@@ -43,6 +47,8 @@ export class TmuxHost implements Host {
   #client: Promise<ControlClient | undefined> | undefined;
   #missedEnds: Disposable | undefined;
   readonly #pasteMarks = new PasteMarks();
+  /** What stands in a bar for a while. */
+  readonly #notices = new Map<string, NodeJS.Timeout>();
   #closed = false;
   #pastes = 0;
 
@@ -198,8 +204,18 @@ export class TmuxHost implements Host {
     await (await this.#opened()).run(`switch-client -c ${quote(client.key)} -t ${target(now)} -r`);
   }
 
-  async tell(client: HostClient, text: string): Promise<void> {
-    await (await this.#opened()).run(tellCommand(client, text));
+  async tell(client: HostClient, text: string, { stays } = { stays: false }): Promise<void> {
+    const now = (await this.clients()).find(({ key, pid }) => key === client.key && pid === client.pid);
+    if (!now) return;
+    await (await this.#opened()).run(noticeCommand(now, text));
+    const bar = `${runMarker(now)} ${now.readOnly}`;
+    clearTimeout(this.#notices.get(bar));
+    const end = async () => {
+      this.#notices.delete(bar);
+      await (await this.#found())?.run(noticeCommand(now, ""));
+    };
+    // The run, or the server, may have gone meanwhile.
+    this.#notices.set(bar, setTimeout(() => void end().catch(() => {}), stays ? STAYS_MS : NOTICE_MS).unref());
   }
 
   async showPeople(run: RunId, people: { driver: string | null; observers: number }): Promise<void> {
@@ -252,6 +268,7 @@ export class TmuxHost implements Host {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
+    for (const timer of this.#notices.values()) clearTimeout(timer);
     const client = await this.#client?.catch(() => undefined);
     await client?.[Symbol.asyncDispose]();
   }
