@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { counted, durationMs, sizeBytes } from "./units.ts";
+import { amount, counted, durationMs, sizeBytes } from "./units.ts";
 
 test.each([
   ["500ms", 500],
@@ -29,6 +29,20 @@ test.each(["", "-1d", "1w", "d", "1 d", "1e3s", "off", "5M"])("%j is no duration
 
 test.each(["", "64", "-1M", "M", "1P", "off", "5d", "1 000M"])("%j is no size", (text) => {
   expect(sizeBytes(text)).toBeUndefined();
+});
+
+test.each([
+  ["200", 200],
+  ["2.5", 2.5],
+  ["200k", 200_000],
+  ["1.1M", 1_100_000],
+  ["2G", 2_000_000_000],
+])("%s is an amount of %d", (text, number) => {
+  expect(amount(text)).toBe(number);
+});
+
+test.each(["", "-1", "k", "1T", "1e3", "off", "1 k"])("%j is no amount", (text) => {
+  expect(amount(text)).toBeUndefined();
 });
 
 test("one thing is one, any other number of them are several", () => {

@@ -292,3 +292,54 @@ test("the tables of the first schema, brought up to date, equal the ones rebuilt
   new Journal({ db, projections: [sessionsProjection], machineName: "box" }).rebuild();
   expect(dump(db)).toEqual(live);
 });
+
+test("a budget is kept with its session: what was told of it, which limit ended it, and what of that a change leaves", () => {
+  const { db, journal, queries } = open();
+  const about = { actor: ACTOR, session: ID } as const;
+  const budgetOf = () => {
+    const { budget, budgetWarned, budgetExceeded } = queries.resolve(ID);
+    return { budget, budgetWarned, budgetExceeded };
+  };
+  const draft = created(ID, "one") as Extract<Draft, { type: "session.created" }>;
+  journal.append({ ...draft, data: { ...draft.data, budget: { turns: 5, cost: 2 } } });
+  expect(budgetOf()).toEqual({ budget: { turns: 5, cost: 2 }, budgetWarned: [], budgetExceeded: null });
+  const data = { run: 1, limit: "turns", used: 4, allowed: 5 } as const;
+  journal.append({ ...about, type: "budget.warned", data }, { ...about, type: "budget.warned", data: { ...data, limit: "cost" } });
+  const [exceeded] = journal.append({ ...about, type: "budget.exceeded", data: { ...data, used: 5 } });
+  const told = { limit: "turns", used: 5, allowed: 5, at: exceeded?.at };
+  expect(budgetOf()).toMatchObject({ budgetWarned: ["turns", "cost"], budgetExceeded: told });
+  journal.append({ ...about, type: "budget.changed", data: { budget: { turns: 10, cost: 2 } } });
+  expect(budgetOf()).toEqual({ budget: { turns: 10, cost: 2 }, budgetWarned: ["cost"], budgetExceeded: null });
+  const before = dump(db);
+  journal.rebuild();
+  expect(dump(db)).toEqual(before);
+  expect(queries.budgeted().map(({ id }) => id)).toEqual([ID]);
+  const other = "bbbbbbbbbb" as SessionId;
+  journal.append(created(other, "two"), { ...about, session: other, type: "budget.changed", data: { budget: { turns: 1 } } });
+  expect(queries.resolve(other).budget).toEqual({ turns: 1 });
+});
+
+test("how long former runs were there is by their durations, and by the clock where one vanished", () => {
+  const { journal, queries } = open();
+  const start = "2026-01-02T03:04:00.000Z";
+  const run = (number: number, durationMs: number | null): Draft[] => [
+    ...(number === 1 ? [] : [{ type: "session.run_created", actor: ACTOR, session: ID, data: { run: number, why: "resume" } } as Draft]),
+    {
+      type: "session.started",
+      actor: ACTOR,
+      session: ID,
+      data: { run: number, pid: 7, pidStart: "x", outputPath: "/o", startedAt: start },
+    },
+    {
+      type: "session.ended",
+      actor: ACTOR,
+      session: ID,
+      data: { run: number, exit: null, cause: "lost", endedAt: NOW, lastActivityAt: null, bytes: 0, durationMs },
+    },
+  ];
+  journal.append(created(ID, "one"), ...run(1, 1000), ...run(2, null), ...run(3, 7));
+  expect([1, 2, 3, 4].map((last) => Math.round(queries.formerRunsMs(ID, last)))).toEqual([0, 1000, 6006, 6013]);
+  const [{ seq } = { seq: 0 }] = journal.readAfter(0, 1, { types: ["session.ended"] });
+  expect(queries.endedAfter(seq).map(({ id }) => id)).toEqual([ID]);
+  expect(queries.endedAfter(journal.cursor.seq)).toEqual([]);
+});

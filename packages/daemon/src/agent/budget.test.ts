@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { limitsKeptFor, readBudget } from "./budget.ts";
+import { Profiles } from "./profiles/index.ts";
+import { userProfiles } from "./user-profiles.ts";
+
+const PLACE = { file: "config.toml", path: "budget" };
+
+test("limits are numbers, or words for large ones", () => {
+  expect(readBudget({ turns: 10, minutes: 0.5, tokens: "200k", cost: 2.5 }, PLACE)).toEqual({
+    turns: 10,
+    minutes: 0.5,
+    tokens: 200_000,
+    cost: 2.5,
+  });
+  expect(readBudget({ tokens: "1.5M" }, PLACE)).toEqual({ tokens: 1_500_000 });
+  expect([readBudget(undefined, PLACE), readBudget({}, PLACE)]).toEqual([{}, {}]);
+});
+
+test.each([
+  [{ turns: 0 }, "config.toml: budget.turns is no limit: 0"],
+  [{ turns: 1.5 }, "config.toml: budget.turns is no limit: 1.5"],
+  [{ tokens: "lots" }, 'config.toml: budget.tokens is no limit: "lots"'],
+  [{ cost: true }, "config.toml: budget.cost is no limit: true"],
+  [{ minutes: -1 }, "config.toml: budget.minutes is no limit: -1"],
+  [[], "config.toml: budget is not a table"],
+  [3, "config.toml: budget is not a table"],
+])("%j is refused by name", (table, message) => {
+  expect(() => readBudget(table, PLACE)).toThrow(message);
+});
+
+test("an agent of config.toml may have a budget of its own", () => {
+  const builtIn = (name: string) => new Profiles(() => []).find(name);
+  const [own] = userProfiles({ demo: { budget: { turns: 7 } } }, { file: "config.toml", builtIn });
+  expect(own).toMatchObject({ name: "demo", budget: { turns: 7 } });
+  expect(() => userProfiles({ demo: { budget: { turns: "x" } } }, { file: "config.toml", builtIn })).toThrow("agents.demo.budget.turns");
+});
+
+test.each([
+  ["demo", "terminal", ["turns", "minutes", "tokens", "cost"]],
+  ["shell", "shell", ["minutes"]],
+  ["q", "terminal", ["minutes"]],
+  ["q", "conversation", ["turns", "minutes", "tokens", "cost"]],
+] as const)("of %s as a %s, somebody notices %j", (agent, kind, limits) => {
+  expect(limitsKeptFor(new Profiles(() => []).get(agent), kind)).toEqual(limits);
+});

@@ -1,0 +1,268 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import { type Budget, HoldfastError, type Principal, type Session, type SessionId } from "@holdfast/contract";
+import { afterEach, expect, test, vi } from "vitest";
+import { openDatabase } from "../journal/database.ts";
+import { type Draft, Journal } from "../journal/journal.ts";
+import { SessionQueries } from "../projection/session-queries.ts";
+import { sessionsProjection } from "../projection/sessions.ts";
+import { turnsProjection } from "../projection/turns.ts";
+import { type BudgetRooms, Budgets } from "./budgets.ts";
+
+const ACTOR = "user:tester" as Principal;
+const SESSION = "aaaaaaaaaa" as SessionId;
+const NO_SPENT = {
+  turns: 1,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  unknownTokens: 0,
+  cost: null,
+  unknownCosts: 0,
+  context: null,
+};
+
+afterEach(() => vi.useRealTimers());
+
+class Bench {
+  readonly db = openDatabase(":memory:");
+  readonly journal = new Journal({ db: this.db, projections: [sessionsProjection, turnsProjection], machineName: "box" });
+  readonly queries = new SessionQueries(this.db);
+  readonly done: string[] = [];
+  spent: Session["spent"] = null;
+
+  create(budget: Budget | undefined, startedAt = new Date().toISOString()): void {
+    const shape = { name: "api", kind: "terminal", agent: "demo", role: null, objective: null, host: "tmux", cwd: "/", command: ["x"] };
+    const started = { run: 1, pid: 7, pidStart: "x-1", outputPath: "/out", startedAt };
+    this.journal.append(
+      { type: "session.created", actor: ACTOR, session: SESSION, data: { ...shape, budget } } as Draft,
+      { type: "session.started", actor: ACTOR, session: SESSION, data: started } as Draft,
+    );
+  }
+
+  open(more: Partial<BudgetRooms> = {}): Budgets {
+    return new Budgets({
+      journal: this.journal,
+      sessions: this.queries,
+      spent: () => this.spent,
+      read: async () => void this.done.push("read"),
+      interrupt: async () => {
+        this.done.push("interrupt");
+        this.journal.append(status("idle"));
+      },
+      stop: async () => {
+        this.done.push("stop");
+        this.journal.append(ended("stopped"));
+      },
+      ...more,
+    });
+  }
+
+  use(spent: Partial<NonNullable<Session["spent"]>>): void {
+    this.spent = { ...NO_SPENT, ...spent };
+    // Whatever is told of what was used.
+    this.journal.append({ type: "usage.recorded", actor: ACTOR, session: SESSION, data: {} } as unknown as Draft);
+  }
+
+  facts(): string[] {
+    return this.journal
+      .readAfter(0, 100, { types: ["budget.warned", "budget.exceeded"] })
+      .map(({ type, data }) => `${type.slice(7)} ${data.limit} ${data.used}/${data.allowed}`);
+  }
+
+  record() {
+    return this.queries.resolve(SESSION);
+  }
+}
+
+function status(turn: "working" | "idle", began = turn === "working"): Draft {
+  const since = new Date().toISOString();
+  const data = { run: 1, status: turn, since, sinceBoot: null, turn, attention: null, background: null, hung: false, evidence: [] };
+  return { type: "session.status_changed", actor: ACTOR, session: SESSION, data: { ...data, turnBegan: began } } as Draft;
+}
+
+function ended(cause: "stopped" | "exited", durationMs: number | null = 1000): Draft {
+  const data = {
+    run: 1,
+    exit: { code: 1, signal: null },
+    cause,
+    endedAt: new Date().toISOString(),
+    lastActivityAt: null,
+    bytes: 0,
+    durationMs,
+  };
+  return { type: "session.ended", actor: ACTOR, session: SESSION, data } as Draft;
+}
+
+async function calm(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await breathe();
+}
+
+test("four fifths warn once; the whole interrupts the turn, stops the run and is told once", async () => {
+  const bench = new Bench();
+  bench.create({ tokens: 100 });
+  using budgets = bench.open();
+  budgets.begin();
+  bench.journal.append(status("working"));
+  bench.use({ input: 79 });
+  await calm();
+  expect(bench.facts()).toEqual([]);
+  bench.use({ input: 80 });
+  bench.use({ input: 85 });
+  await calm();
+  expect(bench.facts()).toEqual(["warned tokens 85/100"]);
+  expect(bench.done).toEqual([]);
+  bench.use({ input: 100, cacheRead: 1e6 });
+  await calm();
+  expect(bench.facts()).toEqual(["warned tokens 85/100", "exceeded tokens 100/100"]);
+  expect(bench.done).toEqual(["interrupt", "stop"]);
+  expect(budgets.budget(bench.record())).toMatchObject({
+    limits: [{ limit: "tokens", allowed: 100, used: 100 }],
+    exceeded: { limit: "tokens", used: 100, allowed: 100 },
+  });
+});
+
+test("one at rest is stopped without being interrupted; one without a budget is left alone", async () => {
+  const bench = new Bench();
+  bench.create({ cost: 1 });
+  using budgets = bench.open();
+  budgets.begin();
+  bench.journal.append(status("idle"));
+  bench.use({ cost: 1.25 });
+  await calm();
+  expect([bench.done, bench.facts()]).toEqual([["stop"], ["exceeded cost 1.25/1"]]);
+  const other = new Bench();
+  other.create(undefined);
+  using none = other.open();
+  none.begin();
+  other.use({ cost: 1000 });
+  await calm();
+  expect([other.done, other.facts(), none.budget(other.record())]).toEqual([[], [], null]);
+});
+
+test("what costs nobody knows how much is never at its limit, and says so", async () => {
+  const bench = new Bench();
+  bench.create({ cost: 1 });
+  using budgets = bench.open();
+  budgets.begin();
+  bench.use({ input: 1e9, unknownCosts: 3 });
+  await calm();
+  expect(bench.facts()).toEqual([]);
+  expect(budgets.budget(bench.record())?.limits).toEqual([{ limit: "cost", allowed: 1, used: null }]);
+  expect(budgets.refusal(bench.record(), { cost: 1 })).toBeUndefined();
+});
+
+test("an agent that does not see that it was interrupted, or cannot be, is stopped all the same", async () => {
+  for (const interrupt of [async () => {}, () => Promise.reject(new HoldfastError("not_offered", "no way"))]) {
+    const bench = new Bench();
+    bench.create({ tokens: 1 });
+    using budgets = bench.open({ interrupt, interruptMs: 20 });
+    budgets.begin();
+    bench.journal.append(status("working"));
+    bench.use({ input: 5 });
+    await vi.waitFor(() => expect(bench.done).toEqual(["stop"]));
+  }
+});
+
+test("a stop that fails is tried again with the next that happens; one that is under way, or was asked for, is not asked for twice", async () => {
+  const bench = new Bench();
+  bench.create({ tokens: 1 });
+  const outcomes = [new HoldfastError("stop_incomplete", "still there"), new HoldfastError("session_ended", "it has")];
+  using budgets = bench.open({
+    stop: async () => {
+      bench.done.push("stop");
+      const failed = outcomes.shift();
+      if (failed) throw failed;
+    },
+  });
+  budgets.begin();
+  for (const count of [1, 2]) {
+    bench.use({ input: 5 });
+    await calm();
+    expect(bench.done).toHaveLength(count);
+  }
+  bench.journal.append({ type: "session.stop_requested", actor: ACTOR, session: SESSION, data: { run: 1, graceMs: 0 } } as Draft);
+  bench.use({ input: 6 });
+  await calm();
+  expect(bench.done).toHaveLength(2);
+  expect(bench.facts()).toEqual(["exceeded tokens 5/1"]);
+});
+
+test("a limit that was passed while no daemon ran is acted on at its start", async () => {
+  const bench = new Bench();
+  bench.create({ minutes: 10 }, new Date(Date.now() - 3_600_000).toISOString());
+  using budgets = bench.open();
+  budgets.begin();
+  await calm();
+  expect(bench.done).toEqual(["stop"]);
+  expect(bench.facts()).toEqual([expect.stringMatching(/^exceeded minutes 60(\.\d+)?\/10$/)]);
+});
+
+test("a run that ended by itself beyond a limit has no next one", async () => {
+  const bench = new Bench();
+  bench.create({ minutes: 1 });
+  using budgets = bench.open();
+  budgets.begin();
+  bench.journal.append(ended("exited", 90_000), {
+    type: "session.restart_scheduled",
+    actor: ACTOR,
+    session: SESSION,
+    data: { run: 2, at: new Date().toISOString(), quickEnds: 0 },
+  } as Draft);
+  expect(budgets.refusal(bench.record(), { minutes: 1 })?.code).toBe("budget_spent");
+  await calm();
+  expect([bench.facts(), bench.done]).toEqual([["exceeded minutes 1.5/1"], ["stop"]]);
+});
+
+test("minutes are looked for when they are due, and by a timer that is there only for that", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  const bench = new Bench();
+  bench.create(undefined);
+  using budgets = bench.open();
+  budgets.begin();
+  expect(vi.getTimerCount()).toBe(0);
+  bench.journal.append({ type: "budget.changed", actor: ACTOR, session: SESSION, data: { budget: { minutes: 1 } } });
+  await calm();
+  expect(vi.getTimerCount()).toBe(1);
+  await vi.advanceTimersByTimeAsync(47_900);
+  expect(bench.facts()).toEqual([]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(bench.facts()).toEqual([expect.stringMatching(/^warned minutes 0\.8\d*\/1$/)]);
+  await vi.advanceTimersByTimeAsync(12_100);
+  await calm();
+  expect([bench.facts().length, bench.done]).toEqual([2, ["stop"]]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("while an agent works that has a limit of tokens or cost, what it has used so far is read now and then", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const bench = new Bench();
+  bench.create({ cost: 5 });
+  using budgets = bench.open({ lookMs: 1000 });
+  budgets.begin();
+  expect(vi.getTimerCount()).toBe(0);
+  bench.journal.append(status("working"));
+  await calm();
+  await vi.advanceTimersByTimeAsync(2100);
+  expect(bench.done).toEqual(["read", "read"]);
+  bench.journal.append(status("idle"));
+  await calm();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a session may go on with more than it has used, and not with as much", () => {
+  const bench = new Bench();
+  bench.create({ turns: 2 });
+  using budgets = bench.open();
+  bench.journal.append(status("working"), status("idle"), status("working"), status("idle"));
+  const refusal = (budget: Budget | null) => budgets.refusal(bench.record(), budget);
+  expect(refusal({ turns: 2 })).toMatchObject({
+    code: "budget_spent",
+    message: "api has used up its budget: 2 turns of 2 turns",
+    hint: "allow it more: holdfast resume api --budget turns=4; or no limit: --budget turns=off",
+  });
+  bench.spent = { ...NO_SPENT, input: 200_000 };
+  expect(refusal({ turns: 3, tokens: 200_000 })?.hint).toContain("tokens=400k");
+  expect([refusal({ turns: 3 }), refusal({}), refusal(null)]).toEqual([undefined, undefined, undefined]);
+  expect(budgets.spent(bench.record())).toBe(bench.spent);
+});

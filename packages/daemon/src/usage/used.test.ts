@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import type { SessionRecord } from "../projection/session-queries.ts";
+import { describeUse, isNear, isReached, isWorking, nextMinuteMark, usesOf } from "./used.ts";
+
+const SPENT = {
+  turns: 1,
+  input: 100,
+  output: 20,
+  cacheRead: 5000,
+  cacheWrite: 3,
+  unknownTokens: 0,
+  cost: 1.5,
+  unknownCosts: 0,
+  context: null,
+};
+const working = { status: "working", standing: { turn: "working" } } as unknown as SessionRecord;
+const idle = { status: "idle", standing: { turn: "idle" } } as unknown as SessionRecord;
+const over = { status: "stopped", standing: { turn: "working" } } as unknown as SessionRecord;
+
+test("what is used of each limit: turns, minutes of its runs, new tokens, dollars; what nobody told is not known", () => {
+  const budget = { turns: 10, minutes: 30, tokens: 200, cost: 2 };
+  expect(usesOf(budget, { turns: 3, spent: SPENT, ranMs: 90_000 })).toEqual([
+    { limit: "turns", allowed: 10, used: 3 },
+    { limit: "minutes", allowed: 30, used: 1.5 },
+    { limit: "tokens", allowed: 200, used: 123 },
+    { limit: "cost", allowed: 2, used: 1.5 },
+  ]);
+  expect(usesOf({ tokens: 5, cost: 1 }, { turns: 3, spent: null, ranMs: 0 }).map(({ used }) => used)).toEqual([null, null]);
+  expect(usesOf({ cost: 1 }, { turns: 3, spent: { ...SPENT, cost: null }, ranMs: 0 })).toEqual([{ limit: "cost", allowed: 1, used: null }]);
+  expect(usesOf({}, { turns: 3, spent: null, ranMs: 0 })).toEqual([]);
+});
+
+test("the last turn that is allowed may be worked to its end; of anything else the limit is the limit", () => {
+  const turns = (used: number) => ({ limit: "turns" as const, allowed: 2, used });
+  expect([isReached(turns(2), working), isReached(turns(3), working)]).toEqual([false, true]);
+  expect([isReached(turns(1), idle), isReached(turns(2), idle), isReached(turns(2), over)]).toEqual([false, true, true]);
+  expect(isReached({ limit: "tokens", allowed: 2, used: 2 }, working)).toBe(true);
+  expect(isReached({ limit: "cost", allowed: 2, used: null }, working)).toBe(false);
+  expect([isWorking(working), isWorking(idle), isWorking(over)]).toEqual([true, false, false]);
+});
+
+test("four fifths of a limit are near it", () => {
+  const near = (used: number | null) => isNear({ limit: "tokens", allowed: 10, used });
+  expect([near(7), near(8), near(12), near(null)]).toEqual([false, true, true, false]);
+});
+
+test("minutes are looked at when they are near their limit, and when they are over", () => {
+  const use = { limit: "minutes" as const, allowed: 1, used: null };
+  expect(nextMinuteMark(use, 0)).toBe(48_000);
+  expect(nextMinuteMark(use, 50_000)).toBe(10_000);
+  expect(nextMinuteMark(use, 60_000)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test.each([
+  [{ limit: "turns", used: 1, allowed: 1 }, "1 turn of 1 turn"],
+  [{ limit: "minutes", used: 30.00431, allowed: 30 }, "30 minutes of 30 minutes"],
+  [{ limit: "tokens", used: 210_000, allowed: 200_000 }, "210000 tokens of 200000 tokens"],
+  [{ limit: "cost", used: 2.6, allowed: 2.5 }, "$2.60 of $2.50"],
+] as const)("%j in words", (use, words) => {
+  expect(describeUse(use)).toBe(words);
+});
