@@ -1,9 +1,9 @@
 /** Personas as a person meets them: files in a project, and what the command says of them. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { Persona, PersonaList } from "@holdfast/contract";
+import type { Message, Persona, PersonaList, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { TestHome } from "./home.ts";
+import { eventually, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
 
 function put(directory: string, name: string, text: string): string {
@@ -68,4 +68,31 @@ test("personas show prints one with what it is told, also from a directory below
   expect(missing.code).toBe(3);
   expect(JSON.parse(missing.stderr)).toMatchObject({ error: { code: "persona_not_found", candidates: ["reviewer"] } });
   expect((await home.cli(["personas", "show"], options)).code).toBe(2);
+});
+
+test("an agent is given its role with the first words, and the agent and model that the role is for (TURN-11 conversations)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  put(path.join(repository.path, ".holdfast/personas"), "r.md", REVIEWER.replace("agent: demo", "agent: demo\nmodel: demo-large"));
+  put(path.join(repository.path, ".holdfast/personas"), "any.md", "---\nname: anybody\ndescription: x\n---\nYou are anybody.\n");
+  const options = { cwd: repository.path };
+  const session = await home.json<Session>(["spawn", "--persona", "reviewer", "--chat", "--name", "talk"], options);
+  expect(session).toMatchObject({ agent: "demo", role: "reviewer" });
+  expect(await home.ok(["send", "talk", "about; blocks", "--wait"])).toContain("model demo-large");
+  const [message] = await home.json<Message[]>(["messages", "talk"]);
+  expect(message?.addition).toContain(
+    "[Your role in this conversation, from now on:]\nYou review.\nBe kind.\n\nUse only these tools: Read, Grep.",
+  );
+  await home.ok(["send", "talk", "say once", "--wait"]);
+  expect((await home.json<Message[]>(["messages", "talk"])).at(-1)?.addition).toBeNull();
+
+  const nobody = await home.cli(["spawn", "--persona", "anybody", "--chat"], options);
+  expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining("the persona anybody is for any agent: say which")]);
+  expect((await home.cli(["spawn", "--persona", "nobody", "--chat"], options)).code).toBe(3);
+  const log = path.join(home.root, "prompts");
+  await home.ok(["spawn", "demo", "--persona", "anybody", "--prompt", "say hello", "--no-context", "--", "--log", log], options);
+  const prompt = await eventually(() => existsSync(log) && readFileSync(log, "utf8"));
+  expect(JSON.parse(prompt)).toMatchObject({
+    prompt: "say hello\n\n[Your role in this conversation, from now on:]\nYou are anybody.",
+  });
 });

@@ -45,6 +45,7 @@ export async function startSession(
     command?: string[];
     args?: string[];
     prompt?: string | undefined;
+    persona?: string | undefined;
     chat?: boolean;
     model?: string | undefined;
     mode?: string | undefined;

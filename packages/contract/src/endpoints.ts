@@ -290,6 +290,9 @@ export const ENDPOINTS = {
     errors: [
       "invalid_name",
       "name_taken",
+      "usage",
+      "persona_not_found",
+      "persona_unusable",
       "agent_unknown",
       "program_not_found",
       "cwd_unusable",

@@ -32,6 +32,10 @@ export const SpawnRequest = z.object({
   umask: z._default(z.int().check(z.minimum(0), z.maximum(0o777)), 0o022),
   /** The program and its arguments, for an agent that runs what it is given (`shell`); else the profile says. */
   command: z.optional(z.array(z.string()).check(z.minLength(1))),
+  /** A role by its name, as `listPersonas` has it for `cwd`: it says the agent (where that is empty), the model and the instructions. */
+  persona: z.optional(text),
+  /** What its agent is told to be, with the first words to it. */
+  instructions: z.optional(z.string().check(z.maxLength(300_000, "instructions have at most 300,000 characters"))),
   /** Added to the profile's command. */
   args: z._default(z.array(z.string()), []),
   /** The agent's first prompt. */

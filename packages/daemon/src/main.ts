@@ -86,6 +86,7 @@ import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
 import { takeHome } from "./lock.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Messages } from "./message/messages.ts";
+import { inRole } from "./persona/in-role.ts";
 import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
@@ -520,6 +521,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     tmux: tmux ? { ...tmux.server.program, socket: home.tmuxSocket, pid: tmux.server.pid ?? null } : null,
   });
 
+  const personas = new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined });
   const all = handlers({
     sessions,
     forking,
@@ -547,7 +549,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     digests: digestHandlers({ digests, queries }),
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
     usage: usageHandlers({ spending, queries }),
-    personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
+    personas: personaHandlers(personas),
+    inRole: (request) => inRole(personas, request),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });

@@ -13,7 +13,7 @@ export const command: Command = {
   arguments: "sessions",
   flags: {
     agent: { value: "AGENT", summary: "begin a new one with this agent (holdfast agents lists them)", complete: "agents" },
-    persona: { value: "PERSONA", summary: "begin a new one in this role", complete: "nothing" },
+    persona: { value: "PERSONA", summary: "begin a new one in this role (holdfast personas lists them)", complete: "personas" },
     session: { value: "NAME", summary: "what it is called: go on with it, or begin it if there is none", complete: "sessions" },
     resume: { value: "NAME", summary: "go on with this one, by name or id", complete: "sessions" },
     model: { value: "MODEL", summary: "which model, where the agent lets one choose", complete: "nothing" },

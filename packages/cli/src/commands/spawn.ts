@@ -14,6 +14,7 @@ export const command: Command = {
     prompt: { value: "TEXT", summary: "what it is to do first; - reads it from standard input", complete: "nothing" },
     "best-of": { value: "N", summary: "start so many on the same prompt, each in a worktree of its own", complete: "nothing" },
     agents: { value: "A,B", summary: "with --best-of: these agents in turn (comma-separated)", multiple: true, complete: "agents" },
+    persona: { value: "PERSONA", summary: "in this role (holdfast personas lists them), which may say the agent", complete: "personas" },
     chat: { summary: "as a conversation, without a terminal: exact status, a transcript, approvals in the inbox; see holdfast chat" },
     model: { value: "MODEL", summary: "with --chat: the model, where the agent offers a choice", complete: "nothing" },
     mode: { value: "MODE", summary: "with --chat: the agent's mode, where it has some", complete: "nothing" },
@@ -35,7 +36,8 @@ export const command: Command = {
   async run(context) {
     const [agent, ...more] = context.args;
     const isTournament = context.flags.text("best-of") !== undefined || context.flags.list("agents").length > 0;
-    if (agent === undefined && !isTournament)
+    const persona = context.flags.text("persona");
+    if (agent === undefined && persona === undefined && !isTournament)
       throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast spawn demo" });
     if (more.length > 0)
       throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
@@ -45,13 +47,14 @@ export const command: Command = {
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;
     if (prompt?.trim() === "")
       throw new HoldfastError("usage", "the first prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
-    if (isTournament || agent === undefined) {
+    if (isTournament) {
+      if (persona !== undefined) throw new HoldfastError("usage", "--persona is for one agent", { hint: "leave out --best-of" });
       const { startTournament } = await import("../tournament/start.ts");
       return startTournament(context, { agent, prompt });
     }
     const { flags } = context;
     const talk = { chat: flags.has("chat"), model: flags.text("model"), mode: flags.text("mode") };
-    printStarted(await startSession(context, { agent, args: [...context.rest], prompt, ...talk }), context.json);
+    printStarted(await startSession(context, { agent: agent ?? "", args: [...context.rest], prompt, persona, ...talk }), context.json);
     return 0;
   },
 };

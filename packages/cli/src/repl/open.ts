@@ -72,6 +72,7 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
     ...startFlags(flags),
     agent: agent ?? "",
     name: wanted.name,
+    persona: wanted.persona,
     chat: true,
     worktree: worktreeOf(flags),
     workspace: flags.text("workspace"),

@@ -1,4 +1,4 @@
-import { type EndpointName, formatCursor, type SessionId } from "@holdfast/contract";
+import { type EndpointName, formatCursor, type SessionId, type SpawnRequest } from "@holdfast/contract";
 import { auditEntries } from "../access/audit.ts";
 import type { Tokens } from "../access/tokens.ts";
 import type { Approvals } from "../approval/approvals.ts";
@@ -68,6 +68,8 @@ export function handlers(rooms: {
   conversations: ConversationHandlers;
   usage: UsageHandlers;
   personas: PersonaHandlers;
+  /** What its persona says of what is to be started. */
+  inRole(request: SpawnRequest): Promise<SpawnRequest>;
   tasks: TaskHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
@@ -130,11 +132,11 @@ export function handlers(rooms: {
       if (reach === undefined) return sessions.list(query);
       return sessions.list({ ...query, names: query.names?.map((name) => gate.resolve(reach, "listSessions", name)), within: reach });
     },
-    spawn: ({ body }, { actor, reach }) => {
-      if (reach === undefined) return sessions.spawn(body, { actor });
+    spawn: async ({ body }, { actor, reach }) => {
+      if (reach === undefined) return sessions.spawn(await rooms.inRole(body), { actor });
       const { workspace, cwd, worktree } = body;
       const place = gate.resolvePlace(reach, "spawn", worktree ? { workspace } : { workspace, cwd });
-      return sessions.spawn({ ...body, workspace: place }, { actor, parent: reach });
+      return sessions.spawn({ ...(await rooms.inRole(body)), workspace: place }, { actor, parent: reach });
     },
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),

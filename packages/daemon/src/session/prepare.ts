@@ -67,7 +67,7 @@ export function prepare(
   const env = runEnvironment(request.env);
   const program = programOf(request, { profile, env, programs: context.programs });
   const isChat = request.chat;
-  const prompt = request.prompt === undefined ? null : request.context ? promptIn(cwd, request.prompt) : request.prompt;
+  const prompt = firstPrompt(request, cwd);
   const command = [...program, ...request.args, ...(prompt === null || isChat ? [] : promptWords(profile, prompt))];
   const asked = { program, args: request.args, prompt, context: request.context };
   const { forkedFrom } = context;
@@ -115,6 +115,7 @@ export function prepare(
       parent: context.parent,
       ...(context.workspace ? { workspace: context.workspace } : {}),
       asked,
+      ...(request.instructions === undefined ? {} : { instructions: request.instructions }),
       conversation: prepared.conversation,
       ...(forkedFrom ? { forkedFrom } : {}),
     };
@@ -180,6 +181,21 @@ export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective
 }
 
 /** The user's own words, and where the Working Context is; without that where both would be too long together. */
+function firstPrompt({ prompt, context, instructions, chat }: SpawnRequest, cwd: string): string | null {
+  if (prompt === undefined) return null;
+  const asked = context ? promptIn(cwd, prompt) : prompt;
+  const told = instructions === undefined ? asked : `${asked}\n\n${roleNote(instructions)}`;
+  if (chat || isShortPrompt(told)) return told;
+  throw new HoldfastError("usage", "the first prompt has more than 120,000 bytes with the instructions of the role", {
+    hint: "make the persona shorter, or send the prompt once the agent runs",
+  });
+}
+
+/** What a role adds to the first words. */
+export function roleNote(instructions: string): string {
+  return `[Your role in this conversation, from now on:]\n${instructions}`;
+}
+
 function promptIn(cwd: string, prompt: string): string {
   const pointer = contextPointer(cwd, prompt);
   const both = pointer === null ? prompt : `${prompt}\n\n${pointer}`;

@@ -55,6 +55,8 @@ export interface Spec {
   conversations?: string[];
   /** Whose conversation it carries on, and the copy of that, where one was made before it was started. */
   forkedFrom?: ForkedFrom & { copy: string | null };
+  /** What its agent is told to be, with the first words to it. */
+  instructions?: string;
   /** Of a conversation: what it is to begin with. */
   chat?: { mode: string | null; model: string | null };
   /** Where it works, and what its runs get to know of that. */

@@ -61,7 +61,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
 import { movedNote } from "./moved-note.ts";
 import { type Place, placeFor } from "./place.ts";
-import { checkDirectory, checkStart, forget, forkedOf, nameOf, nameTaken, objectiveOf, prepare } from "./prepare.ts";
+import { checkDirectory, checkStart, forget, forkedOf, nameOf, nameTaken, objectiveOf, prepare, roleNote } from "./prepare.ts";
 import { Restarts } from "./restarts.ts";
 import { conversationToResume, conversationWithTurns, workspaceHint } from "./resume.ts";
 import { amendSpec, readSessionFiles, readSpec, removeLaunch, type Spec, writeLaunch } from "./run-files.ts";
@@ -289,13 +289,16 @@ export class Sessions {
   }
 
   /**
-   * What follows the first words ever that are said to its agent: where the Working Context is, or to what remembers another directory, where it
+   * What follows the first words ever that are said to its agent: its role, and where the Working Context is, or to what remembers another directory, where it
    * works now. Null: it was told, or is not to be.
    */
   firstPointer({ id, turns, cwd, forkedFrom }: SessionRecord, words: string): string | null {
-    const asked = turns > 0 ? undefined : readSpec(this.#home, id)?.asked;
+    const { asked, instructions } = (turns > 0 ? undefined : readSpec(this.#home, id)) ?? {};
     if (asked && forkedFrom) return movedNote({ from: this.#queries.get(forkedFrom.session)?.cwd, to: cwd }, words);
-    return asked?.prompt === null && asked.context !== false ? contextPointer(cwd, words) : null;
+    if (asked?.prompt !== null) return null;
+    const role = instructions === undefined ? null : roleNote(instructions);
+    const pointer = asked.context === false ? null : contextPointer(cwd, words);
+    return role === null || pointer === null ? (role ?? pointer) : `${role}\n\n${pointer}`;
   }
 
   /** The next run of a session that has ended, with what it was started with, as its policy wants it. */

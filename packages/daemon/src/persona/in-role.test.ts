@@ -1,0 +1,52 @@
+import type { Persona, SpawnRequest } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { inRole } from "./in-role.ts";
+import type { Personas } from "./personas.ts";
+
+const PERSONA: Persona = {
+  name: "reviewer",
+  description: "reads",
+  agent: "claude",
+  model: "opus",
+  tools: null,
+  instructions: "You review.",
+  source: "project",
+  file: "/p/r.md",
+  shadowedBy: null,
+};
+const REQUEST = { agent: "", cwd: "/p", env: { HOME: "/home/me" }, chat: true, persona: "reviewer" } as unknown as SpawnRequest;
+
+function applied(persona: Partial<Persona>, request: Partial<SpawnRequest> = {}): Promise<SpawnRequest> {
+  const find = async (name: string, where: unknown) => {
+    expect([name, where]).toEqual(["reviewer", { cwd: "/p", home: "/home/me" }]);
+    return { ...PERSONA, ...persona };
+  };
+  return inRole({ find } as unknown as Personas, { ...REQUEST, ...request });
+}
+
+test("a persona says what the request leaves open", async () => {
+  expect(await applied({})).toMatchObject({ agent: "claude", model: "opus", role: "reviewer", instructions: "You review." });
+  const own = { agent: "codex", model: "small", role: "mine", instructions: "Be me." };
+  expect(await applied({}, own)).toMatchObject(own);
+});
+
+test("a model is for conversations only, and instructions that say nothing are none", async () => {
+  const started = await applied({ instructions: "", model: "opus" }, { chat: false });
+  expect(started).not.toHaveProperty("model");
+  expect(started).not.toHaveProperty("instructions");
+});
+
+test("tools are told with the role", async () => {
+  expect((await applied({ tools: ["Read", "Grep"] })).instructions).toBe("You review.\n\nUse only these tools: Read, Grep.");
+  expect((await applied({ tools: [] })).instructions).toBe("You review.\n\nUse only these tools: none.");
+});
+
+test("one for any agent needs one to be said", async () => {
+  await expect(applied({ agent: null })).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("say which") });
+  expect((await applied({ agent: null }, { agent: "demo" })).agent).toBe("demo");
+});
+
+test("without a persona a request is as it was", async () => {
+  const request = { ...REQUEST, persona: undefined };
+  expect(await inRole({} as Personas, request)).toBe(request);
+});

@@ -1,0 +1,24 @@
+import { HoldfastError, type SpawnRequest } from "@holdfast/contract";
+import type { Personas } from "./personas.ts";
+
+/** What is to be started, with what its persona says where the request says nothing else. */
+export async function inRole(personas: Personas, request: SpawnRequest): Promise<SpawnRequest> {
+  if (request.persona === undefined) return request;
+  const persona = await personas.find(request.persona, { cwd: request.cwd, home: request.env.HOME });
+  const agent = request.agent === "" ? persona.agent : request.agent;
+  if (agent === null) {
+    throw new HoldfastError("usage", `the persona ${persona.name} is for any agent: say which`, {
+      hint: "add --agent AGENT; holdfast agents lists them; or write agent: into the persona's file",
+    });
+  }
+  const model = request.model ?? persona.model ?? undefined;
+  const tools = persona.tools === null ? "" : `\n\nUse only these tools: ${persona.tools.join(", ") || "none"}.`;
+  const instructions = request.instructions ?? `${persona.instructions}${tools}`.trim();
+  return {
+    ...request,
+    agent,
+    role: request.role ?? persona.name,
+    ...(model === undefined || !request.chat ? {} : { model }),
+    ...(instructions === "" ? {} : { instructions }),
+  };
+}
