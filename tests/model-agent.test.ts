@@ -166,7 +166,10 @@ for (const api of ["openai", "anthropic"] as const) {
     await talk.prompt("reset x1\nsay once more");
     expect(talk.said).toBe("once more");
     expect(talk.notices).toEqual([expect.stringContaining("failed")]);
-    expect(await failure(talk.prompt("say so far\nbreak 529"))).toMatchObject({ retry: true });
+    expect(await failure(talk.prompt("say so far\nbreak 529"))).toMatchObject({ code: "model_failed", retry: true });
+    talk.forget();
+    await talk.prompt("break 500 x1\nsay at last");
+    expect(talk.said).toBe("at last");
   });
 
   test(`${api}: cancel in mid-answer keeps what came`, async () => {

@@ -1,4 +1,4 @@
-import { APICallError } from "ai";
+import { APICallError, StreamProviderError } from "ai";
 import { expect, test } from "vitest";
 import { Gauge } from "../context/tokens.ts";
 import { AgentFailure, asRequestError } from "../failure.ts";
@@ -47,6 +47,10 @@ test("what an endpoint says in the middle of an answer is understood as far as i
   });
   expect(told("overloaded")).toMatchObject({ code: "model_failed", message: "api.openai.com broke off: overloaded" });
   expect(told({ odd: true })).toMatchObject({ code: "model_failed", message: 'api.openai.com broke off: {"odd":true}' });
+  const stream = (type: string, statusCode?: number) => told(new StreamProviderError({ message: "no", type, statusCode } as never));
+  expect(stream("overloaded_error", 529)).toMatchObject({ code: "model_failed", message: "api.openai.com broke off: no" });
+  expect(stream("rate_limit_error", 429)).toMatchObject({ code: "rate_limited" });
+  expect(stream("authentication_error")).toMatchObject({ code: "unauthenticated" });
   const own = new AgentFailure("usage", "mine", { hint: "h", retry: false });
   expect(told(own)).toBe(own);
 });

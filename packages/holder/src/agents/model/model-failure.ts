@@ -5,6 +5,7 @@ import {
   InvalidResponseDataError,
   JSONParseError,
   NoOutputGeneratedError,
+  StreamProviderError,
   TypeValidationError,
 } from "ai";
 import { AgentFailure } from "../failure.ts";
@@ -18,9 +19,17 @@ export interface Passing {
 export function failureOf(error: unknown, endpoint: Endpoint): { failure: AgentFailure; passing: Passing | null } {
   if (error instanceof AgentFailure) return { failure: error, passing: null };
   const { host } = new URL(endpoint.url);
-  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400) return refused(error, endpoint, host);
+  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400)
+    return refused(
+      { status: error.statusCode, said: `answered ${error.statusCode}`, error, after: retryAfter(error.responseHeaders) },
+      endpoint,
+    );
+  if (StreamProviderError.isInstance(error)) {
+    const { statusCode: status } = error;
+    return status === undefined ? told(error, endpoint) : refused({ status, said: "broke off", error, after: null }, endpoint);
+  }
   if (isMalformed(error)) return { failure: malformed(error, host), passing: null };
-  if (!(error instanceof Error)) return told(error, endpoint, host);
+  if (!(error instanceof Error)) return told(error, endpoint);
   const failure = new AgentFailure("network_failed", `the connection to ${host} failed: ${deepest(error)}`, {
     hint: `is ${endpoint.url} right, and can it be reached from here? What was said is kept: send it again`,
     retry: true,
@@ -29,22 +38,28 @@ export function failureOf(error: unknown, endpoint: Endpoint): { failure: AgentF
   return { failure, passing: { afterMs: null } };
 }
 
-function refused(error: APICallError, endpoint: Endpoint, host: string): { failure: AgentFailure; passing: Passing | null } {
-  const { statusCode = 0 } = error;
-  const words = `${host} answered ${statusCode}: ${oneLine(error.message)}`;
+interface Refused {
+  status: number;
+  /** How it came. */
+  said: string;
+  error: Error;
+  after: number | null;
+}
+
+function refused({ status, said, error, after: afterMs }: Refused, endpoint: Endpoint): { failure: AgentFailure; passing: Passing | null } {
+  const words = `${new URL(endpoint.url).host} ${said}: ${oneLine(error.message)}`;
   const fail = (code: AgentFailure["code"], hint: string, retry: boolean) => new AgentFailure(code, words, { hint, retry, cause: error });
-  if (statusCode === 401 || statusCode === 403) return { failure: fail("unauthenticated", keyHint(endpoint), true), passing: null };
-  if (statusCode === 429) {
-    const afterMs = retryAfter(error.responseHeaders);
+  if (status === 401 || status === 403) return { failure: fail("unauthenticated", keyHint(endpoint), true), passing: null };
+  if (status === 429) {
     const isUsedUp = /quota|billing|credit/i.test(error.message);
     const when = afterMs === null ? "wait a little" : `wait ${Math.ceil(afterMs / 1000)} s`;
     const hint = isUsedUp ? "all that was paid for is used up: see the account at the provider" : `${when}, then send it again`;
     return { failure: fail("rate_limited", hint, true), passing: isUsedUp ? null : { afterMs } };
   }
-  if (statusCode >= 500 || statusCode === 408 || statusCode === 409)
+  if (status >= 500 || status === 408 || status === 409)
     return {
       failure: fail("model_failed", "the fault is at the endpoint: send it again in a while", true),
-      passing: { afterMs: retryAfter(error.responseHeaders) },
+      passing: { afterMs },
     };
   if (/context|too long|maximum.*tokens/i.test(error.message))
     return {
@@ -56,20 +71,23 @@ function refused(error: APICallError, endpoint: Endpoint, host: string): { failu
       passing: null,
     };
   const hint =
-    statusCode === 404
+    status === 404
       ? `is the model's name right, and ${endpoint.url} the address?`
       : "see what the endpoint says; /model chooses another model";
   return { failure: fail("model_failed", hint, false), passing: null };
 }
 
 /** What some say in the middle of an answer that had begun well. */
-function told(error: unknown, endpoint: Endpoint, host: string): { failure: AgentFailure; passing: Passing | null } {
+function told(error: unknown, endpoint: Endpoint): { failure: AgentFailure; passing: Passing | null } {
   const { message, type = "" } = typeof error === "object" && error !== null ? (error as { message?: unknown; type?: unknown }) : {};
   const words = typeof message === "string" ? message : typeof error === "string" ? error : JSON.stringify(error);
   const kind = `${type} ${words}`;
   const code = /rate.?limit/i.test(kind) ? "rate_limited" : /authenti|permission|api key/i.test(kind) ? "unauthenticated" : "model_failed";
   const hint = code === "unauthenticated" ? keyHint(endpoint) : "send it again in a while";
-  return { failure: new AgentFailure(code, `${host} broke off: ${oneLine(words)}`, { hint, retry: true }), passing: null };
+  return {
+    failure: new AgentFailure(code, `${new URL(endpoint.url).host} broke off: ${oneLine(words)}`, { hint, retry: true }),
+    passing: null,
+  };
 }
 
 function isMalformed(error: unknown): boolean {
