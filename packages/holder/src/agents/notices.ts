@@ -36,3 +36,8 @@ export const CLEARED: Notice = {
   title: "the agent begins with an empty memory",
   description: "The transcript stays as it is.",
 };
+
+/** Servers of the Model Context Protocol, which neither of our agents takes. */
+export function notGiven(servers: readonly string[]): Notice {
+  return { about: "tools", severity: "warning", title: `this agent takes no MCP servers: it goes without ${servers.join(", ")}` };
+}

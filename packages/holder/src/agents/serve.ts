@@ -11,6 +11,7 @@ import {
   type AgentApp,
   type AgentConnection,
   agent,
+  type McpServer,
   methods,
   ndJsonStream,
   PROTOCOL_VERSION,
@@ -23,6 +24,7 @@ import { readTold, runOf } from "./context/transcripts.ts";
 import { CLEAR, type Told } from "./context/turn.ts";
 import { type Conversation, type Place, placeOf, textChunk, type Wire } from "./conversation.ts";
 import { asRequestError } from "./failure.ts";
+import { notGiven } from "./notices.ts";
 import { OpenSession } from "./open-session.ts";
 
 export interface Kind {
@@ -31,6 +33,10 @@ export interface Kind {
   open(place: Place): Conversation | Promise<Conversation>;
   /** Whether its conversations take words in mid-turn. */
   steers: boolean;
+}
+
+interface Opening extends Pick<Place, "id" | "cwd" | "told"> {
+  servers: readonly McpServer[] | undefined;
 }
 
 /** What runs has this long to end when the client is gone. */
@@ -49,12 +55,13 @@ export function appOf(kind: Kind, { order, runs }: { order: string; runs: string
     if (session === undefined) throw RequestError.resourceNotFound(id);
     return session;
   };
-  const open = async (client: Wire["client"], { id, cwd, told }: Pick<Place, "id" | "cwd" | "told">) => {
+  const open = async (client: Wire["client"], { id, cwd, told, servers = [] }: Opening) => {
     const place = placeOf({ client, showsNotices }, { id, cwd, told });
     const conversation = await Promise.resolve(kind.open(place)).catch((error: unknown) => {
       throw asRequestError(error);
     });
-    sessions.set(id, new OpenSession(conversation, place));
+    const untold = servers.length > 0 ? notGiven(servers.map(({ name }) => name)) : undefined;
+    sessions.set(id, new OpenSession(conversation, place, untold));
     // Behind the answer: before it a client knows no such session.
     setImmediate(() => void place.tell(COMMANDS).catch(() => {}));
     return { place, settings: conversation.settings() };
@@ -80,18 +87,18 @@ export function appOf(kind: Kind, { order, runs }: { order: string; runs: string
     })
     .onRequest(methods.agent.session.new, async ({ params, client }) => {
       const id = randomUUID();
-      const { settings } = await open(client, { id, cwd: params.cwd, told: NOBODY });
+      const { settings } = await open(client, { id, cwd: params.cwd, told: NOBODY, servers: params.mcpServers });
       return { sessionId: id, ...settings };
     })
     .onRequest(methods.agent.session.load, async ({ params, client }) => {
       const before = await told(params.sessionId);
-      const { place, settings } = await open(client, { id: params.sessionId, cwd: params.cwd, told: before });
+      const { place, settings } = await open(client, { id: params.sessionId, cwd: params.cwd, told: before, servers: params.mcpServers });
       await replay(place);
       return settings;
     })
     .onRequest(methods.agent.session.resume, async ({ params, client }) => {
       const before = await told(params.sessionId);
-      return (await open(client, { id: params.sessionId, cwd: params.cwd, told: before })).settings;
+      return (await open(client, { id: params.sessionId, cwd: params.cwd, told: before, servers: params.mcpServers })).settings;
     })
     .onRequest(methods.agent.session.prompt, async ({ params, signal }) => {
       try {
