@@ -87,6 +87,11 @@ export class Agent {
     return this.#session;
   }
 
+  /** It has closed its end, or has ended. */
+  get isSilent(): boolean {
+    return this.#connection.signal.aborted;
+  }
+
   /** Whether it takes words while a turn runs. */
   get steers(): boolean {
     return (this.#can._meta as Record<string, unknown> | null | undefined)?.[STEER] === true;

@@ -258,8 +258,9 @@ export class Conversation {
       this.#tellUse(result, this.#turn);
       this.#endTurn(ENDS[result.stopReason] ?? "completed");
     } catch (error) {
-      // An agent that has gone has said so already.
-      if (this.#ended || this.#turn !== prompt.message) return;
+      // One that talks no more has gone, or has to go: its end says how the turn ended.
+      if (this.#agent.isSilent) this.#agent.kill();
+      if (this.#agent.isSilent || this.#ended || this.#turn !== prompt.message) return;
       if (!this.#cancelled && this.#ready) this.#write({ type: "error", ...failureOf(error) });
       this.#endTurn(this.#cancelled ? "cancelled" : "failed");
     }
