@@ -7,6 +7,7 @@ import { append } from "./append.ts";
 import { attachEcho } from "./attach-echo.ts";
 import { attachOverSsh } from "./attach-over-ssh.ts";
 import { backup } from "./backup.ts";
+import { conversationHolder, firstToken, updates } from "./conversation.ts";
 import { digest } from "./digest.ts";
 import { flood } from "./flood.ts";
 import type { Benchmark, Scale } from "./harness.ts";
@@ -48,6 +49,9 @@ const BENCHMARKS: readonly Benchmark[] = [
   backup,
   accuracy,
   workspaces,
+  firstToken,
+  updates,
+  conversationHolder,
 ];
 
 const { values: options } = parseArgs({

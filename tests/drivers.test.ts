@@ -119,6 +119,7 @@ class Run implements AsyncDisposable {
         onAsk: (request) => this.conversation.ask(request),
         onPrinted: (terminal, text) => this.conversation.printed(terminal, text),
         onError: () => {},
+        onNonsense: () => {},
         onExit: (exit) => {
           this.exit = exit;
           this.conversation.end("the agent ended");

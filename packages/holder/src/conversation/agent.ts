@@ -2,26 +2,29 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
-import { Readable, Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  type AgentCapabilities,
-  type ClientConnection,
-  client,
-  type McpServer,
-  methods,
-  ndJsonStream,
-  PROTOCOL_VERSION,
-  type ReadTextFileRequest,
-  type RequestPermissionRequest,
-  type RequestPermissionResponse,
-  type SessionUpdate,
-  type WriteTextFileRequest,
+import type {
+  AgentCapabilities,
+  CreateTerminalRequest,
+  InitializeResponse,
+  LoadSessionResponse,
+  McpServer,
+  NewSessionResponse,
+  ReadTextFileRequest,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  ResumeSessionResponse,
+  SessionNotification,
+  SessionUpdate,
+  SetSessionConfigOptionResponse,
+  WriteTextFileRequest,
 } from "@agentclientprotocol/sdk";
 import { STEER } from "@holdfast/contract/agent-order";
 import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
 import { VERSION } from "@holdfast/contract/version";
 import type { ProgramExit } from "../keeper.ts";
+import { Connection, UnknownMethod } from "./connection.ts";
 import { inside } from "./inside.ts";
 import type { Offered, Setter } from "./settings.ts";
 import { Terminals } from "./terminals.ts";
@@ -30,12 +33,17 @@ import { Terminals } from "./terminals.ts";
 const REPLAYED_MS = 250;
 const REPLAY_MS = 5000;
 
+/** Of the Agent Client Protocol. */
+const PROTOCOL_VERSION = 1;
+
 export interface AgentListener {
   onUpdate(update: SessionUpdate): void;
   onAsk(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   /** In a terminal that it asked for. */
   onPrinted(terminal: string, text: string): void;
   onError(bytes: Uint8Array): void;
+  /** It said something that nobody understands. */
+  onNonsense(error: unknown): void;
   onExit(exit: ProgramExit): void;
 }
 
@@ -52,7 +60,7 @@ export interface Opened extends Offered {
 
 export class Agent {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly #connection: ClientConnection;
+  readonly #connection: Connection;
   readonly #workspace: string;
   readonly terminals: Terminals;
   #session = "";
@@ -66,17 +74,16 @@ export class Agent {
     this.#child = spawn("/bin/sh", ["-c", `. "$0"`, launch], { cwd: "/", detached: true, stdio: ["pipe", "pipe", "pipe"] });
     this.#child.on("error", () => listener.onExit({ code: 127, signal: 0 }));
     this.#child.stderr.on("data", (bytes: Buffer) => listener.onError(bytes));
-    // An agent that has gone does not read any more.
-    this.#child.stdin.on("error", () => {});
     this.#child.on("close", (code, signal) => {
       this.terminals.endAll();
       listener.onExit({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 });
     });
-    const stream = ndJsonStream(
-      Writable.toWeb(this.#child.stdin) as WritableStream<Uint8Array>,
-      Readable.toWeb(this.#child.stdout) as ReadableStream<Uint8Array>,
-    );
-    this.#connection = this.#serve(listener).connect(stream);
+    const peer = {
+      onRequest: (method: string, params: unknown) => this.#serve(method, { params, listener }),
+      onNotification: (method: string, params: unknown) => this.#told(method, { params, listener }),
+      onNonsense: (error: unknown) => listener.onNonsense(error),
+    };
+    this.#connection = new Connection({ input: this.#child.stdout, output: this.#child.stdin, peer });
   }
 
   get pid(): number {
@@ -89,7 +96,7 @@ export class Agent {
 
   /** It has closed its end, or has ended. */
   get isSilent(): boolean {
-    return this.#connection.signal.aborted;
+    return this.#connection.closed;
   }
 
   /** Whether it takes words while a turn runs. */
@@ -107,7 +114,7 @@ export class Agent {
 
   /** Goes on with the conversation, or begins one. */
   async open({ cwd, conversation, mcpServers }: ConversationOrder): Promise<Opened> {
-    const { agentCapabilities } = await this.#connection.agent.request(methods.agent.initialize, {
+    const { agentCapabilities } = await this.#connection.request<InitializeResponse>("initialize", {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "holdfast", title: "Holdfast", version: VERSION },
       clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true, session: { notices: {} } },
@@ -116,12 +123,12 @@ export class Agent {
     const at: Place = { cwd, mcpServers: mcpServers.map(asAgentWants) };
     if (conversation === null) return this.#begin(at);
     if (this.#can.sessionCapabilities?.resume) {
-      const offered = await this.#connection.agent.request(methods.agent.session.resume, { sessionId: conversation, ...at });
+      const offered = await this.#connection.request<ResumeSessionResponse | null>("session/resume", { sessionId: conversation, ...at });
       this.#session = conversation;
       return { ...offered, conversation, remembers: true };
     }
     if (this.#can.loadSession) {
-      const offered = await this.#connection.agent.request(methods.agent.session.load, { sessionId: conversation, ...at });
+      const offered = await this.#connection.request<LoadSessionResponse | null>("session/load", { sessionId: conversation, ...at });
       await this.#replayed();
       this.#session = conversation;
       return { ...offered, conversation, remembers: true };
@@ -131,7 +138,7 @@ export class Agent {
 
   /** A new conversation beside the one before. */
   async #begin(at: Place): Promise<Opened> {
-    const { sessionId, ...offered } = await this.#connection.agent.request(methods.agent.session.new, { ...at });
+    const { sessionId, ...offered } = await this.#connection.request<NewSessionResponse>("session/new", at);
     this.#session = sessionId;
     return { ...offered, conversation: sessionId, remembers: true };
   }
@@ -141,45 +148,57 @@ export class Agent {
   }
 
   prompt(text: string): Promise<{ stopReason: string }> {
-    return this.#connection.agent.request(methods.agent.session.prompt, {
-      sessionId: this.#session,
-      prompt: [{ type: "text", text }],
-    });
+    return this.#connection.request("session/prompt", { sessionId: this.#session, prompt: [{ type: "text", text }] });
   }
 
-  async cancel(): Promise<void> {
-    await this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: this.#session });
+  cancel(): void {
+    this.#connection.notify("session/cancel", { sessionId: this.#session });
   }
 
   async steer(text: string): Promise<void> {
-    await this.#connection.agent.request<unknown, unknown>(STEER, { sessionId: this.#session, text });
+    await this.#connection.request(STEER, { sessionId: this.#session, text });
   }
 
   async set(how: Setter, value: string): Promise<Offered> {
-    const { agent } = this.#connection;
     const sessionId = this.#session;
-    if (how.method === "option") return agent.request(methods.agent.session.setConfigOption, { sessionId, configId: how.id, value });
-    if (how.method === "mode") await agent.request(methods.agent.session.setMode, { sessionId, modeId: value });
-    else await agent.request<unknown, unknown>("session/set_model", { sessionId, modelId: value });
+    if (how.method === "option") {
+      return this.#connection.request<SetSessionConfigOptionResponse>("session/set_config_option", { sessionId, configId: how.id, value });
+    }
+    if (how.method === "mode") await this.#connection.request("session/set_mode", { sessionId, modeId: value });
+    else await this.#connection.request("session/set_model", { sessionId, modelId: value });
     return {};
   }
 
-  #serve(listener: AgentListener) {
-    const ours = methods.client;
-    return client({ name: "holdfast" })
-      .onNotification(ours.session.update, ({ params: { sessionId, update } }) => {
-        this.#lastUpdate = performance.now();
-        // What is told of another conversation, or before there is one, was said before.
-        if (sessionId === this.#session) listener.onUpdate(update);
-      })
-      .onRequest(ours.session.requestPermission, ({ params }) => listener.onAsk(params))
-      .onRequest(ours.fs.readTextFile, ({ params }) => this.#read(params))
-      .onRequest(ours.fs.writeTextFile, ({ params }) => this.#write(params))
-      .onRequest(ours.terminal.create, ({ params }) => this.terminals.create(params))
-      .onRequest(ours.terminal.output, ({ params }) => this.terminals.output(params.terminalId))
-      .onRequest(ours.terminal.waitForExit, ({ params }) => this.terminals.waitForExit(params.terminalId))
-      .onRequest(ours.terminal.kill, ({ params }) => this.terminals.kill(params.terminalId))
-      .onRequest(ours.terminal.release, ({ params }) => this.terminals.release(params.terminalId));
+  #told(method: string, { params, listener }: { params: unknown; listener: AgentListener }): void {
+    if (method !== "session/update") return;
+    const { sessionId, update } = params as SessionNotification;
+    this.#lastUpdate = performance.now();
+    // What is told of another conversation, or before there is one, was said before.
+    if (sessionId === this.#session) listener.onUpdate(update);
+  }
+
+  #serve(method: string, { params, listener }: { params: unknown; listener: AgentListener }): unknown {
+    const { terminalId } = params as { terminalId: string };
+    switch (method) {
+      case "session/request_permission":
+        return listener.onAsk(params as RequestPermissionRequest);
+      case "fs/read_text_file":
+        return this.#read(params as ReadTextFileRequest);
+      case "fs/write_text_file":
+        return this.#write(params as WriteTextFileRequest);
+      case "terminal/create":
+        return this.terminals.create(params as CreateTerminalRequest);
+      case "terminal/output":
+        return this.terminals.output(terminalId);
+      case "terminal/wait_for_exit":
+        return this.terminals.waitForExit(terminalId);
+      case "terminal/kill":
+        return this.terminals.kill(terminalId);
+      case "terminal/release":
+        return this.terminals.release(terminalId);
+      default:
+        throw new UnknownMethod(`${method} is not served here`);
+    }
   }
 
   #read({ path, line, limit }: ReadTextFileRequest): { content: string } {

@@ -108,7 +108,7 @@ export class Conversation {
     if (this.#turn === null) return false;
     this.#cancelled = true;
     for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, null);
-    if (this.#ready) await this.#agent.cancel();
+    if (this.#ready) this.#agent.cancel();
     return true;
   }
 

@@ -34,6 +34,7 @@ const agent = new Agent({
     onPrinted: (terminal, text) => conversation.printed(terminal, text),
     onAsk: (request) => conversation.ask(request),
     onError: (bytes) => void recorder.append(bytes),
+    onNonsense: (error) => keeper.complain(error),
     onExit,
   },
 });
