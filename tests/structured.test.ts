@@ -1,5 +1,5 @@
 /** Sessions that are conversations: an agent that is talked to in a protocol, its transcript, and what becomes of both when something dies. */
-import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import path from "node:path";
 import type { AnyEvent, Approval, Message, PlacedEntry, PruneReply, RestoreItem, Session } from "@holdfast/contract";
@@ -327,4 +327,16 @@ test("conversations expire by an age of their own, what nobody has looked at exc
   expect(reply.kept.map(({ name, why }) => [name, why])).toEqual([["unseen", "unseen"]]);
   await home.ok(["prune", "--conversations", "--yes"]);
   expect((await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name).sort()).toEqual(["shell", "unseen"]);
+});
+
+test("a turn that began and ended while no daemon ran is counted, and the status is what it is now", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "sleep 1500\nsay done"]);
+  await home.until("api", ({ status }) => status === "working");
+  await home.killDaemon();
+  const file = path.join(home.path, "sessions", readdirSync(path.join(home.path, "sessions"))[0] ?? "", "runs", "1", "transcript.jsonl");
+  await eventually(() => readFileSync(file, "utf8").includes("turn_ended"));
+  expect(await home.session("api")).toMatchObject({ status: "idle", turns: 1 });
+  expect(await home.ok(["last", "api"])).toBe("done\n");
 });

@@ -331,8 +331,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     keeper: native,
     said: (message) => delivery.said(message),
   });
-  // What a transcript said last counts before its end does.
-  lifecycle.observeWith(bothOf(conversations, status));
+  lifecycle.observeWith(observedBy({ conversations, status }));
   const transcripts = new Transcripts({
     home,
     queries,
@@ -613,12 +612,15 @@ function launchNext(home: Home): void {
   launchDaemon(home, process.argv[1] ?? "").catch((error: unknown) => log(`no daemon follows: ${describe(error)}`));
 }
 
-function bothOf(first: RunObserver, second: RunObserver): RunObserver {
-  const each = (what: keyof RunObserver) => (run: RunId) => {
-    first[what](run);
-    second[what](run);
-  };
-  return { began: each("began"), wrote: each("wrote"), look: each("look"), ended: each("ended") };
+/** What a transcript says is evidence for the status: that is there first, and goes last. */
+function observedBy({ conversations, status }: { conversations: RunObserver; status: RunObserver }): RunObserver {
+  const inTurn = (...observers: RunObserver[]) => ({
+    tell: (what: keyof RunObserver) => (run: RunId) => {
+      for (const observer of observers) observer[what](run);
+    },
+  });
+  const { tell } = inTurn(conversations, status);
+  return { began: inTurn(status, conversations).tell("began"), wrote: tell("wrote"), look: tell("look"), ended: tell("ended") };
 }
 
 function openTmux(home: Home, keys: { detachKey: string; nextKey: string }): TmuxHost | undefined {

@@ -39,7 +39,8 @@ export class Conversations implements RunObserver, Disposable {
   readonly #keeper: ConversationKeeper;
   readonly #said: (message: MessageRecord) => string;
   readonly #followed = new Map<string, Following>();
-  readonly #busy = new Set<SessionId>();
+  /** Sessions that are being seen to; true: once more. */
+  readonly #busy = new Map<SessionId, boolean>();
   readonly #again = new Map<string, NodeJS.Timeout>();
   readonly #end = new AbortController();
 
@@ -233,14 +234,19 @@ export class Conversations implements RunObserver, Disposable {
 
   /** Hands over what waits, if it is time. */
   #see(session: SessionId): void {
-    if (this.#end.signal.aborted || this.#busy.has(session)) return;
-    this.#busy.add(session);
+    if (this.#end.signal.aborted) return;
+    if (this.#busy.has(session)) return void this.#busy.set(session, true);
+    this.#busy.set(session, false);
     this.#handOver(session)
       .catch((error: unknown) => {
         log(`session ${session}: a message could not be handed over: ${describe(error)}`);
         this.#later(session, () => this.#see(session));
       })
-      .finally(() => this.#busy.delete(session));
+      .finally(() => {
+        const again = this.#busy.get(session);
+        this.#busy.delete(session);
+        if (again) this.#see(session);
+      });
   }
 
   async #handOver(session: SessionId): Promise<void> {
