@@ -1,6 +1,7 @@
 import type { Generation, RestoreItem } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { eventually } from "./home.ts";
+import { OwnTmux } from "./own-tmux.ts";
 import { RebootedHome } from "./reboot.ts";
 
 type Restored = { generation: number | null; items: RestoreItem[] };
@@ -44,4 +45,19 @@ test("what was ended by a shutdown in order is brought back too, and what had be
   expect(await home.session("sun")).toMatchObject({ status: "failed", exit: { code: 143 } });
   expect(outcomes(await home.json<Restored>(["restore", "--dry-run"]))).toEqual(["sun would", "sea would"]);
   expect(outcomes(await home.json<Restored>(["restore"]))).toEqual(["sun back", "sea back"]);
+});
+
+test("an adopted agent that went down with the machine is restored from its conversation, as a run of Holdfast's own", async () => {
+  await using home = new RebootedHome();
+  using tmux = new OwnTmux(home);
+  tmux.type("actor --resume conversation-4711");
+  await eventually(() => /^ready/m.test(tmux.screen()));
+  await home.ok(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine"]);
+  tmux.run("kill-server");
+  await home.killDaemon();
+  await home.anotherBoot();
+  expect(await home.session("mine")).toMatchObject({ status: "lost", cause: "lost" });
+  expect(outcomes(await home.json<Restored>(["restore"]))).toEqual(["mine back"]);
+  expect(await home.session("mine")).toMatchObject({ runs: 2, host: "tmux", conversation: "conversation-4711" });
+  expect(await home.ok(["screen", "mine"])).toContain("ready --resume conversation-4711");
 });

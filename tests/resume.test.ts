@@ -29,7 +29,7 @@ test.each(HOSTS)(
   },
 );
 
-test("killed with its daemon and its keeper, it goes on from what is on the disk alone", async () => {
+test("killed with its daemon and its keeper, it goes on from what is on the disk alone (SYM-06 resume)", async () => {
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides", "--host", "native");
   await home.killDaemon();
@@ -41,6 +41,22 @@ test("killed with its daemon and its keeper, it goes on from what is on the disk
   expect(after).toMatchObject({ conversation: before.conversation, runs: 2 });
   expect(await home.ok(["screen", "api"])).toContain("remember the tides");
 });
+
+test.each(HOSTS)(
+  "an agent that crashed goes on with its conversation, also in the middle of a turn, on %s (SYM-06 resume)",
+  async (host) => {
+    await using home = new TestHome();
+    const before = await told(home, "api", "remember the tides", "--host", host);
+    await home.ok(["send", "api", "talk 60s"]);
+    const { pid } = await home.until("api", ({ status, turns }) => status === "working" && turns === 2);
+    process.kill(pid ?? 0, "SIGKILL");
+    expect(await home.ended("api")).toMatchObject({ status: "failed", exit: { signal: "SIGKILL" } });
+    expect(await home.ok(["resume", "api"])).toContain(`goes on with its conversation ${before.conversation}`);
+    await home.until("api", ({ status }) => status === "idle");
+    const screen = await home.ok(["screen", "api"]);
+    expect([screen.includes("remember the tides"), screen.includes("talk 60s")]).toEqual([true, true]);
+  },
+);
 
 test("two sessions of one agent in one directory hold two conversations, each by its name (SYM-08 resume)", async () => {
   await using home = new TestHome();
@@ -109,7 +125,7 @@ test("an agent of which nobody can see what it does goes on with its conversatio
   await eventually(async () => (await home.ok(["screen", "dark"])).includes(`words: --resume ${conversation}`));
 });
 
-test("a resume that fails erases nothing: the conversation is tried again, and goes on once it can", async () => {
+test("a resume that fails erases nothing: the conversation is tried again, and goes on once it can (NEW-02 resume)", async () => {
   await using home = new TestHome();
   const before = await told(home, "api", "remember the tides");
   await home.ok(["stop", "api"]);

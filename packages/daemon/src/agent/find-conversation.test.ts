@@ -1,0 +1,104 @@
+import { mkdirSync, mkdtempDisposableSync, openSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { findConversation, type Running } from "./find-conversation.ts";
+import { Profiles } from "./profiles/index.ts";
+import { conversationInLog } from "./profiles/opencode-log.ts";
+
+const [A, B] = ["aaaaaaaa-1111-2222-3333-444444444444", "bbbbbbbb-1111-2222-3333-444444444444"] as const;
+const profiles = new Profiles();
+
+/** A user's home with an agent in `/work` that runs as 7 since an hour ago, and below it as 8. */
+function machine() {
+  const place = mkdtempDisposableSync(join(tmpdir(), "hf-find-"));
+  const since = Date.now() - 3_600_000;
+  const taken = new Set<string>();
+  const write = (path: string, content: string, { before = false } = {}) => {
+    const file = join(place.path, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    const at = new Date(since + (before ? -60_000 : 60_000));
+    utimesSync(file, at, at);
+    return file;
+  };
+  const running: Running = { pids: [7, 8], since, cwd: "/work", env: { HOME: place.path }, isTaken: (id) => taken.has(id) };
+  return {
+    place,
+    write,
+    taken,
+    find: (agent: string, more: Partial<Running> = {}) => findConversation(profiles.get(agent), { ...running, ...more }),
+  };
+}
+
+test("Claude Code says in a file which conversation a process has; one of an earlier process with that pid says nothing", () => {
+  const { place, write, find } = machine();
+  using _ = place;
+  expect(find("claude")).toBeNull();
+  write(".claude/sessions/7.json", JSON.stringify({ sessionId: A }), { before: true });
+  expect(find("claude")).toBeNull();
+  write(".claude/sessions/7.json", JSON.stringify({ sessionId: B }));
+  expect(find("claude")).toBe(B);
+});
+
+test("Qwen Code says beside each conversation which process has it, and the last one it began counts", () => {
+  const { place, write, find } = machine();
+  using _ = place;
+  const status = (id: string, pid: number, started_at: number) =>
+    write(`.qwen/projects/-work/chats/${id}.runtime.json`, JSON.stringify({ pid, session_id: id, started_at }));
+  status("somebody-elses", 9, 30);
+  expect(find("qwen")).toBeNull();
+  status(A, 8, 10);
+  expect(find("qwen")).toBe(A);
+  status(B, 8, 20);
+  expect(find("qwen")).toBe(B);
+});
+
+test("of Gemini CLI it is the only conversation that was written to since it began; where there are two, nobody knows", () => {
+  const { place, write, taken, find } = machine();
+  using _ = place;
+  const chat = (id: string, how?: { before: boolean }) =>
+    write(`.gemini/tmp/x/chats/session-2026-01-01T00-00-${id.slice(0, 8)}.jsonl`, `${JSON.stringify({ sessionId: id })}\n{}\n`, how);
+  write(".gemini/tmp/x/.project_root", "/work");
+  chat(B, { before: true });
+  expect(find("gemini")).toBeNull();
+  chat(A);
+  expect(find("gemini")).toBe(A);
+  expect(find("gemini", { cwd: "/elsewhere" })).toBeNull();
+  chat(B);
+  expect(find("gemini")).toBeNull();
+  taken.add(B);
+  expect(find("gemini")).toBe(A);
+});
+
+test("Codex has the file of its conversation open", () => {
+  const { place, write, find } = machine();
+  using _ = place;
+  expect(find("codex", { pids: [process.pid] })).toBeNull();
+  openSync(write(`sessions/rollout-2026-01-01T00-00-00-${A}.jsonl`, ""), "r");
+  openSync(write(`sessions/rollout-2026-01-02T00-00-00-${B}.jsonl`, ""), "r");
+  expect(find("codex", { pids: [process.pid] })).toBe(B);
+});
+
+const START = Date.parse("2026-01-01T00:00:00Z");
+const line = (seconds: number, run: string, text: string) =>
+  `timestamp=${new Date(START + seconds * 1000).toISOString()} level=INFO run=${run} message=${text}`;
+
+test("opencode's log tells which conversation one start of it had last, and not those of its subagents", () => {
+  const log = [
+    line(-100, "aaaa", '"creating instance" directory=/work'),
+    line(-90, "aaaa", "loop session.id=ses_old step=0"),
+    line(3, "bbbb", '"creating instance" directory=/work'),
+    line(4, "bbbb", "created id=ses_one slug=x parentID=undefined"),
+    line(5, "bbbb", "loop session.id=ses_one step=0"),
+    line(6, "bbbb", "created id=ses_child slug=y parentID=ses_one"),
+    line(7, "bbbb", "loop session.id=ses_child step=0"),
+    line(8, "aaaa", "loop session.id=ses_old step=1"),
+  ];
+  const found = (lines: string[], cwd = "/work") => conversationInLog(lines.join("\n"), { since: START, cwd });
+  expect(found(log)).toBe("ses_one");
+  expect(found(log, "/wor")).toBeUndefined();
+  expect(found([...log, line(9, "cccc", '"creating instance" directory=/work')])).toBeUndefined();
+  expect(found([...log, line(9, "cccc", '"creating instance" directory="/work"')])).toBeUndefined();
+  expect(found([...log, line(9, "cccc", '"creating instance" directory=/other')])).toBe("ses_one");
+});

@@ -1,0 +1,112 @@
+/** Real agents that somebody started themselves: adopted where they are, and gone on with from the conversation that their own files tell. */
+import { spawn, spawnSync } from "node:child_process";
+import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import type { Adoptable, AdoptReply } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../home.ts";
+import { AGENT_NAMES, type AgentName, IDLE } from "./agents.ts";
+import { becomes } from "./watching.ts";
+import { RealWorld } from "./world.ts";
+
+/** Some take half a minute to start on a machine that does other things too, and here each starts twice. */
+const SLOW_MS = 300_000;
+const PATIENCE_MS = 60_000;
+
+describe.each(AGENT_NAMES)("%s", (agent) => {
+  test(
+    "in a pane of the user's own tmux it is adopted, has its turn, and once its terminal is gone it is resumed and remembers",
+    async () => {
+      await using world = await RealWorld.open();
+      using tmux = await userTmux(world, agent);
+      await eventually(() => IDLE[agent].test(tmux.run("capture-pane", "-p", "-t", "work")), PATIENCE_MS, 200);
+      const list = await world.home.json<Adoptable[]>(["adopt", "--list"]);
+      expect(list.filter(({ socket }) => socket === tmux.socket)).toMatchObject([{ agent, target: "work:0.0" }]);
+
+      const { session } = await world.home.json<AdoptReply>(["adopt", "--tmux", `${tmux.socket}:work`, "--name", agent]);
+      expect(session).toMatchObject({ agent, host: "foreign", cwd: tmux.project });
+      await becomes(world, agent, "idle");
+      await world.prompt(agent, "say periwinkle; talk 2s");
+      const told = await becomes(
+        world,
+        agent,
+        ({ status, turns, conversation }) => status === "idle" && turns === 1 && conversation !== null,
+      );
+      tmux.run("kill-server");
+      await becomes(world, agent, ({ endedAt }) => endedAt !== null);
+
+      await world.home.ok(["resume", agent, "--prompt", "recall; talk 2s"]);
+      await world.shows(agent, /I remember: periwinkle\./);
+      expect(await becomes(world, agent, "idle")).toMatchObject({ runs: 2, host: "tmux", conversation: told.conversation });
+    },
+    SLOW_MS,
+  );
+});
+
+describe.each(["qwen", "claude"] as const)("%s", (agent) => {
+  test(
+    "on a terminal that is no tmux it is adopted by its process, and once it has ended it is resumed and remembers",
+    async () => {
+      await using world = await RealWorld.open();
+      const { command, env, project } = await world.agent(agent);
+      const [program = "", ...args] = [
+        ...world.model.prefix,
+        "script",
+        "-qfc",
+        `stty cols 110 rows 35; exec ${command.join(" ")}`,
+        "/dev/null",
+      ];
+      using terminal = spawn(program, args, { cwd: project, env: { ...env, TERM: "xterm-256color", SHELL: "/bin/sh" }, stdio: "pipe" });
+      let shown = "";
+      terminal.stdout.setEncoding("utf8").on("data", (text: string) => {
+        shown += text;
+      });
+      await eventually(() => IDLE[agent].test(stripVTControlCharacters(shown)), PATIENCE_MS, 200);
+      const list = await world.home.json<Adoptable[]>(["adopt", "--list"]);
+      const found = list.find(({ cwd }) => cwd === project);
+      expect(found).toMatchObject({ agent, socket: null });
+
+      const { session } = await world.home.json<AdoptReply>(["adopt", "--pid", String(found?.pid), "--name", agent]);
+      expect(session.conversation).not.toBeNull();
+      shown = "";
+      terminal.stdin.write("say periwinkle");
+      await eventually(() => shown.includes("periwinkle"), PATIENCE_MS, 200);
+      const isAsked = async () => (await world.model.asked()).some(({ prompt }) => prompt.includes("periwinkle"));
+      // An Enter that comes with the text may be taken for a part of it.
+      await eventually(async () => (await isAsked()) || (terminal.stdin.write("\r") && undefined), PATIENCE_MS, 2000);
+      await eventually(() => isWrittenDown(world, agent, session.conversation ?? ""), PATIENCE_MS, 500);
+      process.kill(session.pid ?? 0, "SIGTERM");
+      await becomes(world, agent, ({ endedAt }) => endedAt !== null);
+
+      await world.home.ok(["resume", agent, "--prompt", "recall; talk 2s"]);
+      await world.shows(agent, /I remember: periwinkle\./);
+      expect(await becomes(world, agent, "idle")).toMatchObject({ runs: 2, conversation: session.conversation });
+    },
+    SLOW_MS,
+  );
+});
+
+/** The answer is written down: what is ended before that is not remembered by anybody. */
+function isWrittenDown(world: RealWorld, agent: AgentName, conversation: string): boolean {
+  const { stdout } = spawnSync("grep", ["-rlE", '"(assistant|model)"', path.join(world.home.root, `home-${agent}`)], { encoding: "utf8" });
+  return stdout.split("\n").some((file) => file.includes(`${conversation}.jsonl`));
+}
+
+/** A tmux of the user's own in the model's network, where the agent was typed into the shell of its session `work`. */
+async function userTmux(world: RealWorld, agent: AgentName) {
+  const { command, env, project } = await world.agent(agent);
+  const socket = path.join(world.home.root, "user-tmux");
+  const run = (...words: string[]) => {
+    const [program = "", ...args] = [...world.model.prefix, "tmux", "-u", "-S", socket, "-f", "/dev/null", ...words];
+    const { status, stdout, stderr } = spawnSync(program, args, {
+      encoding: "utf8",
+      cwd: project,
+      env: { ...env, PS1: "$ ", TERM: "xterm-256color" },
+    });
+    if (status !== 0) throw new Error(`tmux ${words.join(" ")}: ${stderr}`);
+    return stdout;
+  };
+  run("new-session", "-d", "-s", "work", "-x", "110", "-y", "35", "-c", project, "sh");
+  run("send-keys", "-t", "work", command.join(" "), "Enter");
+  return { run, socket, project, [Symbol.dispose]: () => void spawnSync("tmux", ["-S", socket, "kill-server"]) };
+}
