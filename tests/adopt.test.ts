@@ -212,7 +212,10 @@ test("candidates are listed with what adopts them, and what is a session already
   const agents = await home.json<Adoptable[]>(["adopt", "--list"]);
   const own = agents.filter(({ socket }) => socket?.endsWith(tmux.name));
   expect(own.map(({ agent, target }) => `${agent} ${target}`).sort()).toEqual(["actor work:0.0", "actor work:0.1"]);
-  for (const { socket, target } of own) await home.ok(["adopt", "--tmux", `${socket}:${target}`]);
+  const [{ socket = "" } = {}] = own as { socket: string }[];
+  await home.ok(["adopt", "--tmux", `${socket}:work:0.0`]);
+  // Where one is in a tmux, as that names its panes.
+  await home.ok(["adopt", "--tmux", "work:0.1"], { env: { TMUX: `${socket},1,0` } });
   expect((await home.json<Adoptable[]>(["adopt", "--list"])).filter(({ socket }) => socket?.endsWith(tmux.name))).toEqual([]);
   expect((await refused(home, "--tmux", `${tmux.name}:work.1`)).message).toContain("it is a session already");
 

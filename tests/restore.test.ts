@@ -129,3 +129,32 @@ turn = "idle"
     { name: "homeless", outcome: "failed" },
   ]);
 });
+
+test("what was in the middle of a turn is said to have been, with what has it go on", async () => {
+  await using home = new TestHome();
+  await told(home, "api", "remember the tides", "--host", "native");
+  await home.ok(["send", "api", "talk 60s"]);
+  await home.until("api", ({ status, turns }) => status === "working" && turns === 2);
+  await pullThePlug(home);
+  const { items } = await home.json<Restored>(["restore"]);
+  expect(items).toMatchObject([
+    {
+      name: "api",
+      outcome: "back",
+      why: "went on with its conversation; it was in the middle of a turn",
+      hint: "to have it go on: holdfast send api 'go on where you were'",
+    },
+  ]);
+});
+
+test("a restore by itself that would try nothing leaves no trace", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "cmd", "--host", "native");
+  await pullThePlug(home);
+  home.env.XDG_CONFIG_HOME = path.join(home.root, "configuration");
+  mkdirSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast"), { recursive: true });
+  writeFileSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast/config.toml"), 'restore = "auto"\n');
+  await home.ok(["up"]);
+  expect((await home.json<{ due: RestoreItem[] }>(["restore", "ls"])).due).toMatchObject([{ name: "cmd", outcome: "skipped" }]);
+  expect(await home.ok(["events", "--type", "restore.ended"])).toBe("");
+});

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Adoptable, AdoptReply } from "@holdfast/contract/adoption-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -15,7 +16,7 @@ export const command: Command = {
     list: { summary: "agents that run outside of Holdfast" },
     tmux: {
       value: "PANE",
-      summary: "SESSION or SESSION.PANE or %ID, or SOCKET: and one of these or SESSION:WINDOW.PANE",
+      summary: "SESSION, SESSION.PANE, SESSION:WINDOW.PANE or %ID; before it SOCKET: where it is not on your default server",
       complete: "nothing",
     },
     pid: { value: "PID", summary: "the agent's process", complete: "nothing" },
@@ -39,7 +40,10 @@ export const command: Command = {
       throw new HoldfastError("usage", `adopt takes no ${JSON.stringify(args[0])}`, { hint: "see: holdfast adopt --help" });
     if (flags.has("list")) return list(context);
     const [pane, pid] = [flags.text("tmux"), flags.text("pid")];
-    if (pid !== undefined && !/^\d{1,9}$/.test(pid)) throw new HoldfastError("usage", `--pid takes a number, not ${JSON.stringify(pid)}`);
+    if (pid !== undefined && !(/^\d{1,9}$/.test(pid) && Number(pid) > 1))
+      throw new HoldfastError("usage", `--pid takes the number of an agent's process, not ${JSON.stringify(pid)}`, {
+        hint: "see what there is: holdfast adopt --list",
+      });
     if ((pane === undefined) === (pid === undefined)) {
       throw new HoldfastError("usage", "say --tmux PANE or --pid PID", { hint: "see what there is: holdfast adopt --list" });
     }
@@ -78,12 +82,15 @@ function told({ session, missing }: AdoptReply): string {
 /** As tmux finds its servers: a path, a name in its directory, the one this terminal is in, the default one. */
 function paneOf(text: string): { socket: string; target: string } {
   const directory = join(process.env.TMUX_TMPDIR || "/tmp", `tmux-${process.getuid?.() ?? 0}`);
-  const match = /^(.+?):(.+)$/.exec(text);
-  if (!match) {
+  const usual = process.env.TMUX?.split(",")[0] || join(directory, "default");
+  const [, name, target = ""] = /^(.+?):(.+)$/.exec(text) ?? [];
+  if (name === undefined) {
     if (text.startsWith("/"))
       throw new HoldfastError("usage", `which session on ${text}?`, { hint: "say it behind a colon: SOCKET:SESSION" });
-    return { socket: process.env.TMUX?.split(",")[0] || join(directory, "default"), target: text };
+    return { socket: usual, target: text };
   }
-  const [, socket = "", target = ""] = match;
-  return { socket: socket.startsWith("/") ? socket : join(directory, socket), target };
+  const socket = name.startsWith("/") ? name : join(directory, name);
+  // As tmux itself names a pane: SESSION:WINDOW.PANE.
+  if (/^\d+(\.%?\d+)?$/.test(target) && !existsSync(socket)) return { socket: usual, target: text };
+  return { socket, target };
 }

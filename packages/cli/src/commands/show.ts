@@ -51,7 +51,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["news", digest?.news ? `${sinceText(digest, Date.now())}: ${summary(digest)}` : null],
     ["", digest?.news ? `more: holdfast digest ${session.name}` : null],
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
-    ["", session.status !== "lost" ? null : session.cause === "exited" ? NOT_TOLD : lostText(session)],
+    ["", session.status !== "lost" ? null : session.cause === "exited" ? notTold(session) : lostText(session)],
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
@@ -64,7 +64,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["command", session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")],
     ["directory", session.cwd],
     ["workspace", session.workspace && workspaceOf(session.workspace)],
-    ["host", session.host],
+    ["host", session.host === "foreign" ? "foreign: adopted, it runs where it was started" : session.host],
     ["owner", session.owner],
     ["handed over", session.handover && handoverOf(session.handover)],
     ...session.attachments.map((each, index): [string, string] => [index === 0 ? "attached" : "", attachmentText(each, Date.now())]),
@@ -98,7 +98,10 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${color("dim", name.padEnd(12))} ${plain(value)}`])).join("\n");
 }
 
-const NOT_TOLD = "it ended; how is not known, for it was not started by Holdfast";
+function notTold({ name, conversation }: Session): string {
+  const goOn = conversation === null ? "" : `; go on with its conversation: holdfast resume ${name}`;
+  return `it ended; how is not known, for it was not started by Holdfast${goOn}`;
+}
 
 function lostText({ name }: Session): string {
   return `its keeper vanished, and how the program ended is not known; bring it back: holdfast resume ${name}; what may still run of it: holdfast orphans; why: holdfast doctor`;

@@ -192,8 +192,12 @@ export class Restoring implements Disposable {
           why: `it runs, and waits for ${asks === "login" ? "a login" : "its directory to be trusted"}`,
           hint,
         };
-      if (record.kind === "shell" || now.standing !== null)
-        return { ...item, outcome: "back", why: item.why.replace("goes on", "went on") };
+      if (record.kind === "shell" || now.standing !== null) {
+        const why = item.why.replace("goes on", "went on");
+        if (record.standing?.turn !== "working") return { ...item, outcome: "back", why };
+        const goOn = `to have it go on: holdfast send ${record.name} 'go on where you were'`;
+        return { ...item, outcome: "back", why: `${why}; it was in the middle of a turn`, hint: goOn };
+      }
       return { ...item, outcome: "started", why: "it runs; that it is ready does not show", hint };
     } catch (error) {
       const { message, hint = again } = HoldfastError.from(error);
@@ -262,7 +266,7 @@ export class Restoring implements Disposable {
   }
 
   async #restoreByItself(): Promise<void> {
-    if (this.#due().length === 0) return;
+    if (!this.list().due.some(({ outcome }) => outcome === "would")) return;
     const since = new Date(Date.now() - TRIES_WITHIN_MS).toISOString();
     const tries = this.#journal.readAfter(0, 1000, { types: ["restore.started"], since }).filter(({ data }) => data.auto === true);
     if (tries.length >= MOST_TRIES) return log(`restore: tried ${tries.length} times by itself; now somebody has to: holdfast restore`);
