@@ -22,7 +22,7 @@ function machine() {
     utimesSync(file, at, at);
     return file;
   };
-  const running: Running = { pids: [7, 8], since, cwd: "/work", env: { HOME: place.path }, isTaken: (id) => taken.has(id) };
+  const running: Running = { pids: [7, 8], since, cwd: "/work", env: { HOME: place.path }, known: null, isTaken: (id) => taken.has(id) };
   return {
     place,
     write,
@@ -69,6 +69,18 @@ test("of Gemini CLI it is the only conversation that was written to since it beg
   expect(find("gemini")).toBeNull();
   taken.add(B);
   expect(find("gemini")).toBe(A);
+  // One that was given another, and one that has just begun: it may be somebody else's.
+  expect(find("gemini", { known: B })).toBeNull();
+  const since = Date.now() - 10_000;
+  const chatNow = (startTime: number) =>
+    writeFileSync(
+      join(place.path, `.gemini/tmp/x/chats/session-2026-01-01T00-00-${A.slice(0, 8)}.jsonl`),
+      `${JSON.stringify({ sessionId: A, startTime: new Date(startTime).toISOString() })}\n`,
+    );
+  chatNow(since - 5000);
+  expect(find("gemini", { since })).toBeNull();
+  chatNow(since + 5000);
+  expect(find("gemini", { since })).toBe(A);
 });
 
 test("Codex has the file of its conversation open", () => {

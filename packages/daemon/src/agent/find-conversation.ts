@@ -14,6 +14,8 @@ export interface Running {
   since: number;
   cwd: string;
   env: Readonly<Record<string, string>>;
+  /** What it was in when that was last known. */
+  known: string | null;
   /** Whether it is known to be another session's. */
   isTaken(conversation: string): boolean;
 }

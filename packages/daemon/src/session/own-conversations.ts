@@ -21,7 +21,8 @@ export function conversationsFrom({
   return ({ record, changed, seen }) => {
     // While its screen moves on and it does the same as before, it is in the same.
     if (seen && !seen.settled && !changed) return [];
-    const profile = profiles.find(record.agent);
+    // One that is talked to in its protocol says it itself.
+    const profile = record.kind === "terminal" ? profiles.find(record.agent) : undefined;
     if (!profile || !canFind(profile) || record.pid === null || hasHooks(runDirectory(home, record.id, record.run))) return [];
     const { id: session, run, pid, cwd } = record;
     const env = readEnvironment(home, session) ?? {};
@@ -29,6 +30,7 @@ export function conversationsFrom({
       ...whatRuns({ pid, start: record.pidStart ?? "" }),
       cwd,
       env,
+      known: record.conversation,
       isTaken: takenFrom(queries, record),
     });
     if (found === null || found === record.conversation) return [];

@@ -16,7 +16,7 @@ export async function copyGeminiConversation({ from, id, directory, env }: CopyP
   const short = from.slice(0, 8);
   const found = globSync(`*/chats/session-*-${short}.jsonl`, { cwd: store }).map((path) => join(store, path));
   const original = oneTranscript(
-    found.filter((file) => idOf(file) === from),
+    found.filter((file) => headOf(file).sessionId === from),
     { agent: "Gemini CLI", id: from, where: store },
   );
   const known = projectOf(store, directory);
@@ -31,14 +31,23 @@ export async function copyGeminiConversation({ from, id, directory, env }: CopyP
   return { id, undo: async () => rmSync(known === undefined ? project : copy, { recursive: true, force: true }) };
 }
 
-/** It writes one down when it begins, and again when it is gone on with: where a single one was, that is its own. */
+/**
+ * It writes a conversation down when it begins, or goes on with one: where only one was written to since, that is its own. One that has just begun
+ * may not have come to that: then only what began with it counts. What is known is not doubted by it.
+ */
 export function findGeminiConversation(running: Running): string | undefined {
-  const project = projectOf(storeOf(running.env), running.cwd);
+  const project = running.known === null ? projectOf(storeOf(running.env), running.cwd) : undefined;
   const files = project === undefined ? [] : globSync("chats/session-*.jsonl", { cwd: project }).map((path) => join(project, path));
-  const ids = new Set(files.filter((file) => isOf(running, file)).map(idOf));
-  const own = [...ids].filter((id): id is string => typeof id === "string" && !running.isTaken(id));
-  return own.length === 1 ? own[0] : undefined;
+  const found = files.filter((file) => isOf(running, file)).map(headOf);
+  const own = found.filter(({ sessionId }) => typeof sessionId === "string" && !running.isTaken(sessionId));
+  const ids = new Set(own.map(({ sessionId }) => sessionId as string));
+  const isYoung = Date.now() - running.since < WRITTEN_MS;
+  if (ids.size !== 1 || (isYoung && !own.some(({ startTime }) => Date.parse(String(startTime)) >= running.since))) return undefined;
+  return [...ids][0];
 }
+
+/** From its start to its first file, on a machine that is overloaded. */
+const WRITTEN_MS = 120_000;
 
 function storeOf(env: Readonly<Record<string, string>>): string {
   return join(env.GEMINI_CLI_HOME || env.HOME || homedir(), ".gemini", "tmp");
@@ -51,10 +60,10 @@ function projectOf(store: string, directory: string): string | undefined {
   return project !== undefined && existsSync(project) ? project : undefined;
 }
 
-function idOf(file: string): unknown {
+function headOf(file: string): { sessionId?: unknown; startTime?: unknown } {
   try {
-    return (JSON.parse(readFileSync(file, "utf8").split("\n", 1)[0] ?? "") as { sessionId?: unknown }).sessionId;
+    return JSON.parse(readFileSync(file, "utf8").split("\n", 1)[0] ?? "") as object;
   } catch {
-    return undefined;
+    return {};
   }
 }
