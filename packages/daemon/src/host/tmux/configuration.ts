@@ -5,6 +5,11 @@ import { LEFT } from "./left.ts";
 
 /** The files our tmux server reads. Written anew at every start of the daemon and sourced by a running server. */
 
+/** What tmux binds by itself beside scrolling, selecting and pasting. A program that wants the mouse gets these clicks too. */
+const MENUS = ["", "M-", "C-", "S-"]
+  .flatMap((modifier) => ["Pane", "Status", "StatusLeft", "StatusRight", "StatusDefault"].map((where) => `${modifier}MouseDown3${where}`))
+  .concat("MouseDown1Status", "WheelUpStatus", "WheelDownStatus", "MouseDrag1Border");
+
 /** What is told to whoever sees the bar, for as long as it is (clients.ts). */
 const NOTICE = "#{?client_readonly,#{@holdfast_to_observers},#{@holdfast_to_driver}}";
 
@@ -46,6 +51,8 @@ export function tmuxConfiguration(options: {
     "set -g mouse on",
     // As it is, but not into a dead pane: that ends tmux 3.3.
     `bind -n MouseDown2Pane select-pane -t = \\; if -F '#{||:#{pane_in_mode},#{mouse_any_flag}}' { send-keys -M } { if -F '#{pane_dead}' '' { paste-buffer -p } }`,
+    // Menus that split or kill a pane, and what moves a client to another window, are none of ours.
+    ...MENUS.map((key) => `unbind -q -n ${key}`),
     "set -g set-titles on",
     "set -g set-titles-string '#{@holdfast_title}'",
     "set -g automatic-rename off",

@@ -90,6 +90,8 @@ test("the server has the fixed environment, our configuration, and no key of its
   expect(remain).toEqual(["remain-on-exit on"]);
   expect(options).toContain("prefix None");
   expect(keys.filter((key) => key.includes("detach-client"))).toHaveLength(1);
+  // A click must not kill a program, or put another beside it.
+  expect(keys.filter((key) => /display-menu|kill-|split-|respawn-|new-|-window|resize-pane|switch-client/.test(key))).toEqual([]);
   expect(environment).toContain(`HOLDFAST_HOME=${home.home.path}`);
   expect(environment.some((entry) => entry.startsWith("VITEST"))).toBe(false);
 });
