@@ -6,18 +6,26 @@ import { root } from "./root.mjs";
 /** `inputs` are source files relative to the root, as the bundler names them. */
 export function notices(inputs) {
   const folders = new Set(inputs.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
-  const packages = [...folders].map((folder) => {
+  const found = [...folders].map((folder) => {
     const manifest = JSON.parse(fs.readFileSync(path.join(root, folder, "package.json"), "utf8"));
-    return { ...manifest, text: licenceOf(path.join(root, folder), manifest) };
+    return { ...manifest, file: fileIn(path.join(root, folder)) };
   });
+  const packages = found.map((one) => ({ ...one, text: licenceOf(one, found) }));
   packages.sort((a, b) => (a.name < b.name ? -1 : 1));
   const parts = packages.map(({ name, version, license, text }) => `## ${name} ${version} (${license})\n\n${text}`);
   return `# What is bundled in Holdfast\n\n${parts.join("\n\n")}\n`;
 }
 
-function licenceOf(folder, { name, license, author }) {
-  const file = fs.readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-  if (file !== undefined) return fs.readFileSync(path.join(folder, file), "utf8").trim();
+function fileIn(folder) {
+  const name = fs.readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  return name && path.join(folder, name);
+}
+
+function licenceOf({ name, license, author, repository, file }, all) {
+  // One of several from the same place may have left it to the others to say.
+  const isTold = (other) => other.file && other.license === license && other.repository?.url === repository?.url;
+  const told = file ?? (repository?.url && all.find(isTold)?.file);
+  if (told) return fs.readFileSync(told, "utf8").trim();
   if (license !== "MIT") throw new Error(`${name} is bundled, but says nothing of its licence's terms`);
   // The same terms as our own, by somebody else.
   const terms = fs.readFileSync(path.join(root, "LICENSE"), "utf8").trim();
