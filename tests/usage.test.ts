@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { AnyEvent, Session, UsageReport } from "@holdfast/contract";
+import type { AnyEvent, Digest, Session, UsageReport } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
 import { eventually, TestHome } from "./home.ts";
@@ -144,6 +144,26 @@ test("each call counts once, also when the daemon is killed at any time, the age
   expect((await home.json<UsageReport>(["usage", "--since", "all"])).total).toMatchObject({ turns: 5, input: 5000 });
   const runs = (await recorded(home)).map(({ data }) => data.run);
   expect(runs).toEqual([1, 1, 1, 2, 1]);
+});
+
+test("who comes back is told what was used since they last looked, and that a budget is used up (SYM-07 conversations)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "api", "--budget", "turns=3", "--", "--fast", "--usage", OPUS]);
+  await home.until("api", ({ status }) => status === "idle");
+  expect(await home.json<Digest>(["digest", "api"])).toMatchObject({ spent: null });
+  await home.ok(["send", "api", "first", "--wait"]);
+  await spentBy(home, "api", 1);
+  using client = home.client();
+  await client.call("lookAtSession", { params: { ref: "api" }, body: {} });
+  expect(await home.json<Digest>(["digest", "api"])).toMatchObject({ spent: null, troubles: [] });
+  for (const turn of ["second", "third"]) await home.ok(["send", "api", turn, "--wait"]);
+  await home.until("api", ({ status, spent }) => status === "stopped" && spent?.turns === 3);
+  const digest = await home.json<Digest>(["digest", "api"]);
+  expect(digest.spent).toMatchObject({ turns: 2, input: 2000, cost: 2 * OPUS_COST, unknownCosts: 0 });
+  expect(digest.troubles).toMatchObject([{ kind: "budget", text: "3 of 3 turns are used: stopped" }]);
+  const text = await home.ok(["digest", "api"]);
+  expect(text).toContain("used 2k in, 400 out, 200 into a cache, 10k from a cache; $0.03");
+  expect(text).toContain("budget: 3 of 3 turns are used: stopped");
 });
 
 test("on a terminal usage draws bars, as wide as there is room, and without colour where none is wanted", async () => {

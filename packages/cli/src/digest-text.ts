@@ -3,6 +3,7 @@ import type { Digest } from "@holdfast/contract/digest";
 import { type Color, color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
+import { costCell, costText, tokensText } from "./spent-text.ts";
 import { shortAge, statusCell, waitsFor } from "./status-text.ts";
 import { cut } from "./table.ts";
 
@@ -35,6 +36,7 @@ export function summary(digest: Digest): string {
     ...(answers.length > 0 ? [counted(answers.length, "answer")] : []),
     ...tally(messageStates(digest), "message"),
     ...(work && work.commitCount > 0 ? [counted(work.commitCount, "commit")] : []),
+    ...(digest.spent?.cost ? [`${costCell(digest.spent)} spent`] : []),
     ...(troubles.length > 0 ? [counted(troubles.length, "problem")] : []),
     ...since(runs).slice(-1).map(runText),
   ];
@@ -85,7 +87,7 @@ export function newsLines(digest: Digest): Line[] {
     ...inLine("approvals", tally(approvalStates(digest))),
     ...inLine("messages", tally(messageStates(digest))),
     ...troubleLines(troubles),
-    ...[...since(runs).slice(-3).map(runText), ...workLine(digest), ...kept].map((text) => ({ text })),
+    ...[...since(runs).slice(-3).map(runText), ...workLine(digest), ...kept, ...usedLine(digest)].map((text) => ({ text })),
     ...(digest.more ? [{ text: "and more: holdfast events" }] : []),
   ];
 }
@@ -126,7 +128,13 @@ function taskStates({ tasks = [] }: Digest): string[] {
 }
 
 function troubleLines(troubles: Digest["troubles"]): Line[] {
-  const words = { turn_failed: "a turn failed", rate_limit: "rate limit", not_recorded: "not recorded", memory: "memory limit" };
+  const words = {
+    turn_failed: "a turn failed",
+    rate_limit: "rate limit",
+    not_recorded: "not recorded",
+    memory: "memory limit",
+    budget: "budget",
+  };
   return Object.entries(words).flatMap(([kind, what]) => {
     const these = troubles.filter((trouble) => trouble.kind === kind);
     const last = these.at(-1);
@@ -160,6 +168,10 @@ function workLine({ work }: Digest): string[] {
   const files =
     changed && changed.files > 0 ? [`${counted(changed.files, "file")} changed, +${changed.insertions} −${changed.deletions}`] : [];
   return commits.length + files.length > 0 ? [[...commits, ...files].join("; ")] : [];
+}
+
+function usedLine({ spent }: Digest): string[] {
+  return spent ? [`used ${tokensText(spent)}; ${costText(spent)}`] : [];
 }
 
 function details({ work }: Digest): Line[] {

@@ -4,6 +4,7 @@ import { Approval } from "./approval.ts";
 import { Principal, RunNumber } from "./ids.ts";
 import { Message } from "./message.ts";
 import { Session, Time } from "./session.ts";
+import { Spent } from "./spent.ts";
 import { Task } from "./task.ts";
 
 /** Of an agent's answer the journal keeps so many characters; what is longer ends there, and says so. */
@@ -33,7 +34,7 @@ export type DigestTurn = z.infer<typeof DigestTurn>;
 /** `turn_failed` in the agent's own words; `rate_limit` with what it says of it. */
 export const Trouble = z.object({
   at: Time,
-  kind: z.enum(["turn_failed", "rate_limit", "not_recorded", "memory"]),
+  kind: z.enum(["turn_failed", "rate_limit", "not_recorded", "memory", "budget"]),
   text: z.string(),
 });
 export type Trouble = z.infer<typeof Trouble>;
@@ -88,6 +89,8 @@ export const Digest = z.object({
   /** What was asked or answered since, and whatever waits. */
   approvals: z.array(Approval),
   troubles: z.array(Trouble),
+  /** Of models; null: nothing that anybody told. */
+  spent: z.nullable(Spent),
   runs: z.array(RunNews),
   checkpoints: z.array(z.object({ number: z.int(), at: Time, turn: z.nullable(z.int()), files: z.int() })),
   handovers: z.array(z.object({ at: Time, by: Principal, to: z.nullable(z.string()), note: z.nullable(z.string()) })),

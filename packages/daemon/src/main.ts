@@ -356,6 +356,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     profiles,
     looks,
     envOf,
+    spentSince: (id, seq) => spending.since(id, seq),
     sessions,
     messages,
     approvals,

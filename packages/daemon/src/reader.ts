@@ -168,6 +168,7 @@ export async function serveReader(options: {
     profiles,
     looks,
     envOf,
+    spentSince: (id, seq) => spending.since(id, seq),
     sessions,
     messages: said,
     approvals,

@@ -60,6 +60,8 @@ export interface DigestRooms {
   profiles: Profiles;
   looks: Looks;
   envOf(session: SessionId): Environment | undefined;
+  /** What it used of models after a place in the journal. */
+  spentSince(session: SessionId, seq: number): Digest["spent"];
   sessions: { list(filter: { names: readonly string[] }): { sessions: Session[] } };
   messages: { get(id: string): Message };
   approvals: { get(id: string): Approval; list(filter: { all: boolean; sessions: readonly SessionId[] }): Approval[] };
@@ -180,6 +182,7 @@ export class Digests {
       tasks,
       approvals: this.#approvals(record.id, idsOf(events, "approval.")),
       troubles: troublesOf(events, limits),
+      spent: this.#rooms.spentSince(record.id, since.seq),
       runs: runsOf(events),
       checkpoints: checkpoints.map(({ data: { number, at, turn, files } }) => ({ number, at, turn, files })),
       handovers: handoversOf(events),

@@ -77,9 +77,25 @@ export function troublesOf(events: readonly AnyEvent[], limits: readonly { at: s
       kind: "memory" as const,
       text: `took ${data.used} bytes of memory, of ${data.allowed}`,
     })),
+    ...budgetTroubles(events),
   ];
   return troubles.sort((a, b) => a.at.localeCompare(b.at));
 }
+
+/** That a limit was near is no news once it was reached. */
+function budgetTroubles(events: readonly AnyEvent[]): Trouble[] {
+  const exceeded = ofType(events, "budget.exceeded");
+  const near = ofType(events, "budget.warned").filter(({ data }) => !exceeded.some((other) => other.data.limit === data.limit));
+  const told = (of: readonly (Of<"budget.warned"> | Of<"budget.exceeded">)[], how: string) =>
+    of.map(({ at, data }) => ({
+      at,
+      kind: "budget" as const,
+      text: `${Math.round(data.used * 100) / 100} of ${data.allowed} ${UNITS[data.limit]} ${how}`,
+    }));
+  return [...told(near, "are used"), ...told(exceeded, "are used: stopped")];
+}
+
+const UNITS = { turns: "turns", minutes: "minutes", tokens: "tokens", cost: "dollars" };
 
 export function runsOf(events: readonly AnyEvent[]): RunNews[] {
   return events.flatMap((event): RunNews[] => {

@@ -1,4 +1,4 @@
-import { NEWS_1 } from "./news.ts";
+import { NEWS_1, NEWS_2 } from "./news.ts";
 
 /**
  * The schema's history. Entry n brings a database from version n to n + 1 (`PRAGMA user_version`). An entry that has
@@ -330,5 +330,9 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX tasks_by_session ON tasks (session, started_seq);
   CREATE INDEX tasks_by_file ON tasks (file) WHERE file IS NOT NULL;
+  `,
+  `
+  DROP INDEX events_that_are_news;
+  CREATE INDEX events_that_are_news_2 ON events (session, seq) WHERE type IN (${NEWS_2});
   `,
 ];

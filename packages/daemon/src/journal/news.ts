@@ -6,4 +6,6 @@
 export const NEWS_1 =
   "'session.created', 'session.run_created', 'session.adopted', 'session.ended', 'session.restart_abandoned', 'session.limit_exceeded', 'session.replied', 'session.turn_failed', 'session.handed_over', 'message.queued', 'message.turn_started', 'message.replied', 'message.failed', 'message.cancelled', 'approval.requested', 'approval.answered', 'approval.resolved', 'checkpoint.created', 'recording.gap'";
 
-export const IS_NEWS = `type IN (${NEWS_1})`;
+export const NEWS_2 = `${NEWS_1}, 'budget.warned', 'budget.exceeded'`;
+
+export const IS_NEWS = `type IN (${NEWS_2})`;

@@ -144,7 +144,7 @@ test("many kept events alone do not make a session crowded", () => {
   expect(prune(10)).toBe(false);
 });
 
-test("a time belongs to the turn that had begun by then", () => {
+test("a time belongs to the turn it falls into; between two to the second, behind all to the last", () => {
   const { journal, usage } = open();
   const status = (turn: "working" | "idle", since: string) =>
     ({
@@ -167,9 +167,9 @@ test("a time belongs to the turn that had begun by then", () => {
   expect(usage.turnAt(SESSION, null)).toBeUndefined();
   journal.append(status("working", "2026-11-15T05:00:10.000Z"), status("idle", "2026-11-15T05:00:20.000Z"));
   journal.append(status("working", "2026-11-15T05:00:30.000Z"));
-  expect(usage.turnAt(SESSION, "2026-11-15T05:00:05.000Z")).toBeUndefined();
-  expect(usage.turnAt(SESSION, "2026-11-15T05:00:15.000Z")).toEqual({ turn: "1", run: 1 });
-  expect(usage.turnAt(SESSION, "2026-11-15T05:00:25.000Z")).toEqual({ turn: "1", run: 1 });
-  expect(usage.turnAt(SESSION, "2026-11-15T05:00:31.000Z")).toEqual({ turn: "2", run: 1 });
-  expect(usage.turnAt(SESSION, null)).toEqual({ turn: "2", run: 1 });
+  const turnAt = (second: number | null) => usage.turnAt(SESSION, second === null ? null : `2026-11-15T05:00:${second}.000Z`)?.turn;
+  expect([turnAt(15), turnAt(20), turnAt(25), turnAt(31), turnAt(null)]).toEqual(["1", "1", "2", "2", "2"]);
+  expect(usage.turnAt(SESSION, "2026-11-15T05:00:05.000Z")).toEqual({ turn: "1", run: 1 });
+  journal.append(status("idle", "2026-11-15T05:00:40.000Z"));
+  expect([turnAt(35), turnAt(50), turnAt(null)]).toEqual(["2", "2", "2"]);
 });

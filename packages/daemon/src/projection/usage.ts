@@ -120,9 +120,10 @@ export class UsageQueries {
     return watched(this.#db, () => this.#db.prepare(sql).get(session, place))?.state as string | undefined;
   }
 
-  /** The turn that a time falls into, or the last that ended before it. */
+  /** The turn that a time falls into. Some are seen to begin a moment late: what is between two belongs to the second, what is behind all to the last. */
   turnAt(session: SessionId, at: string | null): { turn: string; run: number } | undefined {
-    const sql = "SELECT turn, run FROM turns WHERE session = ? AND began_at <= ? ORDER BY turn DESC LIMIT 1";
+    const sql = `SELECT turn, run FROM turns WHERE session = ?1
+                 ORDER BY coalesce(ended_at >= ?2, 1) DESC, CASE WHEN coalesce(ended_at >= ?2, 1) THEN turn ELSE -turn END LIMIT 1`;
     const row = watched(this.#db, () => this.#db.prepare(sql).get(session, at ?? "9"));
     return row && { turn: String(row.turn), run: row.run as number };
   }
