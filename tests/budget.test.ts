@@ -110,6 +110,20 @@ test("minutes are those in which a run was there, in all runs together; a comman
   expect(again.durationMs).toBeLessThan(6000);
 });
 
+test("a conversation is kept to its budget as a terminal agent is: the turn is cancelled, the run ended", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "--chat", "demo", "--name", "slow", "--budget", "minutes=0.05", "--prompt", "say a; wait 10m; say b"]);
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--budget", "tokens=1000"]);
+  await home.ok(["send", "talk", "usage 1500 20; say hello", "--wait"]);
+  expect(await stopped(home, "talk")).toMatchObject({
+    spent: { input: 1500, output: 20 },
+    budget: { exceeded: { limit: "tokens", used: 1520 } },
+  });
+  expect(await stopped(home, "slow")).toMatchObject({ turns: 1, budget: { exceeded: { limit: "minutes" } } });
+  const ends = (await home.ok(["events", "--type", "turn.ended", "--session", "slow"])).trim().split("\n");
+  expect(ends.map((line) => (JSON.parse(line) as AnyEvent).data.reason)).toEqual(["cancelled"]);
+});
+
 test("a restart policy starts no run that the budget does not allow", async () => {
   await using home = new TestHome();
   await home.run("sleep 2; exit 1", "--name", "flaky", "--restart", "always", "--budget", "minutes=0.02");

@@ -23,13 +23,20 @@ export function usageChart(report: UsageReport, width: number | undefined): stri
   const cached = report.total.cacheRead + report.total.cacheWrite > 0;
   const cells = (label: string, sums: Sums) => [
     width === undefined ? label : cut(label, LONGEST_LABEL),
-    String(sums.turns),
+    ...(report.by === "turn" ? [] : [String(sums.turns)]),
     tokensCell(sums.input, sums),
     tokensCell(sums.output, sums),
     ...(cached ? [tokensCell(sums.cacheRead, sums), tokensCell(sums.cacheWrite, sums)] : []),
     costCell(sums),
   ];
-  const head = [HEADS[report.by], "TURNS", "INPUT", "OUTPUT", ...(cached ? ["CACHE READ", "CACHE WRITE"] : []), "COST"];
+  const head = [
+    HEADS[report.by],
+    ...(report.by === "turn" ? [] : ["TURNS"]),
+    "INPUT",
+    "OUTPUT",
+    ...(cached ? ["CACHE READ", "CACHE WRITE"] : []),
+    "COST",
+  ];
   const rows = report.rows.map((row) => cells(labelOf(row, report.by), row));
   const total = cells("total", report.total);
   const widths = head.map((_, column) => Math.max(...[head, ...rows, total].map((row) => widthOf(row[column] ?? ""))));
@@ -72,7 +79,9 @@ function notes({ total, unpriced }: UsageReport): string[] {
   const names = unpriced.flatMap((model) => (model === null ? [] : [plain(model)]));
   return [
     ...(total.unknownCosts > 0 ? [`${costText(total)}`] : []),
-    ...(total.unknownTokens > 0 ? [`of ${total.unknownTokens} turns not all tokens are known`] : []),
+    ...(total.unknownTokens > 0
+      ? [`of ${total.unknownTokens} ${total.unknownTokens === 1 ? "turn" : "turns"} not all tokens are known`]
+      : []),
     ...(names.length > 0
       ? [`no price is known of ${names.join(", ")}; give one in config.toml: [prices.${JSON.stringify(names[0])}]`]
       : []),

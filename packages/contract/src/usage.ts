@@ -54,7 +54,7 @@ export type UsageRow = z.infer<typeof UsageRow>;
 export const UsageReport = z.object({
   by: z.enum(USAGE_BY),
   since: z.nullable(Time),
-  /** Days in order, turns too; else those that cost most come first. */
+  /** Days in order, turns as they were told of; else those that cost most come first. */
   rows: z.array(UsageRow),
   total: Sums,
   /** Models that were used and have no price, or none of which anybody knows the name. */

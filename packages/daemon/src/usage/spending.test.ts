@@ -108,10 +108,15 @@ test("where nothing has a price, the one with most tokens comes first", () => {
   expect(by("model").rows.map(({ key }) => key)).toEqual(["large", "small"]);
 });
 
-test("turns come in their order, what is of none first", () => {
+test("turns come in the order in which they were told of, whatever they are called", () => {
   const { use, by } = open();
-  for (const turn of ["10", "9", null]) use(A, { turn });
-  expect(by("turn").rows.map(({ label }) => label)).toEqual([null, "api, turn 9", "api, turn 10"]);
+  for (const turn of ["9", "10", null, "lxi3lwy35d", "9"]) use(A, { turn });
+  expect(by("turn").rows.map(({ key, label }) => [key, label])).toEqual([
+    [`${A.id}/1/9`, "api, turn 9"],
+    [`${A.id}/1/10`, "api, turn 10"],
+    [null, null],
+    [`${A.id}/1/lxi3lwy35d`, "api, turn lxi3lwy35d"],
+  ]);
 });
 
 test("a day begins at midnight of the time zone that was asked for", () => {

@@ -55,7 +55,7 @@ export class Spending {
       total.add(fact, cost);
     }
     const rows = [...groups].map(([key, { label, sum }]): UsageRow => ({ key, label, ...sum.sums }));
-    return { by, since, rows: IN_ORDER.has(by) ? rows.sort(byKey) : rows.sort(bySize), total: total.sums, unpriced: [...unpriced] };
+    return { by, since, rows: by === "turn" ? rows : rows.sort(by === "day" ? byKey : bySize), total: total.sums, unpriced: [...unpriced] };
   }
 
   #sum(facts: readonly UsageFact[]): Sum {
@@ -90,12 +90,10 @@ const KEYS: Record<UsageBy, (of: { day: (at: string) => string }) => KeyOf> = {
   turn:
     () =>
     ({ session, run, turn, name }) => ({
-      key: turn === null ? null : `${session}/${run}/${turn.padStart(6, "0")}`,
+      key: turn === null ? null : `${session}/${run}/${turn}`,
       label: turn === null ? null : `${name}, turn ${turn}`,
     }),
 };
-
-const IN_ORDER: ReadonlySet<UsageBy> = new Set<UsageBy>(["day", "turn"]);
 
 function byKey(a: UsageRow, b: UsageRow): number {
   return (a.key ?? "").localeCompare(b.key ?? "");
