@@ -87,8 +87,8 @@ test("a number of turns without words goes on as often", () => {
 test("what stands above the first item holds for all that say nothing else", () => {
   const items = parse("<!-- agent: claude --> <!-- budget: $2 -->\n- [ ] a\n- [ ] b <!-- agent: codex -->\n");
   expect(items.map(({ agent, budget }) => [agent, budget])).toEqual([
-    ["claude", "$2"],
-    ["codex", "$2"],
+    ["claude", { cost: 2 }],
+    ["codex", { cost: 2 }],
   ]);
 });
 
@@ -127,6 +127,8 @@ describe("a fault has its file, its line and what was expected", () => {
     ["- [ ] a\n  <!-- turns: 3 -->\n  Turn 1: x\n  Turn 2: y\n", "tasks.md:2: 3 turns, but 2 are told below; expected <!-- turns: 2 -->"],
     ["- [ ] a\n  Turn 1: x\n  Turn 3: y\n", "tasks.md:3: this is turn 2 of the item, not 3; expected Turn 2:"],
     ["- [ ] a\n  Turn 1:\n", "tasks.md:2: a turn without words; expected what is to be said in it"],
+    ["- [ ] a\n  <!-- budget: lots -->\n", 'tasks.md:2: budget does not take "lots"; expected <!-- budget: turns=10,minutes=30'],
+    ["<!-- budget: lots -->\n- [ ] a\n- [ ] b\n", 'tasks.md:1: budget does not take "lots"'],
     ["- [ ] a\n  <!-- after: 7 -->\n", "tasks.md:2: there is no item 7; expected the number of another item"],
     ["- [ ] 1. a\n- [ ] 1. b\n- [ ] 2. c\n  <!-- after: 1 -->\n", "tasks.md:4: 1 is the number of two items, in lines 1 and 2"],
     ["- [ ] a\n  <!-- agent: x -->\n  <!-- agent: y -->\n", "tasks.md:3: agent is said twice, also in line 2"],

@@ -10,8 +10,10 @@
  *
  * Nothing but the boxes is needed. What stands above the first item (agent, model, budget) holds for all that say nothing else.
  */
+import type { BudgetRequest } from "@holdfast/contract/budget";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { editDistance } from "@holdfast/platform/edit-distance";
+import { parseBudget } from "../budget-flag.ts";
 import { decoded, type Line, type ScannedItem, scan } from "./scan.ts";
 
 export interface TaskItem {
@@ -25,7 +27,7 @@ export interface TaskItem {
   /** An agent, or a persona. */
   agent: string | undefined;
   model: string | undefined;
-  budget: string | undefined;
+  budget: BudgetRequest | undefined;
   /** The items that must be done before it. */
   after: TaskItem[];
   scanned: ScannedItem;
@@ -91,7 +93,7 @@ function readItem(scanned: ScannedItem, { place, defaults, faults }: { place: nu
     turns: turnsOf({ words, turns, wanted: said.turns }, faults),
     agent: said.agent?.value,
     model: said.model?.value,
-    budget: said.budget?.value,
+    budget: budgetOf(said.budget, faults),
     after: [],
     scanned,
   };
@@ -124,7 +126,7 @@ const EXAMPLES: Record<Key, string> = {
   agent: "<!-- agent: claude -->, or the name of a persona",
   turns: "<!-- turns: 3 -->",
   after: "<!-- after: 1,2 -->, numbers of other items",
-  budget: "<!-- budget: $2 -->",
+  budget: "<!-- budget: turns=10,minutes=30,tokens=200k,cost=2.50 -->",
   model: "<!-- model: opus -->",
 };
 
@@ -163,6 +165,18 @@ function turnsOf({ words, turns, wanted }: Wanted, faults: Fault[]): string[] {
   }
   if (turns.length === 0) return [words, ...Array.from({ length: (count ?? 1) - 1 }, (_, index) => GO_ON(index + 2, count ?? 1))];
   return turns.map(({ text }, index) => (index === 0 ? [words, text].filter((part) => part !== "").join("\n\n") : text));
+}
+
+/** As `--budget` takes it; `$2` alone is what it may cost. */
+function budgetOf(said: { value: string; line: number } | undefined, faults: Fault[]): BudgetRequest | undefined {
+  if (said === undefined) return undefined;
+  try {
+    return parseBudget(said.value.startsWith("$") ? `cost=${said.value.slice(1)}` : said.value);
+  } catch (error) {
+    if (!faults.some(({ line }) => line === said.line))
+      faults.push({ line: said.line, what: HoldfastError.from(error).message.replace("--", ""), expected: EXAMPLES.budget });
+    return undefined;
+  }
 }
 
 function named(after: { value: string; line: number }, drafts: readonly Draft[], faults: Fault[]): TaskItem[] {

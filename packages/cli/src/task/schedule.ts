@@ -35,7 +35,8 @@ export async function runAll({ items, parallel, run, signal, onBlocked }: Schedu
     const ready = left().filter(({ after }) => after.every((each) => outcomes.get(each) === "done"));
     for (const item of ready.slice(0, Math.max(0, parallel - running.size))) {
       const work = run(item).then((outcome) => {
-        outcomes.set(item, outcome);
+        // What it says of one that nobody waits for is no outcome.
+        if (!signal.aborted) outcomes.set(item, outcome);
         running.delete(item);
       });
       running.set(item, work);

@@ -1,0 +1,66 @@
+/**
+ * A task file from its first open item to its last. Of an item that is done first the box is ticked, then its end is told, then its session is
+ * stopped: whoever dies in between is followed by a run that finds what is left of that. An interruption (Ctrl+C) ends nothing but the waiting.
+ */
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { TaskItem } from "./parse.ts";
+import { type Outcome, runAll } from "./schedule.ts";
+import { tick } from "./tick.ts";
+import type { Doing, Turns } from "./turns.ts";
+
+export type Change =
+  | { what: "begun"; session: string; agent: string; goesOn: boolean }
+  | { what: "turn"; turn: number }
+  | { what: "waits"; for: string }
+  | { what: "done" }
+  | { what: "failed"; why: string }
+  | { what: "blocked"; by: TaskItem };
+
+export interface Work {
+  file: string;
+  items: readonly TaskItem[];
+  turns: Turns;
+  parallel: number;
+  signal: AbortSignal;
+  onChange(item: TaskItem, change: Change): void;
+}
+
+/** How each ended that did. */
+export async function work({ file, items, turns, parallel, signal, onChange }: Work): Promise<Map<TaskItem, Outcome>> {
+  const all = items.map(({ scanned }) => scanned);
+  const run = async (item: TaskItem): Promise<Outcome> => {
+    let doing: Doing | undefined;
+    try {
+      doing = await turns.start(item);
+      onChange(item, { what: "begun", session: doing.session, agent: doing.agent, goesOn: doing.goesOn });
+      for (let turn = 0; turn < item.turns.length; turn++) {
+        await doing.prompt(turn, { signal, onWait: (what) => onChange(item, { what: "waits", for: what }) });
+        if (signal.aborted) return "failed";
+        onChange(item, { what: "turn", turn: turn + 1 });
+      }
+      await tick(file, { item: item.scanned, all });
+      await doing.end("done", null);
+      onChange(item, { what: "done" });
+      return "done";
+    } catch (error) {
+      // Nobody waits for it any more, and it goes on.
+      if (signal.aborted) return "failed";
+      const why = await whyFailed(doing, error);
+      onChange(item, { what: "failed", why });
+      return "failed";
+    }
+  };
+  return runAll({ items, parallel, run, signal, onBlocked: (item, by) => onChange(item, { what: "blocked", by }) });
+}
+
+/** What was done, and could not be ticked, is done all the same. */
+async function whyFailed(doing: Doing | undefined, error: unknown): Promise<string> {
+  const { code, message } = HoldfastError.from(error);
+  const isDone = code === "task_item_gone" || code === "file_unusable";
+  try {
+    await doing?.end(isDone ? "done" : "failed", isDone ? null : message);
+    return message;
+  } catch (also) {
+    return `${message}; and it could not be told: ${HoldfastError.from(also).message}`;
+  }
+}
