@@ -162,7 +162,7 @@ function programOf(
   }
   if (!chat && !command && profile.chatOnly)
     throw new HoldfastError("usage", `${profile.name} has no screen: it can only be talked to`, {
-      hint: `holdfast chat ${profile.name}, or add --chat`,
+      hint: `holdfast chat --agent ${profile.name}, or add --chat`,
     });
   if (!chat) return command ?? commandOf(profile, place);
   if (host === "tmux")
