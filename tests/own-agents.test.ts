@@ -125,3 +125,21 @@ test("the built-in agent asks in the inbox before it changes anything, and works
   expect(readFileSync(join(cwd, "made.txt"), "utf8")).toBe("by the agent");
   expect(await transcript(home, "m")).toContain("that was it");
 });
+
+test("what a turn used before it failed is counted", async () => {
+  await using home = new TestHome();
+  await using model = await startModel();
+  Object.assign(home.env, { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" });
+  const prompt = "tool list_files {}\nerror 400";
+  const { id } = await home.json<Session>(["spawn", "--chat", "model", "--name", "m", "--prompt", prompt]);
+  await home.until("m", ({ status, turns }) => status === "idle" && turns === 1);
+  const lines = readFileSync(join(home.path, "sessions", id, "runs/1/transcript.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  const entries = lines.map((line) => JSON.parse(line) as { type: string; input?: number; code?: string });
+  expect(entries.slice(-3)).toMatchObject([
+    { type: "usage", model: "scripted", input: expect.any(Number), context: { size: 100_000 } },
+    { type: "error", code: "model_failed" },
+    { type: "turn_ended", reason: "failed" },
+  ]);
+});

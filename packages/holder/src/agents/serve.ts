@@ -44,7 +44,7 @@ const LAST_MS = 5000;
 
 const Steer = z.object({ sessionId: z.string(), text: z.string() });
 
-const NOBODY: Told = { turns: [], cleared: false };
+const NOBODY: Told = { turns: [], cleared: null };
 
 export function appOf(kind: Kind, { order, runs }: { order: string; runs: string | undefined }): { app: AgentApp; end(): Promise<void> } {
   const sessions = new Map<string, OpenSession>();

@@ -261,6 +261,8 @@ export class Conversation {
       // One that talks no more has gone, or has to go: its end says how the turn ended.
       if (this.#agent.isSilent) this.#agent.kill();
       if (this.#agent.isSilent || this.#ended || this.#turn !== prompt.message) return;
+      // What was used up is used up.
+      this.#tellUse({ _meta: (error as { data?: unknown }).data }, this.#turn);
       if (!this.#cancelled && this.#ready) this.#write({ type: "error", ...failureOf(error) });
       this.#endTurn(this.#cancelled ? "cancelled" : "failed");
     }

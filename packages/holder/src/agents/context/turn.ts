@@ -28,19 +28,19 @@ export const CLEAR = "/clear";
 /** What an agent knows of what was said before it was started. */
 export interface Told {
   turns: Turn[];
-  /** Whether the memory was emptied at some time. */
-  cleared: boolean;
+  /** Where the memory was emptied at some time: the conversation that began then, as far as it is known to be another. */
+  cleared: { conversation: string | null } | null;
 }
 
 /** Takes entries in order; `told` is what they come to. */
 export class Listener {
   #turns: Turn[] = [];
   #turn: Turn | undefined;
-  #cleared = false;
+  #cleared: Told["cleared"] = null;
 
   take(entry: Entry): void {
     if (entry.type === "user") this.#user(entry);
-    else if (entry.type === "note" && entry.about === "cleared") this.#clear();
+    else if (entry.type === "note" && entry.about === "cleared") this.#clear(entry.conversation ?? null);
     else if (this.#turn) this.#said(this.#turn, entry);
   }
 
@@ -62,7 +62,7 @@ export class Listener {
 
   #user({ text, addition, steer }: Extract<Entry, { type: "user" }>): void {
     const words = addition === null ? text : `${text}\n\n${addition}`;
-    if (text.trim() === CLEAR) this.#clear();
+    if (text.trim() === CLEAR) this.#clear(null);
     else if (steer && this.#turn) this.#turn.said.push({ kind: "steer", text: words });
     else {
       this.#turn = { prompt: words, said: [], end: null };
@@ -70,10 +70,10 @@ export class Listener {
     }
   }
 
-  #clear(): void {
+  #clear(conversation: string | null): void {
     this.#turns = [];
     this.#turn = undefined;
-    this.#cleared = true;
+    this.#cleared = { conversation };
   }
 }
 

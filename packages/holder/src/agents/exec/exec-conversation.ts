@@ -192,9 +192,9 @@ async function eachChunk(stream: Readable, take: (chunk: Buffer) => Promise<void
   }
 }
 
-/** The conversation's own id. Not where it was cleared: then the command's was another, of which nothing is known any more. */
+/** The conversation's own id. Not where it was cleared since: then the command's was another, of which nothing is known any more. */
 function memoryOf({ id, told }: Place): Memory {
-  if (told.cleared) return { id: randomUUID(), begun: false };
+  if (told.cleared && told.cleared.conversation !== id) return { id: randomUUID(), begun: false };
   return { id, begun: told.turns.some(({ said }) => said.length > 0) };
 }
 

@@ -260,6 +260,12 @@ test("a command that remembers by itself is given the prompt alone, and the id o
   await cleared.prompt("five");
   expect(cleared.said).toMatch(/^--session-id [\w-]{36}: [\s\S]*User:\nfour/);
   expect(cleared.said).not.toContain("its-id");
+
+  // One that began when another was cleared is known by its own id.
+  writeTranscript(place.path, 3, [{ type: "note", about: "cleared", text: "", conversation: "next-id" }, ...turn("six", "answer")]);
+  await using next = await begin(given, { runs: place.path, resume: "next-id" });
+  await next.prompt("seven");
+  expect(next.said).toBe("--resume next-id: seven");
 });
 
 test("the lines of claude's stream-json are text, thoughts, tools and usage; others are passed over", async () => {

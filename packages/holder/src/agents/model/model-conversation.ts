@@ -123,7 +123,7 @@ export class ModelConversation implements Conversation {
       return { stopReason, usage };
     } catch (error) {
       turn.end = "failed";
-      if (error instanceof AgentFailure) error.usage = usage;
+      if (error instanceof AgentFailure && (usage.input !== 0 || usage.output !== 0)) error.usage = usage;
       throw error;
     } finally {
       // What nobody came to hear any more is remembered all the same.

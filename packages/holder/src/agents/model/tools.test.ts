@@ -145,6 +145,13 @@ test("a command runs in the directory; its output is kept at both ends, and it e
   expect(await running).toBe("[ended by SIGTERM]");
 });
 
+test("a command is named by its first line, as far as that is a line to read", () => {
+  const title = (command: string) => TOOLS.find(({ name }) => name === "run_command")?.title({ command });
+  expect(title("npm test")).toBe("npm test");
+  expect(title("cat <<E\nlong\nE")).toBe("cat <<E …");
+  expect(title("x".repeat(1000))?.length).toBeLessThan(200);
+});
+
 test("tools are chosen by their names, also by those that other agents have for them", () => {
   expect(toolsNamed(null).tools).toHaveLength(6);
   const { tools, unknown } = toolsNamed(["Read", "Grep", "run_command", "WebSearch"]);

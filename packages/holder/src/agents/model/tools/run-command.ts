@@ -7,6 +7,7 @@ import { defineTool } from "./tool.ts";
 
 const USUAL_S = 120;
 const LONGEST_S = 3600;
+const LONGEST_TITLE = 160;
 
 export const runCommand = defineTool({
   name: "run_command",
@@ -17,7 +18,7 @@ export const runCommand = defineTool({
     command: z.string().check(z.minLength(1)),
     timeout: z.optional(z.int().check(z.positive(), z.maximum(LONGEST_S))),
   }),
-  title: ({ command }) => command,
+  title: ({ command }) => atAGlance(command),
   async prepare({ command, timeout = USUAL_S }, root) {
     return {
       files: [],
@@ -38,6 +39,12 @@ export const runCommand = defineTool({
     };
   },
 });
+
+/** All of it is in its input. */
+function atAGlance(command: string): string {
+  const [line = "", ...more] = command.trim().split("\n");
+  return line.length > LONGEST_TITLE || more.length > 0 ? `${line.slice(0, LONGEST_TITLE)} …` : line;
+}
 
 /** The beginning and the end of what streams say, as it comes; in between it is told how much is left out. */
 function endsOf(streams: readonly Readable[]): () => string {
