@@ -1,5 +1,5 @@
 /** Paths that an agent may have from us: those inside its workspace, wherever symbolic links lead. */
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 
 /** The real path; throws for one that is, or would be, outside. */
@@ -17,6 +17,8 @@ function realPath(path: string): string {
   } catch (error) {
     const parent = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === path) throw error;
+    // A link to what is not there: writing to it would make that, wherever it is.
+    if (lstatSync(path, { throwIfNoEntry: false })) throw error;
     return join(realPath(parent), basename(path));
   }
 }
