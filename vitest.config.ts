@@ -14,8 +14,26 @@ const agents = {
   },
 };
 
-/** Damaged files, full disks, clocks that jump, upgrades in a flood: minutes of waiting. `npm run test:faults`, and not `npm test`. */
-const FAULTS = ["full-disk", "backup", "damage", "upgrade", "clock", "recording-limit", "leaks"].map((name) => `tests/${name}.test.ts`);
+/** What takes minutes, and is not in `npm test`: `npm run test:faults`, `npm run test:places` (script/test-suite.mjs). */
+const SUITES = {
+  faults: ["full-disk", "backup", "damage", "upgrade", "clock", "recording-limit", "leaks"],
+  places: [
+    "adopt",
+    "checkpoints",
+    "far",
+    "far-everything",
+    "fork",
+    "people",
+    "radar",
+    "tournament",
+    "two-users",
+    "workspace-merge",
+    "workspace-rm",
+    "workspaces",
+  ],
+};
+
+const filesOf = (names: readonly string[]) => names.map((name) => `tests/${name}.test.ts`);
 
 const product = {
   pool: "forks" as const,
@@ -43,8 +61,10 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { name: "product", include: ["tests/**/*.test.ts"], exclude: FAULTS, ...product } },
-      ...(process.env.TEST_FAULTS === "all" ? [{ test: { name: "faults", include: FAULTS, ...product } }] : []),
+      { test: { name: "product", include: ["tests/**/*.test.ts"], exclude: filesOf(Object.values(SUITES).flat()), ...product } },
+      ...Object.entries(SUITES).flatMap(([name, files]) =>
+        process.env.TEST_SUITE === name ? [{ test: { name, include: filesOf(files), ...product } }] : [],
+      ),
       // All real agents take minutes: `npm run test:agents`, and not `npm test`.
       ...(process.env.TEST_AGENTS === "all" ? [agents] : []),
     ],

@@ -7,7 +7,7 @@
 import path from "node:path";
 import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, Vitest } from "vitest/node";
 import { unproven } from "./proofs.ts";
-import { LANDED, REQUIREMENTS } from "./requirements.ts";
+import { LANDED, REQUIREMENTS, type Suite } from "./requirements.ts";
 
 const SLOW_MS = { unit: 500, product: 10_000 } as const;
 
@@ -69,6 +69,7 @@ function showUnproven(passed: readonly TestCase[]): number {
     landed: LANDED,
     passedTitles: passed.map((test) => test.name),
     ...(process.env.TEST_AGENTS === "all" ? { suite: "agents" as const } : {}),
+    ...(process.env.TEST_SUITE ? { suite: process.env.TEST_SUITE as Suite } : {}),
   });
   if (missing.length > 0) print("\nrequirements that no passed test names:");
   for (const { id, issue, text } of missing) print(`  ${id} ${issue}: ${text}`);

@@ -10,12 +10,14 @@ export interface Requirement {
   id: `${"SYM" | "CAVE" | "GRP" | "BG" | "TURN" | "NEW"}-${string}`;
   issue: Issue;
   text: string;
-  /** Proven by `npm run test:agents`, not by `npm test`. */
-  suite?: "agents";
+  /** Proven by `npm run test:agents` or another suite, not by `npm test`. */
+  suite?: Suite;
 }
 
+export type Suite = "agents" | "places" | "faults";
+
 /** Issues whose promises hold today. */
-export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces"];
+export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume"];
 
 export const REQUIREMENTS: Requirement[] = [
   // Agents that persist
@@ -35,7 +37,7 @@ export const REQUIREMENTS: Requirement[] = [
     issue: "agents",
     text: "A session's record keeps agent, kind, directory, owner, objective, role, status, created, last activity, turns and the agent's own conversation id, and survives a restart of every process.",
   },
-  { id: "SYM-03", issue: "workspaces", text: "A session's record keeps its workspace." },
+  { id: "SYM-03", issue: "workspaces", text: "A session's record keeps its workspace.", suite: "places" },
   { id: "SYM-03", issue: "conversations", text: "A session's record keeps the tasks completed." },
   {
     id: "SYM-04",
@@ -60,9 +62,15 @@ export const REQUIREMENTS: Requirement[] = [
     id: "SYM-10",
     issue: "resume",
     text: "Several terminals and principals attach to one session at once, some only observing. One drives at a time; control can be requested, handed over and taken, and everybody sees who drives.",
+    suite: "places",
   },
   { id: "SYM-10", issue: "later", text: "Browsers attach too." },
-  { id: "SYM-11", issue: "resume", text: "A session is handed to another principal with its whole history and a hand-over note." },
+  {
+    id: "SYM-11",
+    issue: "resume",
+    text: "A session is handed to another principal with its whole history and a hand-over note.",
+    suite: "places",
+  },
   {
     id: "SYM-12",
     issue: "hosts",
@@ -85,18 +93,20 @@ export const REQUIREMENTS: Requirement[] = [
     text: "VS Code: tree of sessions with status, directory and last activity; status bar count; attach opens an integrated terminal; spawn from a folder; stop; approvals; a crash shown plainly; closing and reopening the window loses nothing.",
   },
   { id: "SYM-16", issue: "later", text: "VS Code: removing a project's folder offers to clean up its sessions and workspaces." },
-  { id: "SYM-17", issue: "resume", text: "Everything in the CLI works over SSH with nothing but the CLI on the far end." },
+  { id: "SYM-17", issue: "resume", text: "Everything in the CLI works over SSH with nothing but the CLI on the far end.", suite: "places" },
 
   // Isolated workspaces and the session interface
   {
     id: "CAVE-01",
     issue: "workspaces",
     text: "A workspace is a git worktree on its own branch (or a plain directory); two agents in two workspaces never see each other's uncommitted files.",
+    suite: "places",
   },
   {
     id: "CAVE-02",
     issue: "workspaces",
     text: "create, list, show, diff, merge and remove a workspace. Remove refuses, with the list of what would be lost, when files are uncommitted, commits are unmerged and unpushed, or a session lives there; `--force` keeps a recovery ref.",
+    suite: "places",
   },
   {
     id: "CAVE-03",
@@ -124,6 +134,7 @@ export const REQUIREMENTS: Requirement[] = [
     id: "CAVE-09",
     issue: "workspaces",
     text: "Conflict radar: live workspaces of one repository are checked against each other for merge conflicts before anybody merges.",
+    suite: "places",
   },
 
   // Coordination
@@ -343,9 +354,19 @@ export const REQUIREMENTS: Requirement[] = [
     issue: "agents",
     text: "`next` jumps to the session that has waited longest for a person, from the shell and, by a key, while attached.",
   },
-  { id: "NEW-12", issue: "workspaces", text: "A checkpoint of the workspace at each turn; diff between any two; rewind to one." },
-  { id: "NEW-13", issue: "workspaces", text: "Start N agents on one prompt in N workspaces, compare what they did, keep one." },
-  { id: "NEW-13", issue: "resume", text: "Fork a session with a copy of its conversation." },
+  {
+    id: "NEW-12",
+    issue: "workspaces",
+    text: "A checkpoint of the workspace at each turn; diff between any two; rewind to one.",
+    suite: "places",
+  },
+  {
+    id: "NEW-13",
+    issue: "workspaces",
+    text: "Start N agents on one prompt in N workspaces, compare what they did, keep one.",
+    suite: "places",
+  },
+  { id: "NEW-13", issue: "resume", text: "Fork a session with a copy of its conversation.", suite: "places" },
   {
     id: "NEW-14",
     issue: "hosts",

@@ -1,0 +1,27 @@
+/**
+ * Suites of whole-product tests that take minutes and are not in `npm test`; vitest.config.ts says which files each has. Arguments after the suite's name
+ * (file filters, vitest options) make it a part, without the check of the requirements.
+ *
+ *   npm run test:faults   damaged files, full disks, jumping clocks, upgrades in a flood
+ *   npm run test:places   worktrees, other people, other machines
+ */
+import path from "node:path";
+import { root, say } from "./root.mjs";
+import { cleanEnvironment, run } from "./run.mjs";
+import { ensureBuilt, node } from "./setup.mjs";
+import { ensureProgram } from "./system.mjs";
+
+const [suite, ...part] = process.argv.slice(2);
+
+try {
+  await ensureBuilt();
+  ensureProgram("faketime");
+  ensureProgram("sshd", "openssh-server");
+  ensureProgram("ssh", "openssh-client");
+  const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
+  const env = { ...cleanEnvironment(), TEST_SUITE: suite, ...(part.length === 0 ? { TEST_PROOFS: "check" } : {}) };
+  process.exitCode = await run(node, [vitest, "run", "--project", suite, ...part], { env });
+} catch (error) {
+  say(error.message);
+  process.exitCode = 1;
+}
