@@ -1,4 +1,4 @@
-/** What was lost at one time, derived from `generation.recorded`. The newest are kept. */
+/** What was lost at one time, derived from `generation.recorded`. The newest are kept, and those of which something has not come back. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
@@ -13,7 +13,9 @@ export const generationsProjection: Projection = {
     if (type !== "generation.recorded") return;
     const sql = "INSERT INTO generations (number, at, why, sessions) VALUES (?, ?, ?, ?)";
     db.prepare(sql).run(data.number, at, data.why, JSON.stringify(data.sessions));
-    db.prepare("DELETE FROM generations WHERE number <= ?").run(data.number - KEPT);
+    const isOpen = `EXISTS (SELECT 1 FROM json_each(generations.sessions) AS each JOIN sessions ON sessions.id = each.value ->> 'id'
+      WHERE sessions.lost_run = each.value ->> 'run')`;
+    db.prepare(`DELETE FROM generations WHERE number <= ? AND NOT ${isOpen}`).run(data.number - KEPT);
   },
 };
 

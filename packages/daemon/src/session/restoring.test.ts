@@ -85,3 +85,19 @@ test("a restore by itself that no daemon survives is left to a person after thre
     expect(resumed).toHaveLength(tries);
   }
 });
+
+test("what has not come back stays in the generation it was lost with, however many follow", () => {
+  const { daemon, ran } = machine();
+  daemon("00000000")[Symbol.dispose]();
+  ran("first", TERM);
+  const restoring = daemon(boot());
+  restoring.begin();
+  for (let i = 0; i < 25; i++) {
+    ran(`n${String.fromCharCode(97 + i)}`, TERM);
+    restoring[Symbol.dispose]();
+    using next = daemon(boot());
+    next.begin();
+  }
+  const { generations } = restoring.list();
+  expect(generations.filter(({ sessions }) => sessions.some(({ name }) => name === "first"))).toMatchObject([{ number: 1 }]);
+});

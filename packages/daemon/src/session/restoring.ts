@@ -228,9 +228,12 @@ export class Restoring implements Disposable {
   /** Of the shutdown before this boot, whichever daemon of it comes to say so: one that died before it did leaves it to the next. */
   #noteShutdown(): void {
     const boot = bootId();
-    const last = boot === null ? undefined : this.#journal.lastBefore(boot);
-    if (boot === null || !last) return;
+    if (boot === null) return;
     const before = this.#queries.ended().filter(({ pidStart }) => pidStart !== null && !pidStart.startsWith(`${boot}-`));
+    // Asked only where there may be something: it reads all events since the boot.
+    const mayBe = before.some((record) => endedByShutdown(record, { boot, lastSeen: Number.NEGATIVE_INFINITY }));
+    const last = mayBe ? this.#journal.lastBefore(boot) : undefined;
+    if (!last) return;
     const lastSeen = Math.max(Date.parse(last.at), ...before.map(({ endedAt }) => Date.parse(endedAt ?? "") || 0));
     const down = before.filter((record) => endedByShutdown(record, { boot, lastSeen }));
     const due = down.map(({ id, run }): Draft => ({ type: "session.restore_due", actor: DAEMON, session: id, data: { run } }));
