@@ -1,4 +1,4 @@
-import type { Principal, SessionId } from "@holdfast/contract";
+import type { HostName, Principal, SessionId } from "@holdfast/contract";
 import { boot } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { openDatabase } from "../journal/database.ts";
@@ -30,9 +30,9 @@ function machine() {
     const sessions = { checkResume: () => null, resume } as unknown as Sessions;
     return new Restoring({ journal, db, queries, sessions, auto });
   };
-  const ran = (name: string, exit: { code: number | null; signal: string | null }) => {
+  const ran = (name: string, exit: { code: number | null; signal: string | null }, host: HostName = "tmux") => {
     const session = `${name}aaaaaaaaaa`.slice(0, 10) as SessionId;
-    const what = { name, kind: "shell", agent: "shell", role: null, objective: null, host: "tmux", cwd: "/", command: ["bash"] } as const;
+    const what = { name, kind: "shell", agent: "shell", role: null, objective: null, host, cwd: "/", command: ["bash"] } as const;
     const endedAt = new Date(time.now).toISOString();
     journal.append(
       { type: "session.created", actor: ACTOR, session, data: { ...what, command: ["bash"] } },
@@ -57,6 +57,21 @@ test("what a shutdown ended by a signal is due, and not what somebody killed lon
   restoring.begin();
   expect(restoring.list().due.map(({ name }) => name)).toEqual(["down"]);
   expect(restoring.list().generations).toMatchObject([{ why: "reboot", sessions: [{ name: "down" }] }]);
+});
+
+test("of an adopted agent, of which nobody knows how it ended, it counts that it went together with everything else", () => {
+  const { time, daemon, ran } = machine();
+  const unknown = { code: null, signal: null };
+  daemon("00000000")[Symbol.dispose]();
+  ran("left", unknown, "foreign");
+  time.now += MINUTE;
+  ran("down", unknown, "foreign");
+  time.now += 2000;
+  ran("too", TERM);
+  time.now += 60 * MINUTE;
+  using restoring = daemon(boot());
+  restoring.begin();
+  expect(restoring.list().due.map(({ name }) => name)).toEqual(["down", "too"]);
 });
 
 test("when the first daemon of a boot dies before it says what is due, the next one does, however late", () => {

@@ -38,6 +38,9 @@ const TRIES_WITHIN_MS = 10 * 60_000;
 /** How long before the machine went down a program may have ended by its hand. */
 const SHUTDOWN_MS = 120_000;
 
+/** The same of a program of which nobody knows how it ended. */
+const TOGETHER_AT_SHUTDOWN_MS = 10_000;
+
 const GO_ON =
   "You were interrupted in the middle of your work: what kept you was ended. See what is done already, and go on with the rest.";
 
@@ -285,9 +288,11 @@ function ofThen(record: SessionRecord, conversation: string | null): string | un
 
 /** Killed as everything is when a machine goes down in order, and not by somebody who wanted it ended. */
 export function endedByShutdown(record: SessionRecord, at: { boot: string; lastSeen: number }): boolean {
-  const { pidStart, endedAt, exit, cause, lostRun, restartAt } = record;
+  const { pidStart, endedAt, exit, cause, lostRun, restartAt, host } = record;
   if (pidStart === null || pidStart.startsWith(`${at.boot}-`) || endedAt === null) return false;
   if (lostRun !== null || restartAt !== null || cause !== "exited" || at.lastSeen - Date.parse(endedAt) > SHUTDOWN_MS) return false;
+  // Nobody knows how one that was adopted has ended: together with everything else is no accident.
+  if (host === "foreign") return at.lastSeen - Date.parse(endedAt) <= TOGETHER_AT_SHUTDOWN_MS;
   return ["SIGTERM", "SIGHUP", "SIGKILL"].includes(exit?.signal ?? "") || [129, 137, 143].includes(exit?.code ?? -1);
 }
 
