@@ -324,10 +324,10 @@ export const ENDPOINTS = {
   },
   removeSession: {
     ...ROUTES.removeSession,
-    summary: "Removes the record and the files of an ended session.",
+    summary: "Removes the record and the files of an ended session; an adopted one that runs is let go, and its agent goes on.",
     scope: "owner",
     reply: Session,
-    errors: [...SESSION_ERRORS, "session_running"],
+    errors: [...SESSION_ERRORS, "session_running", "host_failed"],
   },
   resumeSession: {
     ...ROUTES.resumeSession,

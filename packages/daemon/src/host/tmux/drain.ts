@@ -34,7 +34,12 @@ export function recorderDied(directory: string): boolean {
 /** Whatever a damaged file says: by what it writes to, which is in its arguments. */
 function findRecorder(directory: string): ProcessInfo | undefined {
   const recorders = [...allProcesses().values()].filter(({ name, zombie }) => RECORDERS.has(name) && !zombie);
-  return recorders.find(({ pid }) => argumentsOf(pid).some((word) => word.startsWith(`${directory}/output`)));
+  return recorders.find((info) => recordsTo(directory, info));
+}
+
+/** What else has its pid by now does not. */
+export function recordsTo(directory: string, { pid }: ProcessInfo): boolean {
+  return argumentsOf(pid).some((word) => word.startsWith(`${directory}/output`));
 }
 
 /** Why it failed, in its own words or better ones, and when; undefined when it said nothing. */

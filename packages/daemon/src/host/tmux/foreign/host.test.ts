@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readGaps } from "@holdfast/platform";
 import { expect, test } from "vitest";
@@ -29,4 +30,23 @@ test("what ran before the machine was started anew is not said to have ended: it
   expect(await home.host.list()).toEqual([]);
   writePlace(run.directory, place);
   expect(await home.host.list()).toMatchObject([{ dead: false }]);
+});
+
+test("a process that has the pid of a recorder of before is neither ended nor waited for", async () => {
+  await using home = new HostHome("foreign");
+  const run = await home.start("read -r line; exit 3");
+  const recorder = Number(readFileSync(join(run.directory, "recorder"), "utf8"));
+  process.kill(recorder, "SIGKILL");
+  const other = spawn("sh", ["-c", "read -r line; exit 0"], { stdio: ["pipe", "ignore", "ignore"] });
+  try {
+    writeFileSync(join(run.directory, "recorder"), `${other.pid}\n`);
+    await home.host.write(run, Buffer.from("\r"), { paste: false });
+    expect(await home.exited(run)).toEqual({ status: "3", signal: "" });
+    const began = performance.now();
+    await home.host.remove(run);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
+  } finally {
+    other.kill("SIGKILL");
+  }
 });

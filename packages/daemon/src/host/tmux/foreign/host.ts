@@ -47,7 +47,7 @@ import {
 } from "../../host.ts";
 import type { Key } from "../../keys.ts";
 import { adoptedDirectory, markAdopted, type Pane, type PaneState, type Place, readPlace, unmarkAdopted } from "../../place.ts";
-import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "../drain.ts";
+import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid, recordsTo } from "../drain.ts";
 import { PasteMarks } from "../paste-marks.ts";
 import { DEAD, parseScreen } from "../typing.ts";
 import {
@@ -136,12 +136,13 @@ export class ForeignHost implements Host {
     const place = readPlace(directory);
     const recorder = recorderOf(directory);
     this.#pasteMarks.forget(directory);
-    if (place?.pane && recorder) {
+    if (place?.pane && recorder && recordsTo(directory, recorder)) {
       const { pane } = place;
       await drained(directory, async () => (await this.#state(pane))?.piped ?? false);
+      const state = await this.#state(pane);
       // Of a pane that is dead and kept, tmux takes no pipe away; who reads it may go.
-      if ((await this.#state(pane))?.dead) signalProcess(recorder.pid, recorder.start, "SIGTERM");
-      else if (recorderOf(directory)) await this.#tmux?.ask(pane.socket, ["pipe-pane", "-t", pane.id]);
+      if (state?.dead) signalProcess(recorder.pid, recorder.start, "SIGTERM");
+      else if (state && recorderOf(directory)) await this.#tmux?.ask(pane.socket, ["pipe-pane", "-t", pane.id]);
       await recorderGone(recorder);
     }
     unmarkAdopted(this.#home, runMarker(run));
