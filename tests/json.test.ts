@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted conversation restartGivenUp conversations workspace attachments handover forkedFrom".split(
+  ..."command owner cause restart restartAt usage spent budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted conversation restartGivenUp conversations workspace attachments handover forkedFrom".split(
     " ",
   ),
 ].sort();
@@ -74,6 +74,8 @@ test("run --json prints the session that runs", async () => {
     restartAt: null,
     restartGivenUp: null,
     usage: null,
+    spent: null,
+    budget: null,
     memoryLimitBytes: null,
     memoryLimitBy: null,
     idleMs: null,
