@@ -1,5 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../command.ts";
+import type { Wanted } from "../repl/open.ts";
 import { START_FLAGS } from "../start-session.ts";
 
 const { cwd, worktree, base, "no-setup": noSetup, workspace, env, role, objective } = START_FLAGS;
@@ -7,10 +8,11 @@ const { cwd, worktree, base, "no-setup": noSetup, workspace, env, role, objectiv
 export const command: Command = {
   name: "chat",
   summary: "talk with an agent: a new conversation, or one that is there",
-  usage: "[NAME] [--agent A] [--persona P] [--session NAME] [--resume NAME] [--model M] [-p TEXT|-]",
+  usage: "[NAME|AGENT] [--agent A] [--persona P] [--session NAME] [--resume NAME] [--model M] [-p TEXT|-]",
   description:
-    "With a name it goes on with that conversation, and starts its agent again where that has ended; without one it begins a new one. Leaving (Ctrl+D)\nends nothing: an agent that works goes on, and chat NAME comes back to it. Two people in one conversation see each other.\n\n-p says one thing, prints the answer and ends: 0 where there is one, else an exit code that says why not. What is piped in is said likewise.\nInside, /help lists the commands.",
+    "With a name it goes on with that conversation, and starts its agent again where that has ended; with an agent's name, or without one, it begins a\nnew one. Leaving (Ctrl+D) ends nothing: an agent that works goes on, and chat NAME comes back to it. Two people in one conversation see each\nother.\n\n-p says one thing, prints the answer and ends: 0 where there is one, else an exit code that says why not. What is piped in is said likewise.\nInside, /help lists the commands.",
   arguments: "sessions",
+  takesRest: true,
   flags: {
     agent: { value: "AGENT", summary: "begin a new one with this agent (holdfast agents lists them)", complete: "agents" },
     persona: { value: "PERSONA", summary: "begin a new one in this role (holdfast personas lists them)", complete: "personas" },
@@ -34,46 +36,46 @@ export const command: Command = {
     objective,
   },
   examples: [
-    ["holdfast chat --agent claude", "a new conversation, here"],
-    ["holdfast chat --agent claude --session review --worktree", "with a name, in a git worktree of its own"],
+    ["holdfast chat claude", "a new conversation, here"],
+    ["holdfast chat claude --session review --worktree", "with a name, in a git worktree of its own"],
     ["holdfast chat review", "go on with it, by name or id"],
-    ["holdfast chat --agent demo -p 'say hello'", "one turn: the answer on standard output"],
+    ["holdfast chat demo -p 'say hello'", "one turn: the answer on standard output"],
     ["git diff | holdfast chat review", "what is piped in is what is said"],
   ],
   async run(context) {
-    const { flags } = context;
     const wanted = wantedOf(context);
     const prompt = await promptOf(context);
     if (prompt !== undefined) return (await import("../repl/once.ts")).answerOnce(context, wanted, prompt);
     if (context.json) throw new HoldfastError("usage", "--json is for one turn", { hint: "add -p TEXT" });
-    if (!process.stdin.isTTY || !process.stdout.isTTY) {
-      throw new HoldfastError("not_a_terminal", "chat needs a terminal", { hint: "for one turn: holdfast chat … -p TEXT" });
-    }
-    return (await import("../repl/repl.ts")).talk(context, wanted, flags.text("say"));
+    return (await import("../repl/repl.ts")).talk(context, wanted);
   },
 };
 
-function wantedOf({ args, flags }: Context) {
-  const [name, ...more] = args;
+function wantedOf({ args, rest, flags }: Context): Wanted {
+  const [first, ...more] = args;
   const resume = flags.text("resume");
   const session = flags.text("session");
+  // Of `chat claude --session review` the word is the agent.
+  const agent = flags.text("agent") ?? (session === undefined ? undefined : first);
+  const name = agent === first ? undefined : first;
   const named = [name, resume, session].filter((each) => each !== undefined);
   if (more.length > 0 || named.length > 1) {
     throw new HoldfastError("usage", `say one conversation, not ${[...named, ...more].map((each) => JSON.stringify(each)).join(" and ")}`, {
       hint: "see: holdfast chat --help",
     });
   }
-  const agent = flags.text("agent");
   const persona = flags.text("persona");
   // With an agent it may be a new one; without, one that is there is meant.
-  const isNew = session !== undefined || (name !== undefined && (agent !== undefined || persona !== undefined));
+  const isNew = session !== undefined || agent !== undefined || persona !== undefined;
   return {
     existing: resume ?? (isNew ? undefined : name),
+    orAgent: resume === undefined,
     name: isNew ? (session ?? name) : undefined,
     agent,
     persona,
     model: flags.text("model"),
     mode: flags.text("mode"),
+    args: rest,
   };
 }
 

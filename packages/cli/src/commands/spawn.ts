@@ -15,6 +15,7 @@ export const command: Command = {
     "best-of": { value: "N", summary: "start so many on the same prompt, each in a worktree of its own", complete: "nothing" },
     agents: { value: "A,B", summary: "with --best-of: these agents in turn (comma-separated)", multiple: true, complete: "agents" },
     persona: { value: "PERSONA", summary: "in this role (holdfast personas lists them), which may say the agent", complete: "personas" },
+    interactive: { short: "i", summary: "as a conversation, and talk with it here: the same as chat" },
     chat: { summary: "as a conversation, without a terminal: exact status, a transcript, approvals in the inbox; see holdfast chat" },
     model: { value: "MODEL", summary: "with --chat: the model, where the agent offers a choice", complete: "nothing" },
     mode: { value: "MODE", summary: "with --chat: the agent's mode, where it has some", complete: "nothing" },
@@ -27,6 +28,7 @@ export const command: Command = {
     ["holdfast spawn claude --prompt 'fix the login bug'", "an agent that begins at once"],
     ["holdfast spawn claude --worktree --prompt 'add tests'", "in a git worktree of its own"],
     ["holdfast spawn --best-of 3 --agents claude,codex,gemini --name fix --prompt 'fix it'", "three at once; then: holdfast compare fix"],
+    ["holdfast spawn -i claude", "talk with it: the same as holdfast chat claude"],
     ["holdfast spawn --chat claude --prompt 'fix it'", "as a conversation; then: holdfast transcript NAME -f"],
     ["holdfast spawn claude --budget turns=10,cost=2.50 --prompt 'add tests'", "stopped when it has used that"],
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
@@ -53,6 +55,10 @@ export const command: Command = {
       return startTournament(context, { agent, prompt });
     }
     const { flags } = context;
+    if (flags.has("interactive")) {
+      const wanted = { agent, persona, name: flags.text("name"), model: flags.text("model"), mode: flags.text("mode"), args: context.rest };
+      return (await import("../repl/repl.ts")).talk(context, wanted, prompt);
+    }
     const talk = { chat: flags.has("chat"), model: flags.text("model"), mode: flags.text("mode") };
     printStarted(await startSession(context, { agent: agent ?? "", args: [...context.rest], prompt, persona, ...talk }), context.json);
     return 0;

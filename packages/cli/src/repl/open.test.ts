@@ -61,18 +61,27 @@ describe("a new one", () => {
     await expect(openConversation(daemon.context(), {})).rejects.toMatchObject({ candidates: ["demo", "claude", "qwen"] });
   });
 
-  test("is not begun by a name alone: that may be a slip, or an agent's", async () => {
+  test("is begun by an agent's name, where no conversation has it", async () => {
     const daemon = new ScriptedDaemon();
-    await expect(openConversation(daemon.context(), { name: "nowhere" })).rejects.toMatchObject({
+    expect(await openConversation(daemon.context(), { existing: "demo", orAgent: true })).toMatchObject({ created: true });
+    expect(daemon.asked("spawn")[0]?.body).toMatchObject({ agent: "demo", name: undefined });
+    daemon.session("demo");
+    expect(await openConversation(daemon.context(), { existing: "demo", orAgent: true })).toMatchObject({ created: false });
+  });
+
+  test("is not begun by another name alone: that may be a slip", async () => {
+    const daemon = new ScriptedDaemon();
+    await expect(openConversation(daemon.context(), { existing: "nowhere", orAgent: true })).rejects.toMatchObject({
       code: "session_not_found",
       hint: "to begin one: holdfast chat --session nowhere --agent AGENT",
       candidates: ["near"],
     });
+    await expect(openConversation(daemon.context(), { name: "nowhere" })).rejects.toMatchObject({ code: "session_not_found" });
     await expect(openConversation(daemon.context(), { existing: "demo" })).rejects.toMatchObject({
-      hint: "to begin one with the agent: holdfast chat --agent demo",
+      hint: "to begin one with the agent: holdfast chat demo",
     });
     daemon.fail("listAgents", new Error("no"));
-    await expect(openConversation(daemon.context(), { existing: "demo", agent: "demo" })).rejects.toMatchObject({
+    await expect(openConversation(daemon.context(), { existing: "demo", orAgent: true })).rejects.toMatchObject({
       hint: "to begin one: holdfast chat --session demo --agent AGENT",
     });
   });

@@ -10,12 +10,16 @@ import { startFlags, worktreeOf } from "../start-session.ts";
 export interface Wanted {
   /** One that is there. */
   existing?: string | undefined;
+  /** Where there is none of that name, an agent of it is meant. */
+  orAgent?: boolean | undefined;
   /** What it is called, whether it is there or not. */
   name?: string | undefined;
   agent?: string | undefined;
   persona?: string | undefined;
   model?: string | undefined;
   mode?: string | undefined;
+  /** Words for the agent's command. */
+  args?: readonly string[] | undefined;
 }
 
 export interface Opened {
@@ -36,8 +40,10 @@ export async function openConversation(context: Context, wanted: Wanted): Promis
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== "session_not_found") throw error;
     const isNew = existing === undefined && (wanted.agent !== undefined || wanted.persona !== undefined);
-    if (!isNew) throw await unknown(context, ref, error);
-    return begin(context, wanted);
+    if (isNew) return begin(context, wanted);
+    const isAgent = await hasAgent(context, ref);
+    if (isAgent && wanted.orAgent) return begin(context, { ...wanted, agent: ref });
+    throw unknown(ref, isAgent, error);
   }
 }
 
@@ -74,6 +80,7 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
     name: wanted.name,
     persona: wanted.persona,
     chat: true,
+    args: [...(wanted.args ?? [])],
     worktree: worktreeOf(flags),
     workspace: flags.text("workspace"),
     model: wanted.model,
@@ -92,14 +99,17 @@ async function onlyAgent({ client }: Context): Promise<string> {
   throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast chat --agent demo", candidates: able });
 }
 
-async function unknown({ client }: Context, name: string, error: HoldfastError): Promise<HoldfastError> {
+async function hasAgent({ client }: Context, name: string): Promise<boolean> {
   const { agents } = await client.call("listAgents", {}).catch(() => ({ agents: [] as AgentInfo[] }));
-  const isAgent = agents.some((agent) => agent.name === name);
+  return agents.some((agent) => agent.name === name);
+}
+
+function unknown(name: string, isAgent: boolean, { candidates }: HoldfastError): HoldfastError {
   const hint = isAgent
-    ? `to begin one with the agent: holdfast chat --agent ${name}`
+    ? `to begin one with the agent: holdfast chat ${name}`
     : `to begin one: holdfast chat --session ${name} --agent AGENT`;
   return new HoldfastError("session_not_found", `there is no conversation ${JSON.stringify(name)}`, {
     hint,
-    ...(error.candidates ? { candidates: error.candidates } : {}),
+    ...(candidates ? { candidates } : {}),
   });
 }

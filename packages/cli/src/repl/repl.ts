@@ -43,16 +43,18 @@ const GUARD_MS = 500;
 const LATE_MS = 3000;
 
 /** `first`: what is said at once. */
-export function talk(
-  context: Context,
-  wanted: Wanted,
-  first?: string,
-  streams: Streams = { input: process.stdin, output: process.stdout },
-): Promise<number> {
+export async function talk(context: Context, wanted: Wanted, first?: string, streams: Streams = STANDARD): Promise<number> {
+  if (streams === STANDARD && !(process.stdin.isTTY && process.stdout.isTTY)) {
+    throw new HoldfastError("not_a_terminal", "to talk with an agent there must be a terminal", {
+      hint: "for one turn: holdfast chat NAME -p TEXT",
+    });
+  }
   const repl = new Repl(context, wanted, streams);
   if (first !== undefined) repl.say(first);
   return repl.run();
 }
+
+const STANDARD: Streams = { input: process.stdin, output: process.stdout };
 
 class Repl implements Desk, Followed {
   readonly context: Context;
@@ -70,7 +72,8 @@ class Repl implements Desk, Followed {
   #conversation: Conversation | undefined;
   #files: Files | undefined;
   #following = new AbortController();
-  #me = `user:${userName()}`;
+  /** With a token it is known only once something was said. */
+  #me = process.env.HOLDFAST_TOKEN ? "" : `user:${userName()}`;
   #notice: string | undefined;
   #trouble: string | undefined;
   #seenTurns = 0;

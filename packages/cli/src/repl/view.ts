@@ -329,8 +329,9 @@ const ENDS: Readonly<Record<TurnEnd, string | undefined>> = {
 const ADVICE: Readonly<Record<string, string>> = {
   unauthenticated: "log in with the agent's own program, or set its key, then try again",
   rate_limited: "wait a little, then try again; or choose another model with /model",
-  network: "is the network there? then try again",
-  malformed: "what the model answered made no sense; try again",
+  network_failed: "see that the network is there, then try again",
+  malformed_answer: "what the model answered made no sense; try again",
+  context_full: "/clear lets the agent begin with an empty memory",
 };
 
 const STEP = { pending: "☐", in_progress: "▸", completed: "☑" } as const;

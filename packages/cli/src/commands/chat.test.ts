@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { parseCommandLine } from "../command-line.ts";
+import { answerOnce } from "../repl/once.ts";
+import { talk } from "../repl/repl.ts";
+import { ScriptedDaemon } from "../repl/scripted-daemon.ts";
+import { command } from "./chat.ts";
+
+vi.mock("../repl/once.ts", () => ({ answerOnce: vi.fn(async () => 0) }));
+vi.mock("../repl/repl.ts", () => ({ talk: vi.fn(async () => 0) }));
+vi.mock("../read-input.ts", () => ({ readInput: async () => piped }));
+
+let piped = "";
+
+beforeEach(() => {
+  piped = "";
+  terminal(true);
+  vi.clearAllMocks();
+});
+
+afterEach(() => terminal(undefined));
+
+function terminal(isTTY: true | undefined): void {
+  Object.defineProperty(process.stdin, "isTTY", { value: isTTY, configurable: true });
+}
+
+function run(...argv: string[]) {
+  const line = parseCommandLine(command, argv);
+  return command.run({ ...new ScriptedDaemon().context(), ...line, json: line.flags.has("json") });
+}
+
+const NOTHING = {
+  existing: undefined,
+  orAgent: true,
+  name: undefined,
+  agent: undefined,
+  persona: undefined,
+  model: undefined,
+  mode: undefined,
+  args: [],
+};
+
+test.each([
+  [[], {}],
+  [["fix"], { existing: "fix" }],
+  [["--resume", "fix"], { existing: "fix", orAgent: false }],
+  [["--session", "fix"], { name: "fix" }],
+  [["demo", "--session", "fix"], { name: "fix", agent: "demo" }],
+  [["demo", "--agent", "demo"], { agent: "demo" }],
+  [["fix", "--agent", "demo", "--model", "m", "--mode", "auto"], { name: "fix", agent: "demo", model: "m", mode: "auto" }],
+  [["--persona", "reviewer", "--", "--fast"], { persona: "reviewer", args: ["--fast"] }],
+])("chat %j", async (argv, wanted) => {
+  expect(await run(...argv)).toBe(0);
+  expect(vi.mocked(talk).mock.lastCall?.[1]).toEqual({ ...NOTHING, ...wanted });
+});
+
+test("-p is one turn; - and what is piped in are read from standard input", async () => {
+  await run("demo", "-p", "say hello");
+  expect(vi.mocked(answerOnce).mock.lastCall?.slice(1)).toEqual([{ ...NOTHING, existing: "demo" }, "say hello"]);
+  piped = "from a pipe\n";
+  await run("demo", "-p", "-");
+  expect(vi.mocked(answerOnce).mock.lastCall?.[2]).toBe("from a pipe");
+  terminal(undefined);
+  await run("demo");
+  expect(vi.mocked(answerOnce).mock.lastCall?.[2]).toBe("from a pipe");
+  expect(talk).not.toHaveBeenCalled();
+});
+
+test.each([
+  [["one", "two"], 'say one conversation, not "one" and "two"'],
+  [["one", "--agent", "demo", "--session", "two"], 'say one conversation, not "one" and "two"'],
+  [["one", "--resume", "two"], 'say one conversation, not "one" and "two"'],
+  [["demo", "-p", " "], "there is nothing to say"],
+  [["demo", "--json"], "--json is for one turn"],
+])("chat %j makes no sense", async (argv, message) => {
+  await expect(run(...argv)).rejects.toMatchObject({ code: "usage", message });
+});

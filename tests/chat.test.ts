@@ -1,0 +1,399 @@
+/** chat as a person has it: a real terminal, real keys, the demo agent in a conversation. */
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { describe, expect, test } from "vitest";
+import { openTerminal } from "./attached.ts";
+import { eventually, TestHome } from "./home.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The line that is typed, empty, below the status. */
+const PROMPT = /^\S+ · \d+ turns? · .*\n› ?$/m;
+
+/** Said by the agent, and not the words that ask for it. */
+const THE_END = /^(?!›).*\bthe end$/m;
+
+/** In a terminal, once the agent is there. */
+async function chat(home: TestHome, line: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
+  const terminal = openTerminal(home, { columns: 100, rows: 40, ...size });
+  try {
+    terminal.line(line);
+    await terminal.shows(PROMPT);
+    return terminal;
+  } catch (error) {
+    terminal[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Everything that was ever on the terminal. */
+function everything(terminal: Terminal): string {
+  return terminal.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", "terminal");
+}
+
+test("chat is talked with like a terminal's program: line editing, several lines, history, and a status line with turns, tokens and cost (TURN-01 conversations)", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast chat demo --session talk");
+  // Typed as a person does, with slips.
+  terminal.keys(..."sai helo".split("").map((key) => (key === " " ? "Space" : key)));
+  terminal.keys("Left", "l", "Home", "Right", "Right", "Delete", "y", "End", "Space", "y", "o", "u", "x", "BSpace");
+  await terminal.shows("› say hello you");
+  terminal.keys("Enter");
+  await terminal.shows(/^› say hello you\nhello you$/m);
+
+  // Several lines: Alt+Enter, a backslash, a paste.
+  terminal.tmux("send-keys", "-t", "terminal", "-l", "usage 1200 300");
+  terminal.keys("M-Enter");
+  terminal.tmux("send-keys", "-t", "terminal", "-l", "cost 0.02\\");
+  terminal.keys("Enter");
+  await terminal.shows(/› usage 1200 300\n {2}cost 0\.02\n/);
+  terminal.tmux("set-buffer", "say pasted\nsay twice");
+  terminal.tmux("paste-buffer", "-p", "-t", "terminal");
+  await terminal.shows(/ {2}say pasted\n {2}say twice$/m);
+  terminal.keys("Enter");
+  await terminal.shows(/^pasted\s?twice$/m);
+  await terminal.shows(/^talk · 2 turns · 1\.2k in 30\d out · ≥\$0\.02 · context \d+ %/m);
+
+  // What was said before, by Up and by searching; it is kept, for its owner alone.
+  terminal.keys("Up", "Up");
+  await terminal.shows(/^› say hello you$[\s\S]*^› say hello you$/m);
+  terminal.keys("C-c");
+  terminal.keys("C-r");
+  terminal.tmux("send-keys", "-t", "terminal", "-l", "hel");
+  await terminal.shows("(search: hel) say hello you");
+  terminal.keys("Enter");
+  await terminal.shows(/hello you[\s\S]*hello you[\s\S]*talk · 3 turns/);
+  const kept = path.join(home.path, "chat-history");
+  expect(statSync(kept).mode & 0o777).toBe(0o600);
+  expect(readFileSync(kept, "utf8")).toContain("say hello you");
+});
+
+test("what an agent says is drawn as it comes, and does nothing to the terminal", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast chat demo");
+  terminal.line("stream 40 20");
+  await terminal.shows(/^1 2 3/m);
+  await terminal.shows(/working/);
+  await terminal.shows(/39 40\n\n/);
+  terminal.line("say # Title **bold** `code`");
+  await terminal.shows(/^Title bold code$/m);
+  const painted = terminal.tmux("capture-pane", "-p", "-e", "-t", "terminal");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the style
+  expect(painted).toMatch(/\x1b\[1m\x1b\[4mTitle/);
+  terminal.keys("C-d");
+  await terminal.shows("stays as it is");
+  terminal.line("clear; NO_COLOR=1 holdfast chat demo");
+  await terminal.shows(PROMPT);
+  terminal.line("say **bold**");
+  await terminal.shows(/^\*\*bold\*\*$/m);
+});
+
+test("/commands: help, model, mode, status, sessions, cost, context, clear, history, save, unfold, and what is no command (TURN-02 conversations)", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast chat demo --session talk", { rows: 60 });
+  terminal.line("/help");
+  await terminal.shows(/\/save FILE +write the whole conversation/);
+  terminal.line("/modle demo-large");
+  await terminal.shows(/there is no command \/modle\n +did you mean: .*\/model/);
+  terminal.line("/model");
+  await terminal.shows(/● demo-small[\s\S]*○ demo-large/);
+  terminal.tmux("send-keys", "-t", "terminal", "-l", "/model demo-l");
+  terminal.keys("Tab");
+  await terminal.shows("› /model demo-large");
+  terminal.keys("Enter");
+  await terminal.shows("the model is demo-large now");
+  await terminal.shows(/talk · 0 turns .* demo-large$/m);
+  terminal.line("/mode auto");
+  await terminal.shows("the mode is auto now");
+  terminal.line("remember the milk; about");
+  await terminal.shows("mode auto, model demo-large");
+  terminal.line("/status");
+  await terminal.shows(/name +talk\n +agent +demo/);
+  terminal.line("/sessions");
+  await terminal.shows(/● talk +\S+.* demo +1 /);
+  terminal.line("run echo deep; sleep 20");
+  await terminal.shows(/✓ \[1\] .*echo deep/);
+  terminal.line("/unfold 1");
+  await terminal.shows(/^ {4}──\n {4}deep$/m);
+  terminal.line("/cost");
+  await terminal.shows(/^ {2}2 turns/m);
+  terminal.line("recall");
+  await terminal.shows("I remember: the milk.");
+  terminal.line("/clear");
+  await terminal.shows("── the agent begins with an empty memory ──");
+  terminal.line("recall");
+  await terminal.shows("I remember nothing.");
+  terminal.line("/history 1");
+  await terminal.shows(/── so far ──\n[\s\S]*I remember nothing\.\n──/);
+  terminal.line(`/save ${home.root}/talk.md`);
+  await terminal.shows("saved to");
+  const saved = readFileSync(path.join(home.root, "talk.md"), "utf8");
+  expect(saved).toContain("I remember: the milk.");
+  expect(saved).toContain("The agent's memory was cleared.");
+  // The transcript stays whole.
+  expect(await home.ok(["transcript", "talk"])).toContain("the milk");
+  terminal.line("/exit");
+  await terminal.shows("talk stays as it is. Come back: holdfast chat talk");
+});
+
+test("a follow-up sees the whole conversation, also after leaving, after its agent was stopped, by name and by id, and after the daemon was killed (TURN-03 conversations)", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast chat --agent demo --session memory");
+  terminal.line("remember one");
+  await terminal.shows("I will remember one.");
+  terminal.keys("C-d");
+  await terminal.shows("Come back: holdfast chat memory");
+
+  terminal.line("clear; holdfast chat memory");
+  await terminal.shows(/^› remember one\nI will remember one\.$/m);
+  terminal.line("remember two; recall");
+  await terminal.shows("I remember: one, two.");
+  terminal.line("/exit");
+  await terminal.shows("Come back");
+  await home.ok(["stop", "memory"]);
+
+  const { id } = await home.session("memory");
+  terminal.line(`clear; holdfast chat --resume ${id}`);
+  await terminal.shows(PROMPT);
+  terminal.line("remember three; recall");
+  await terminal.shows("I remember: one, two, three.");
+  await home.killDaemon();
+  terminal.line("remember four; recall");
+  await terminal.shows("I remember: one, two, three, four.");
+  expect(await home.session("memory")).toMatchObject({ id, runs: 2 });
+});
+
+describe("Ctrl+C", () => {
+  test("in an answer cancels it, keeps what came, marked as such, and is back at the prompt (TURN-08 conversations)", async () => {
+    await using home = new TestHome();
+    using terminal = await chat(home, "holdfast chat demo --session talk");
+    terminal.line("stream 1000 20");
+    await terminal.shows(/^1 2 3 4 5/m);
+    terminal.keys("C-c");
+    await terminal.shows(/^1 2 3 4 5.*\n■ cancelled: the answer is not complete; what came stays above\n\ntalk · 1 turn .*\n› ?$/m);
+    terminal.line("say next");
+    await terminal.shows(/^next$/m);
+    expect(await home.ok(["transcript", "talk"])).toMatch(/1 2 3 4 5/);
+  });
+
+  test("a second one leaves, and the conversation goes on in the background", async () => {
+    await using home = new TestHome();
+    using terminal = await chat(home, "holdfast chat demo --session talk");
+    terminal.line("hang");
+    await terminal.shows("working");
+    terminal.keys("C-c");
+    await terminal.shows("cancelling …");
+    terminal.keys("C-c");
+    await terminal.shows("talk goes on in the background. Come back: holdfast chat talk");
+    terminal.line("stty -a | grep -c ' icanon'; echo usable");
+    await terminal.shows(/^1\nusable$/m);
+    expect(await home.session("talk")).toMatchObject({ status: "working" });
+    terminal.line("clear; holdfast chat talk");
+    await terminal.shows(/› hang\n[\s\S]*working/);
+  });
+});
+
+test("what an agent asks leave for is answered in the conversation, by a key or a command", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast chat demo --session talk");
+  terminal.line("ask make install");
+  await terminal.shows("? y allow · n deny");
+  await terminal.shows(/asks for leave: make install/);
+  await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 1);
+  await answered(terminal, "n", /denied: make install/);
+  terminal.line("ask make test");
+  await terminal.shows(/asks for leave: make test/);
+  await answered(terminal, "y", /allowed: make test/);
+  terminal.line("ask make clean");
+  await terminal.shows(/asks for leave: make clean/);
+  terminal.line("/approve no");
+  await terminal.shows(/denied: make clean/);
+  // Somebody else's answer is seen here too.
+  terminal.line("ask make all");
+  await terminal.shows(/asks for leave: make all/);
+  await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 1);
+  await home.ok(["approvals", "allow", "talk"]);
+  await terminal.shows(/allowed.*: make all/);
+});
+
+/** A key within the first moment is taken for one of a text. */
+async function answered(terminal: Terminal, key: string, outcome: RegExp): Promise<void> {
+  await eventually(
+    () => {
+      if (outcome.test(terminal.screen())) return true;
+      terminal.keys("C-u", key);
+      return false;
+    },
+    20_000,
+    700,
+  );
+}
+
+test("two people in one conversation see each other's words, under their names, in one order", async () => {
+  await using home = new TestHome();
+  using mine = await chat(home, "holdfast chat demo --session talk");
+  const { token } = await home.json<{ token: string }>(["token", "create", "--scope", "driver", "--name", "ada"]);
+  using theirs = openTerminal(home, { columns: 100, rows: 40 });
+  theirs.line(`HOLDFAST_TOKEN=${token} holdfast chat talk`);
+  await theirs.shows(PROMPT);
+  mine.line("say from me");
+  await theirs.shows(/^\w+ › say from me\nfrom me$/m);
+  await mine.shows(/^› say from me\nfrom me$/m);
+  theirs.line("say from ada");
+  await mine.shows(/^token:ada › say from ada\nfrom ada$/m);
+  await theirs.shows(/^› say from ada\nfrom ada$/m);
+  await mine.shows("with token:ada");
+  // At once: one turn after the other.
+  mine.line("stream 30 30; say mine");
+  theirs.line("say theirs");
+  for (const terminal of [mine, theirs]) await terminal.shows(/29 30\s?mine\n[\s\S]*› say theirs\ntheirs$/m);
+});
+
+test("the daemon killed in the middle of an answer: the chat goes on, and nothing is missed or shown twice (TURN-10 conversations)", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast chat demo --session talk");
+  terminal.line("stream 120 40; say the end");
+  await terminal.shows(/^1 2 3 4 5/m);
+  await home.killDaemon();
+  await terminal.shows(THE_END);
+  const [, numbers = ""] = /^› stream.*\n([\d\s]+)/m.exec(everything(terminal)) ?? [];
+  expect(numbers.trim().split(/\s+/).map(Number)).toEqual(Array.from({ length: 120 }, (_, i) => i + 1));
+  terminal.line("say still here");
+  await terminal.shows(/^still here$/m);
+});
+
+test("a turn that fails is told with what to do, the conversation stays, and /retry says the same again (TURN-10 conversations)", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast chat demo --session talk");
+  terminal.line("remember the milk");
+  await terminal.shows("I will remember the milk.");
+  terminal.line("fail the network is down");
+  await terminal.shows(/✗ .*the network is down\n +\/retry says the same again/);
+  terminal.line("/retry");
+  await terminal.shows(/› fail the network is down[\s\S]*› fail the network is down\n✗/);
+  terminal.line("crash");
+  await terminal.shows("the agent has ended (failed); what you say next starts it again");
+  terminal.line("recall");
+  await terminal.shows("I remember: the milk.");
+  expect(await home.session("talk")).toMatchObject({ runs: 2 });
+});
+
+test("a narrow terminal, and one whose size changes in mid-answer, loses no word", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast chat demo --session talk", { columns: 60, rows: 20 });
+  terminal.line("stream 200 60; say the end");
+  await terminal.shows(/^1 2 3/m);
+  for (const [columns, rows] of [
+    [24, 12],
+    [80, 24],
+    [30, 10],
+    [60, 20],
+  ] as const) {
+    terminal.resize(columns, rows);
+    await terminal.shows(/talk · 1 turn/);
+  }
+  await terminal.shows(THE_END);
+  terminal.keys("C-l");
+  await terminal.shows(THE_END);
+  const numbers = new Set(
+    everything(terminal)
+      .match(/\b\d+\b/g)
+      ?.map(Number),
+  );
+  for (let i = 1; i <= 200; i++) expect(numbers, `${i} is missing`).toContain(i);
+});
+
+test("Tab completes commands, names, models and files that are not ignored", async () => {
+  await using home = new TestHome();
+  const project = path.join(home.root, "project");
+  mkdirSync(path.join(project, "node_modules"), { recursive: true });
+  for (const file of ["login.ts", "logout.ts", "node_modules/login.js"]) writeFileSync(path.join(project, file), "");
+  using terminal = await chat(home, `holdfast chat demo --session talk --cwd ${project}`);
+  const typed = (text: string) => terminal.tmux("send-keys", "-t", "terminal", "-l", text);
+  typed("/hel");
+  terminal.keys("Tab");
+  await terminal.shows(/^› \/help$/m);
+  terminal.keys("C-u");
+  typed("look at @login");
+  terminal.keys("Tab");
+  await terminal.shows(/^› look at @login\.ts$/m);
+  terminal.keys("C-u");
+  typed("@log");
+  terminal.keys("Tab");
+  await terminal.shows(/ login\.ts {2}logout\.ts/);
+  terminal.keys("C-u");
+  typed("/sessions t");
+  terminal.keys("Tab");
+  await terminal.shows(/^› \/sessions talk/m);
+});
+
+describe("one turn for scripts", () => {
+  test("-p: the answer and nothing else on standard output, and an exit code that says how it went", async () => {
+    await using home = new TestHome();
+    expect(await home.cli(["chat", "demo", "-p", "say hello there"])).toEqual({ code: 0, stdout: "hello there\n", stderr: "" });
+    expect(await home.cli(["chat", "demo", "-p", "say half; fail no network"])).toMatchObject({
+      code: 35,
+      stdout: "half\n",
+      stderr: expect.stringContaining("no network"),
+    });
+    expect(await home.cli(["chat", "demo", "-p", "say no; stop refusal"])).toMatchObject({ code: 36, stdout: "no\n" });
+    expect(await home.cli(["chat", "demo", "-p", "say long; stop max_tokens"])).toMatchObject({ code: 38, stdout: "long\n" });
+    expect(await home.cli(["chat", "demo", "-p", "say gone; crash"])).toMatchObject({ code: 35 });
+    expect(await home.cli(["chat", "nowhere", "-p", "x"])).toMatchObject({ code: 3, stdout: "" });
+    // Nothing is left running, and everything can be gone on with.
+    expect((await home.json<Session[]>(["ls"])).length).toBe(0);
+  });
+
+  test("what is piped in is what is said; the conversation goes on by its name", async () => {
+    await using home = new TestHome();
+    expect(await home.ok(["chat", "--agent", "demo", "--session", "script"], { input: "remember the milk\n" })).toBe(
+      "I will remember the milk.\n",
+    );
+    expect(await home.ok(["chat", "script", "-p", "recall"])).toBe("I remember: the milk.\n");
+    expect(await home.cli(["chat", "script"], { input: "" })).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing to say") });
+  });
+
+  test("--json is an object with the text, how the turn ended, and what it took", async () => {
+    await using home = new TestHome();
+    const answer = await home.json<Record<string, unknown>>(["chat", "demo", "-p", "say hello; usage 10 5"]);
+    expect(Object.keys(answer).sort()).toEqual(["error", "name", "reason", "session", "text", "usage"]);
+    expect(answer).toMatchObject({ text: "hello", reason: "completed", error: null, usage: { input: 10, output: 5 } });
+    const failed = await home.cli(["chat", "demo", "--json", "-p", "fail no network"]);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ reason: "failed", error: { message: expect.stringContaining("no network") } });
+    expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: "turn_failed" } });
+  });
+
+  test("cancelled from elsewhere it ends with a code of its own; what waits for leave says so", async () => {
+    await using home = new TestHome();
+    await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
+    const running = home.cli(["chat", "talk", "-p", "say half; hang"]);
+    await eventually(async () => (await home.session("talk")).status === "working");
+    await eventually(async () => (await home.ok(["transcript", "talk"])).includes("half"));
+    await home.cli(["stop", "talk"]);
+    expect(await running).toMatchObject({ code: 35, stdout: "half\n" });
+
+    const asking = home.cli(["chat", "talk", "-p", "ask make"]);
+    await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 1);
+    await home.ok(["approvals", "allow", "talk"]);
+    expect(await asking).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("it asks for leave, make; allow it: holdfast approvals allow "),
+    });
+  });
+});
+
+test("spawn -i is the same as chat; a terminal's session is no conversation; one in which nothing was said leaves nothing behind", async () => {
+  await using home = new TestHome();
+  using terminal = await chat(home, "holdfast spawn -i demo --name talk --prompt 'say hello'");
+  await terminal.shows(/^› say hello\nhello$/m);
+  terminal.keys("C-d");
+  await terminal.shows("talk stays as it is");
+  await home.ok(["spawn", "shell", "--name", "sh"]);
+  terminal.line("clear; holdfast chat sh");
+  await terminal.shows("holdfast attach sh");
+  terminal.line("clear; holdfast chat demo --session empty");
+  await terminal.shows(PROMPT);
+  terminal.keys("C-d");
+  await eventually(async () => !(await home.json<Session[]>(["ls", "--all"])).some(({ name }) => name === "empty"));
+  expect(existsSync(path.join(home.path, "sessions"))).toBe(true);
+});
