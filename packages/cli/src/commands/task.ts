@@ -7,7 +7,7 @@ export const command: Command = {
   description: "A task file is a markdown checklist. Each item is done by an agent, in a conversation of its own, and ticked when it is.",
   flags: {},
   arguments: "nothing",
-  examples: [["holdfast task run TASKS.md --agent claude", "every open item, one after the other"]],
+  examples: [["holdfast task run TASKS.md", "every open item, one after the other"]],
   verbs: { run: () => import("./task/run.ts") },
   run: async () => 0,
 };
