@@ -7,7 +7,7 @@ import { eventually, TestHome } from "./home.ts";
 import { pullThePlug } from "./plug.ts";
 import { TestRepository } from "./repository.ts";
 
-const DIGEST_KEYS = "session since upTo news turns answers messages approvals troubles spent runs checkpoints handovers work more"
+const DIGEST_KEYS = "session since upTo news turns answers messages approvals troubles spent tasks runs checkpoints handovers work more"
   .split(" ")
   .sort();
 
