@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -149,6 +149,26 @@ test("a limit that was passed while no daemon ran is acted on by the next", asyn
   await eventually(() => performance.now() - began > 4000);
   await home.ok(["up"]);
   expect(await stopped(home, "long")).toMatchObject({ cause: "stopped", budget: { exceeded: { limit: "minutes" } } });
+});
+
+test("a lost journal finds what a session may use, and what it used, in its files and its agent's", async () => {
+  await using home = new TestHome();
+  await demo(home, "api", ["--budget", "turns=1,cost=5"], "--usage", "model=claude-opus-4-5,input=1000,output=0");
+  await home.ok(["send", "api", "hello", "--wait"]);
+  await stopped(home, "api");
+  await home.ok(["backup", "create"]);
+  await home.ok(["resume", "api", "--budget", "turns=4"]);
+  await home.until("api", ({ status }) => status === "idle");
+  const database = path.join(home.path, "holdfast.db");
+  for (const backups of ["kept", "gone"]) {
+    await home.ok(["down"]);
+    for (const suffix of ["-wal", "-shm"]) rmSync(database + suffix, { force: true });
+    writeFileSync(database, "not a database");
+    if (backups === "gone") rmSync(path.join(home.path, "backups"), { recursive: true });
+    const session = await home.until("api", ({ spent }) => spent !== null);
+    expect(session).toMatchObject({ runs: 2, spent: { input: 1000, cost: 0.005 } });
+    expect(session.budget?.limits.map(({ limit, allowed }) => `${limit}=${allowed}`)).toEqual(["turns=4", "cost=5"]);
+  }
 });
 
 test("config.toml has budgets for all agents, and for each; commands have none by it, and what is asked for comes first", async () => {

@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, Digest, Session, UsageReport } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
-import { eventually, TestHome } from "./home.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
 
 const OPUS = "model=claude-opus-4-5,input=1000,output=200,cacheRead=5000,cacheWrite=100";
 const OPUS_COST = (1000 * 5 + 200 * 25 + 5000 * 0.5 + 100 * 6.25) / 1e6;
@@ -164,6 +164,22 @@ test("who comes back is told what was used since they last looked, and that a bu
   const text = await home.ok(["digest", "api"]);
   expect(text).toContain("used 2k in, 400 out, 200 into a cache, 10k from a cache; $0.03");
   expect(text).toContain("budget: 3 of 3 turns are used: stopped");
+});
+
+test("a session sees what it and its children used, and nobody else's", async () => {
+  await using home = new TestHome();
+  await demo(home, "other", OPUS);
+  await home.ok(["send", "other", "hello", "--wait"]);
+  await spentBy(home, "other", 1);
+  const own = path.join(home.root, "own.json");
+  const shell = await home.run(
+    `${HOLDFAST} usage --by session --json > ${own}; ${HOLDFAST} usage other > refused 2>&1; echo $? > code`,
+    "--name",
+    "agent",
+  );
+  await home.ended(shell.id);
+  expect(JSON.parse(readFileSync(own, "utf8"))).toMatchObject({ rows: [], total: { turns: 0 } });
+  expect(readFileSync(path.join(home.root, "code"), "utf8")).toBe("20\n");
 });
 
 test("on a terminal usage draws bars, as wide as there is room, and without colour where none is wanted", async () => {

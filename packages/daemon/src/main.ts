@@ -548,7 +548,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     tournaments: tournamentHandlers({ tournaments, workspaces, queries, gate, journal, turns, lookForConflicts: () => radar.look() }),
     digests: digestHandlers({ digests, queries }),
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
-    usage: usageHandlers({ spending, queries }),
+    usage: usageHandlers({ spending, queries, gate }),
     personas: personaHandlers(personas),
     inRole: (request) => inRole(personas, request),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),

@@ -187,7 +187,7 @@ export async function serveReader(options: {
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
     digests: digestHandlers({ digests, queries }),
-    usage: usageHandlers({ spending, queries }),
+    usage: usageHandlers({ spending, queries, gate }),
     personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaces: workspaceHandlers({

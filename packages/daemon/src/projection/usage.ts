@@ -2,7 +2,7 @@
  * What was used of models, one row for each `usage.recorded`, and up to where each agent's own records were read. Rows stay when their session is
  * removed, and their events are never pruned: what was spent stays spent. A turn takes some 300 bytes, for ever.
  */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EventData, Principal, SessionId, UsageRecord } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Draft, Projection } from "../journal/journal.ts";
@@ -74,6 +74,8 @@ export interface UsageFact extends Omit<UsageRecord, "source" | "key"> {
 
 export class UsageQueries {
   readonly #db: DatabaseSync;
+  /** Asked for each session of each list. */
+  #last: StatementSync | undefined;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -106,8 +108,9 @@ export class UsageQueries {
 
   /** Of its newest row; 0 without any. */
   lastSeq(session: SessionId): number {
-    const row = watched(this.#db, () => this.#db.prepare("SELECT max(seq) AS seq FROM usage WHERE session = ?").get(session));
-    return Number(row?.seq ?? 0);
+    this.#last ??= this.#db.prepare("SELECT max(seq) AS seq FROM usage WHERE session = ?");
+    const last = this.#last;
+    return Number(watched(this.#db, () => last.get(session))?.seq ?? 0);
   }
 
   has(session: SessionId, key: string): boolean {

@@ -54,8 +54,11 @@ export function rebuildSessions(
     if (record) {
       const later = laterRuns(home, record);
       drafts.push(...later, ...laterConversations(home, record));
-      // Who asked for an older journal has that one's names and owners.
-      if (pending.why !== "asked") drafts.push(...laterName(home, record, names), ...laterOwner(id, readSpec(home, id), record.owner));
+      // Who asked for an older journal has that one's names, owners and budgets.
+      if (pending.why !== "asked") {
+        const spec = readSpec(home, id);
+        drafts.push(...laterName(home, record, names), ...laterOwner(id, spec, record.owner), ...laterBudget(spec, record));
+      }
       const run = Math.max(record.run, ...runNumbers(home, id));
       const isOpen = later.length > 0 || !hasEnded(record.status);
       const isOver = isOpen ? hasEndedMeanwhile(rooms, { id, run, host: record.host }) : record.restartAt !== null;
@@ -152,6 +155,13 @@ function laterOwner(session: SessionId, spec: Spec | undefined, owner: string | 
   const { by, note } = spec?.handover ?? {};
   const data = { from, to, note: typeof note === "string" ? note : null };
   return [{ type: "session.handed_over", actor: Principal.safeParse(by).data ?? DAEMON, session, data }];
+}
+
+/** It was allowed something else after the backup. */
+function laterBudget(spec: Spec | undefined, { id, budget }: SessionRecord): Draft[] {
+  const later = Budget.safeParse(spec?.budget).data;
+  if (!later || JSON.stringify(later) === JSON.stringify(budget)) return [];
+  return [{ type: "budget.changed", actor: DAEMON, session: id, data: { budget: later } }];
 }
 
 /** What its agent has had since, the last of them as the one it has. */

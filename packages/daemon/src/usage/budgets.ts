@@ -125,14 +125,15 @@ export class Budgets implements Accounts, Disposable {
     const about = { actor: DAEMON, session: record.id };
     const reached = uses.find((use) => isReached(use, record));
     if (reached) {
-      if (record.budgetExceeded === null) journal.note({ ...about, type: "budget.exceeded", data: factOf(record, reached) });
+      // On a full disk it is owed, once.
+      const isTold = record.budgetExceeded !== null || journal.owes(record.id, "budget.exceeded");
+      if (!isTold) journal.note({ ...about, type: "budget.exceeded", data: factOf(record, reached) });
       if (!hasEnded(record.status) || record.restartAt !== null) void this.#end(record);
       return;
     }
-    for (const use of uses) {
-      if (isNear(use) && !record.budgetWarned.includes(use.limit))
-        journal.note({ ...about, type: "budget.warned", data: factOf(record, use) });
-    }
+    const untold = uses.filter((use) => isNear(use) && !record.budgetWarned.includes(use.limit));
+    if (journal.owes(record.id, "budget.warned")) return;
+    for (const use of untold) journal.note({ ...about, type: "budget.warned", data: factOf(record, use) });
   }
 
   async #end(record: SessionRecord): Promise<void> {

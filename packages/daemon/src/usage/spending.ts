@@ -4,6 +4,9 @@ import type { UsageFact, UsageQueries } from "../projection/usage.ts";
 import type { Prices } from "./prices.ts";
 import { Sum } from "./sum.ts";
 
+/** Of sessions that were removed long ago nobody asks. */
+const MOST_KNOWN = 1000;
+
 export class Spending {
   readonly #queries: UsageQueries;
   readonly #prices: Prices;
@@ -22,6 +25,7 @@ export class Spending {
     const known = this.#known.get(session);
     if (known?.seq === seq) return known.spent;
     const { spent } = this.#sum(this.#queries.facts({ session }));
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(session, { seq, spent });
     return spent;
   }
