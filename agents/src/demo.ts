@@ -50,7 +50,8 @@ async function main(): Promise<void> {
   }
   if (options.acp) {
     const { serveAcp } = await import("./acp/serve.ts");
-    return serveAcp({ fast: options.fast, lateHistory: options["late-history"] });
+    const { stdin: input, stdout: output } = process;
+    return serveAcp({ input, output, exit: (code) => process.exit(code), fast: options.fast, lateHistory: options["late-history"] });
   }
   const original = forks ? new Memory(options.resume ?? "") : memory;
   if (options.resume !== undefined && !original.exists) {

@@ -2,14 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { Memory } from "../demo/memory.ts";
 import { chosen, type Options, TestClient } from "./test-client.ts";
 
 const PATIENCE = { timeout: 10_000, interval: 10 };
 const home = mkdtempSync(path.join(tmpdir(), "holdfast-acp-"));
-/** Starting one takes longer than any of its turns: those tests that only talk to it share one. */
 let agent: TestClient;
 
 beforeAll(async () => {
+  vi.stubEnv("XDG_STATE_HOME", path.join(home, ".local/state"));
   agent = await start();
 });
 beforeEach(() => agent.reset());
@@ -18,9 +19,10 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-function start(options: Omit<Options, "home"> = {}): Promise<TestClient> {
-  return TestClient.start({ home, ...options });
-}
+/** In this process. */
+const start = (options: Options = {}) => TestClient.start(options);
+/** In one of its own, as clients have it. */
+const startApart = (options: Options = {}) => TestClient.start({ home, ...options });
 
 /** One turn in a conversation of its own. */
 async function turn(prompt: string) {
@@ -42,6 +44,7 @@ describe("the scripted ACP agent", () => {
       agentInfo: { name: "demo" },
       agentCapabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: {}, close: {} } },
     });
+    expect(await agent.agent.request("authenticate", { methodId: "none" })).toEqual({});
     const session = await agent.agent.request("session/new", { cwd: "/project", mcpServers: [] });
     expect(session.modes).toMatchObject({ currentModeId: "ask", availableModes: [{ id: "ask" }, { id: "auto" }] });
     expect(session.configOptions).toMatchObject([{ id: "model", category: "model", currentValue: "demo-small" }]);
@@ -107,7 +110,7 @@ describe("the scripted ACP agent", () => {
   });
 
   it("answers questions about itself and what it was given", async () => {
-    await using agent = await start({ env: { COLOUR: "green" } });
+    vi.stubEnv("COLOUR", "green");
     const { sessionId } = await agent.agent.request("session/new", {
       cwd: "/project",
       mcpServers: [{ name: "holdfast", command: "holdfast", args: ["mcp"], env: [] }],
@@ -147,9 +150,9 @@ describe("the scripted ACP agent", () => {
   });
 
   it("ends with its input", async () => {
-    await using agent = await start();
-    agent.process.stdin?.end();
-    expect(await agent.exited).toBe(0);
+    await using agent = await startApart();
+    agent.process.input.end();
+    expect(await agent.process.exited).toBe(0);
   });
 });
 
@@ -267,13 +270,13 @@ describe("files and commands", () => {
 
 describe("a conversation", () => {
   it("is remembered after the process was killed, and shown again when it is loaded", async () => {
-    await using first = await start();
+    await using first = await startApart();
     const sessionId = await first.open();
     await first.prompt(sessionId, "remember blue; think hm; ask npm test");
-    first.process.kill("SIGKILL");
-    await first.exited;
+    first.process.kill();
+    await first.process.exited;
 
-    await using second = await start();
+    await using second = await startApart();
     const state = await second.agent.request("session/load", { sessionId, cwd: "/project", mcpServers: [] });
     expect(state.modes?.currentModeId).toBe("ask");
     expect(second.text("user_message_chunk")).toBe("remember blue; think hm; ask npm test");
@@ -286,14 +289,22 @@ describe("a conversation", () => {
   });
 
   it("is resumed without being shown", async () => {
-    await using first = await start();
+    await using first = await startApart();
     const sessionId = await first.open();
     await first.prompt(sessionId, "remember blue");
-    await using second = await start();
+    await using second = await startApart();
     await second.agent.request("session/resume", { sessionId, cwd: "/project", mcpServers: [] });
     expect(second.updates).toEqual([]);
     await second.prompt(sessionId, "recall");
     expect(second.text()).toBe("I remember: blue.");
+  });
+
+  it("of the terminal is shown by what was said in it", async () => {
+    const memory = new Memory("from-the-terminal");
+    memory.add({ prompt: "fix it" });
+    memory.add({ said: "It is fixed." });
+    await agent.agent.request("session/load", { sessionId: "from-the-terminal", cwd: "/project", mcpServers: [] });
+    expect([agent.text("user_message_chunk"), agent.text()]).toEqual(["fix it", "It is fixed."]);
   });
 
   it("may be shown after it was loaded", async () => {
@@ -415,11 +426,18 @@ describe("a turn", () => {
   });
 
   it("may end the process", async () => {
-    await using agent = await start();
+    await using agent = await startApart();
     const prompt = agent.prompt(await agent.open(), "say so far; crash 7");
     await expect(prompt).rejects.toThrow();
-    expect(await agent.exited).toBe(7);
+    expect(await agent.process.exited).toBe(7);
     expect(agent.text()).toBe("so far");
+  });
+
+  it("ends its process with 1 when no code is said", async () => {
+    await using agent = await start();
+    const prompt = agent.prompt(await agent.open(), "background true; crash");
+    await expect(prompt).rejects.toThrow();
+    expect(await agent.process.exited).toBe(1);
   });
 
   it("may have a line in it that is not JSON, around which everything else is whole", async () => {

@@ -21,6 +21,10 @@ import { Session } from "./session.ts";
 import { slashCommands } from "./words.ts";
 
 export interface Serving {
+  input: Readable;
+  output: Writable;
+  /** Ends the process; called with what has closed its input, and by those who are told to crash. */
+  exit(code: number): void;
   /** Turns without delays. */
   fast: boolean;
   /** History comes after the answer to session/load, as from some agents. */
@@ -37,7 +41,7 @@ export async function serveAcp(serving: Serving): Promise<void> {
     return session;
   };
   const open = (id: string, { cwd, mcpServers = [] }: { cwd: string; mcpServers?: { name: string }[] | undefined }): Session => {
-    const session = new Session({ id, cwd, servers: mcpServers.map(({ name }) => name), clientCan, fast: serving.fast });
+    const session = new Session({ id, cwd, servers: mcpServers.map(({ name }) => name), clientCan, serving });
     sessions.set(id, session);
     return session;
   };
@@ -94,10 +98,10 @@ export async function serveAcp(serving: Serving): Promise<void> {
       return session.turn((signal) => playTurn({ session, client, prompt: promptText(params.prompt), blocks: params.prompt, signal }));
     })
     .onNotification("session/cancel", ({ params }) => sessions.get(params.sessionId)?.cancel())
-    .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>));
+    .connect(ndJsonStream(Writable.toWeb(serving.output), Readable.toWeb(serving.input) as ReadableStream<Uint8Array>));
 
   await connection.closed;
-  process.exit(0);
+  serving.exit(0);
 }
 
 /** What was shown then is shown again; of turns in the terminal only what was said. */

@@ -24,7 +24,8 @@ export class Session {
   /** Names of the MCP servers it was given; it starts none. */
   readonly servers: readonly string[];
   readonly clientCan: { read: boolean; write: boolean; terminal: boolean };
-  readonly fast: boolean;
+  /** The process that it is in. */
+  readonly serving: { fast: boolean; output: { write(text: string): unknown }; exit(code: number): void };
   readonly memory: Memory;
   /** Tools for which nobody wants to be asked again. */
   readonly always = new Set<string>();
@@ -33,13 +34,17 @@ export class Session {
   #calls = 0;
   #turn: AbortController | undefined;
 
-  constructor({ id, cwd, servers, clientCan, fast }: Pick<Session, "id" | "cwd" | "servers" | "clientCan" | "fast">) {
+  constructor({ id, cwd, servers, clientCan, serving }: Pick<Session, "id" | "cwd" | "servers" | "clientCan" | "serving">) {
     this.id = id;
     this.cwd = cwd;
     this.servers = servers;
     this.clientCan = clientCan;
-    this.fast = fast;
+    this.serving = serving;
     this.memory = new Memory(id);
+  }
+
+  get fast(): boolean {
+    return this.serving.fast;
   }
 
   get mode(): string {

@@ -1,7 +1,7 @@
-/** A client of the scripted agent, for tests: a process on real pipes, and everything it told. */
-import { type ChildProcess, spawn } from "node:child_process";
+/** A client of the scripted agent, for tests: the agent as a process on real pipes, or in this one, and everything it told. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { Readable, Writable } from "node:stream";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import {
   type ClientConnection,
@@ -12,15 +12,24 @@ import {
   type RequestPermissionResponse,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk/unstable";
+import { serveAcp } from "./serve.ts";
 
 const DEMO = fileURLToPath(new URL("../demo.ts", import.meta.url));
 
 export interface Options {
-  home: string;
+  /** With this home, in a process of its own; without, in this one. */
+  home?: string;
   args?: string[];
   /** What it says it can: everything, unless it is told otherwise. */
   can?: { fs?: boolean; terminal?: boolean };
-  env?: Record<string, string>;
+}
+
+/** The agent's two ends, how it ended, and what ends it at once. */
+interface Agent {
+  input: Writable;
+  output: Readable;
+  exited: Promise<number | null>;
+  kill(): void;
 }
 
 export class TestClient implements AsyncDisposable {
@@ -31,21 +40,14 @@ export class TestClient implements AsyncDisposable {
   answer: (request: RequestPermissionRequest) => RequestPermissionResponse | Promise<RequestPermissionResponse> = chosen("allow-once");
   readonly files = new Map<string, string>();
   terminal: { output: string; exit: Promise<{ exitCode: number }> } = { output: "hello\n", exit: Promise.resolve({ exitCode: 0 }) };
-  readonly process: ChildProcess;
-  readonly exited: Promise<number | null>;
+  readonly process: Agent;
   readonly connection: ClientConnection;
   initialized!: InitializeResponse;
 
-  private constructor({ home, args = ["--fast"], env = {} }: Options) {
-    const child = spawn(process.execPath, [DEMO, "--acp", ...args], {
-      env: { PATH: process.env.PATH ?? "", HOME: home, ...env },
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    this.process = child;
-    this.exited = once(child, "close").then(([code]) => code as number | null);
-    this.connection = this.#app().connect(
-      ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>),
-    );
+  private constructor({ home, args = ["--fast"] }: Options) {
+    this.process = home === undefined ? inThisOne(args) : inAnother(home, args);
+    const { input, output } = this.process;
+    this.connection = this.#app().connect(ndJsonStream(Writable.toWeb(input), Readable.toWeb(output) as ReadableStream<Uint8Array>));
   }
 
   static async start(options: Options): Promise<TestClient> {
@@ -92,8 +94,8 @@ export class TestClient implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.process.kill("SIGKILL");
-    await this.exited;
+    this.process.kill();
+    await this.process.exited;
   }
 
   #app() {
@@ -122,6 +124,24 @@ export class TestClient implements AsyncDisposable {
       .onRequest("terminal/kill", ({ params }) => serve("kill", params, {}))
       .onRequest("terminal/release", ({ params }) => serve("release", params, {}));
   }
+}
+
+function inThisOne(args: readonly string[]): Agent {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const { promise: exited, resolve } = Promise.withResolvers<number>();
+  const exit = (code: number) => {
+    output.end();
+    resolve(code);
+  };
+  void serveAcp({ input, output, exit, fast: args.includes("--fast"), lateHistory: args.includes("--late-history") });
+  return { input, output, exited, kill: () => input.end() };
+}
+
+function inAnother(home: string, args: readonly string[]): Agent {
+  const env = { PATH: process.env.PATH ?? "", HOME: home };
+  const child = spawn(process.execPath, [DEMO, "--acp", ...args], { env, stdio: ["pipe", "pipe", "inherit"] });
+  const exited = once(child, "close").then(([code]) => code as number | null);
+  return { input: child.stdin, output: child.stdout, exited, kill: () => void child.kill("SIGKILL") };
 }
 
 export function chosen(optionId: string): () => RequestPermissionResponse {

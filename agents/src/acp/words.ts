@@ -130,7 +130,7 @@ const WORDS: Word[] = [
     usage: "garbage",
     does: "write a line that is not JSON",
     pattern: /^garbage$/,
-    play: () => void process.stdout.write('{"jsonrpc":"2.0","method": garbage\n'),
+    play: ({ session }) => void session.serving.output.write('{"jsonrpc":"2.0","method": garbage\n'),
   },
   { usage: "hang", does: "never end this turn, also when it is cancelled", pattern: /^hang$/, play: () => new Promise<never>(() => {}) },
 ];
@@ -186,7 +186,9 @@ async function askAndRun(turn: Turn, command: string): Promise<void> {
 }
 
 async function leave(turn: Turn, command: string): Promise<void> {
-  spawn("sh", ["-c", command], { cwd: turn.session.cwd, stdio: "ignore" }).unref();
+  const child = spawn("sh", ["-c", command], { cwd: turn.session.cwd, stdio: "ignore" });
+  // As where its directory is gone: nobody waits for it.
+  child.on("error", () => {}).unref();
   await turn.say(`${command} runs in the background.`);
 }
 
@@ -220,7 +222,8 @@ function fail(_: Turn, message = "it was told to fail"): never {
   throw RequestError.internalError({ details: message }, message);
 }
 
-function crash(_: Turn, code = "1"): never {
+function crash({ session }: Turn, code = "1"): Promise<never> {
   console.error("Error: the demo agent crashed because it was told to");
-  process.exit(Number(code));
+  session.serving.exit(Number(code));
+  return new Promise(() => {});
 }

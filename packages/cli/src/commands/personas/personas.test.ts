@@ -1,0 +1,97 @@
+import type { Persona, PersonaProblem } from "@holdfast/contract/persona";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Command } from "../../command.ts";
+import { command as ls } from "./ls.ts";
+import { command as show } from "./show.ts";
+
+let out = "";
+
+beforeEach(() => {
+  out = "";
+  vi.stubEnv("HOME", "/home/me");
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    out += String(text);
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+function persona(more: Partial<Persona>): Persona {
+  return {
+    name: "reviewer",
+    description: "reads\nwhat others wrote",
+    agent: null,
+    model: null,
+    tools: null,
+    instructions: "",
+    source: "project",
+    file: "/home/me/p/r.md",
+    shadowedBy: null,
+    ...more,
+  };
+}
+
+async function run(command: Command, reply: unknown, { args = [], json = false }: { args?: string[]; json?: boolean } = {}) {
+  const asked: unknown[] = [];
+  const call = async (...words: unknown[]) => {
+    asked.push(words);
+    return reply;
+  };
+  const code = await command.run({ args, json, client: { call } } as never);
+  return { code, asked };
+}
+
+test("personas are a table; those that are not used and what is wrong with files stand below it", async () => {
+  const problem: PersonaProblem = { file: "/home/me/p/b.md", line: 2, what: "name is missing", expected: "name: x", usable: false };
+  const { asked } = await run(ls, {
+    personas: [
+      persona({ agent: "demo", model: "big" }),
+      persona({ source: "user", file: "/home/me/u.md", shadowedBy: "/home/me/p/r.md" }),
+      persona({ name: "w\u001b[2Jriter", source: "claude_user" }),
+    ],
+    problems: [problem, { ...problem, file: "/home/me/p/r.md", line: 4, what: "modle means nothing", usable: true }],
+  });
+  expect(asked).toEqual([["listPersonas", { query: { cwd: process.cwd(), home: "/home/me" } }]]);
+  expect(out.split("\n").map((line) => line.trimEnd())).toEqual([
+    "NAME        AGENT  MODEL  FROM       WHAT FOR",
+    "reviewer    demo   big    project    reads what others wrote",
+    "w\ufffd[2Jriter  –      –      ~/.claude  reads what others wrote",
+    "",
+    "Not used, for another has the name:",
+    "  reviewer: ~/u.md, for ~/p/r.md comes first",
+    "",
+    "Wrong:",
+    "  ~/p/b.md:2 name is missing; expected name: x",
+    "  ~/p/r.md:4 modle means nothing; expected name: x (used all the same)",
+    "",
+  ]);
+});
+
+test("without any it is said how to write one, and a script gets what the daemon says", async () => {
+  await run(ls, { personas: [], problems: [] });
+  expect(out).toMatch(/^No personas\. Write one as \.holdfast\/personas\/reviewer\.md/);
+  out = "";
+  await run(ls, { personas: [], problems: [] }, { json: true });
+  expect(JSON.parse(out)).toEqual({ personas: [], problems: [] });
+});
+
+test("one is shown with what it is told", async () => {
+  const { asked } = await run(show, persona({ tools: ["Read"], instructions: "You\treview.\n\nBe kind." }), { args: ["reviewer"] });
+  expect(asked).toMatchObject([["getPersona", { params: { name: "reviewer" } }]]);
+  expect(out).toBe(
+    "reviewer\nreads\nwhat others wrote\n\nagent  whichever is asked for\nmodel  the agent's own\ntools  Read\nfile   ~/p/r.md\n\nYou    review.\n\nBe kind.\n",
+  );
+  out = "";
+  await run(show, persona({ agent: "demo", model: "big", tools: [] }), { args: ["reviewer"] });
+  expect(out).toContain("agent  demo\nmodel  big\ntools  none\n");
+  out = "";
+  await run(show, persona({}), { args: ["reviewer"], json: true });
+  expect(JSON.parse(out)).toMatchObject({ name: "reviewer" });
+});
+
+test("one name is needed", async () => {
+  for (const args of [[], ["a", "b"]]) await expect(run(show, null, { args })).rejects.toMatchObject({ code: "usage" });
+});
