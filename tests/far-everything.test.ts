@@ -1,4 +1,5 @@
 /** One tour of the whole command line on another machine: whatever holdfast can do here, it can do there. */
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { TwoMachines } from "./far.ts";
@@ -15,6 +16,8 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
     [0, "doctor"],
     ["same", "agents"],
     ["same", "personas", "ls"],
+    ["same", "task", "run", `${repository}/tasks.md`, "--agent", "demo", "--dry-run"],
+    [0, "task", "run", `${repository}/tasks.md`, "--agent", "demo"],
     [0, "run", "--name", "sh", "--", "sh", "-c", ECHO],
     [0, "spawn", "demo", "--name", "api", "--worktree", "feature", "--cwd", repository, "--", "--fast"],
     [0, "wait", "api", "--for", "idle"],
@@ -75,6 +78,7 @@ test("every command of the CLI works over ssh, and says what it says there (SYM-
   await using machines = await TwoMachines.start();
   const { near, far } = machines;
   const { path: repository } = new TestRepository(far);
+  writeFileSync(path.join(repository, "tasks.md"), "- [ ] say hello\n");
   const lines = tour(repository);
   for (const [what, ...line] of lines) {
     const told = await near.cli(["-H", "far", ...line]);

@@ -115,6 +115,20 @@ test("Ctrl+C tells what goes on, and a rerun carries on with it where it is, als
   expect(read(file)).toContain("- [x] say last");
 });
 
+test("the daemon may be killed in the middle: what was said is not said again, and the run goes on with the next daemon", async () => {
+  await using home = new TestHome();
+  const file = write(home, "- [ ] Talk\n  Turn 1: tool shell true\n  Turn 2: say two\n");
+  const running = home.cli(["task", "run", "tasks.md", "--agent", "demo"]);
+  await eventually(async () => (await home.json<Session[]>(["ls"])).some(({ status }) => status === "waiting"));
+  await home.killDaemon();
+  await home.ok(["approvals", "allow", "tasks-1"]);
+  const { code, stdout, stderr } = await running;
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("1 of 1 items done.");
+  expect(await prompts(home, "tasks-1")).toEqual(["Talk\n\ntool shell true", "say two"]);
+  expect(read(file)).toContain("- [x] Talk");
+});
+
 test("an item whose session is gone is begun anew; one that was ticked before its end was told has ended", async () => {
   await using home = new TestHome();
   const file = write(home, "- [ ] a\n  Turn 1: wait 60s\n- [ ] b\n  Turn 1: wait 60s\n");
