@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
-import { describe, expect, test } from "vitest";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type Model, startModel } from "./server.ts";
 
 interface Tool {
@@ -186,6 +189,13 @@ describe.each(CLIENTS)("over $name", (client) => {
     expect(events.map(client.text).join("")).toBe("one two");
   });
 
+  test("it says that a quota is used up, and for how long, as the API does", async () => {
+    await using model = await startModel();
+    const limited = await ask(model, client, "limit 2h", { stream: true });
+    expect([limited.status, limited.headers["retry-after"]]).toEqual([429, "7200"]);
+    expect(`${limited.text} ${JSON.stringify(limited.headers)}`).toMatch(/quota|usage limit|ratelimit-unified/i);
+  });
+
   test("it hangs up before a byte of an answer", async () => {
     await using model = await startModel();
     await expect(ask(model, client, "reset", { stream: false })).rejects.toThrow(/hang up/);
@@ -313,6 +323,51 @@ test("a prompt that is no script is quoted, and a tool that nobody offers is sai
   const said = async (prompt: string) => (await ask(model, client, prompt, { stream: true })).events.map(client.text).join("");
   expect(await said("what is this?")).toBe("You said “what is this?”, and this is the scripted answer.");
   expect(await said("tool shell ls")).toBe("None of the tools on offer does this: shell.");
+});
+
+test("what was to be said before is recalled, as far as the client still knows it", async () => {
+  await using model = await startModel();
+  const [client] = CLIENTS as [Client];
+  const messages = ["say blue", "say red; cut x0", "recall"].map((content) => ({
+    role: "user",
+    content: [{ type: "text", text: content }],
+  }));
+  const said = async (asked: unknown[]) =>
+    (await post(model, "/v1/chat/completions", { messages: asked })).events.map(client.text).join("");
+  expect(await said(messages)).toBe("I remember: blue, red.");
+  expect(await said(messages.slice(2))).toBe("I remember nothing.");
+  const guess = { role: "user", content: "[SUGGESTION MODE: …]" };
+  expect(await said([{ role: "user", content: "suggest run the tests" }, guess])).toBe("run the tests");
+});
+
+test("a command in the background says so to the tool, and arguments that are no JSON are no tool", async () => {
+  await using model = await startModel();
+  const [client] = CLIENTS as [Client];
+  const tool = { name: "Bash", schema: { properties: { command: { type: "string" }, run_in_background: { type: "boolean" } } } };
+  const { events } = await ask(model, client, "tool background sleep 9", { stream: false, tools: [tool] });
+  expect(events.map(client.call)).toEqual([{ name: "Bash", values: { command: "sleep 9", run_in_background: true } }]);
+  const bad = await ask(model, client, "tool Bash {not json}", { stream: false, tools: [tool] });
+  expect(bad.events.map(client.text).join("")).toContain("You said “tool Bash {not json}”");
+});
+
+test("it answers what clients ask besides, by a second way in too, and refuses what is no JSON", async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), "holdfast-model-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const socket = path.join(directory, "s");
+  await using model = await startModel({ socket });
+  const messages = [{ role: "user", content: "12345678" }];
+  expect(await get(model, "/")).toEqual({ name: "scripted model" });
+  expect(await get(model, "/v1/models")).toMatchObject({ data: [{ id: "scripted" }] });
+  expect(await get(model, "/bodies")).toEqual([]);
+  expect((await post(model, "/v1/messages/count_tokens", { messages })).events).toEqual([{ input_tokens: 2 }]);
+  const contents = [{ role: "user", parts: [{ text: "12345678" }] }];
+  expect((await post(model, "/v1beta/models/x:countTokens", { contents })).events).toEqual([{ totalTokens: 2 }]);
+  expect((await post(model, "/v1/nowhere", {})).status).toBe(404);
+  expect((await http(model, { method: "POST", path: "/v1/messages", body: "{" })).status).toBe(400);
+  const there = await new Promise<number>((resolve) =>
+    request({ socketPath: socket, path: "/" }, (response) => resolve(response.resume().statusCode ?? 0)).end(),
+  );
+  expect(there).toBe(200);
 });
 
 test("no two messages to claude have one id: it takes them for pieces of one", async () => {
