@@ -40,7 +40,7 @@ export class ConversationVerbs {
     return {
       session: this.#viewOf(record.id),
       turn: state?.turn ?? null,
-      settings: state?.settings ?? null,
+      settings: state?.ready ? state.settings : null,
       cursor: this.#transcripts.end(record),
     };
   }

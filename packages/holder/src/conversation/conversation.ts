@@ -11,7 +11,7 @@ import type { AskOption, EntryDraft } from "@holdfast/contract/transcript";
 import type { Agent, Opened } from "./agent.ts";
 import { failureOf } from "./failure.ts";
 import type { Recalled } from "./recall.ts";
-import { NOTHING, type Offer, offerOf } from "./settings.ts";
+import { NOTHING, type Offer, offerAgain, offerOf } from "./settings.ts";
 import { TurnUse } from "./token-use.ts";
 import type { Transcript } from "./transcript.ts";
 import { kindOf, Updates } from "./updates.ts";
@@ -147,7 +147,7 @@ export class Conversation {
     } else if (update.sessionUpdate === "current_mode_update") {
       this.#now({ mode: update.currentModeId });
     } else if (update.sessionUpdate === "config_option_update") {
-      this.#offer = offerOf({ configOptions: update.configOptions }, this.#offer.settings.commands);
+      this.#offer = offerAgain(this.#offer, { configOptions: update.configOptions });
     }
     // What is told between turns is what was said before.
     if (this.#turn === null && update.sessionUpdate !== "notice") return;
@@ -302,7 +302,7 @@ export class Conversation {
       );
     }
     const offered = await this.#agent.set(setter, value);
-    if (offered.configOptions) this.#offer = offerOf(offered, settings.commands);
+    if (offered.configOptions) this.#offer = offerAgain(this.#offer, offered);
     this.#now({ [what]: value });
   }
 

@@ -37,6 +37,21 @@ export function offerOf(offered: Offered, commands: Settings["commands"]): Offer
   };
 }
 
+/** Told again in part: what is not told of stays as it was. An agent may have its modes beside its options. */
+export function offerAgain(before: Offer, offered: Offered): Offer {
+  const { settings, mode, model } = offerOf(offered, before.settings.commands);
+  const { modes, models } = before.settings;
+  return {
+    settings: {
+      ...settings,
+      ...(mode === null ? { mode: before.settings.mode, modes } : {}),
+      ...(model === null ? { model: before.settings.model, models } : {}),
+    },
+    mode: mode ?? before.mode,
+    model: model ?? before.model,
+  };
+}
+
 function select(options: readonly SessionConfigOption[] | null | undefined, category: string) {
   const option = options?.find((each) => each.type === "select" && (each.category ?? each.id) === category);
   if (option?.type !== "select") return undefined;
