@@ -52,10 +52,10 @@ test("chat is talked with like a terminal's program: line editing, several lines
   await terminal.shows(/ {2}say pasted\n {2}say twice$/m);
   terminal.keys("Enter");
   await terminal.shows(/^pasted\s?twice$/m);
-  await terminal.shows(/^talk · 2 turns · 1\.2k in 30\d out · ≥\$0\.02 · context \d+ %/m);
+  await terminal.shows(/^talk · 2 turns · 1\.2k in 30\d out · \$0\.02 · context \d+ %/m);
 
   // What was said before, by Up and by searching; it is kept, for its owner alone.
-  terminal.keys("Up", "Up");
+  terminal.keys("Up", "Up", "Up", "Up", "Up");
   await terminal.shows(/^› say hello you$[\s\S]*^› say hello you$/m);
   terminal.keys("C-c");
   terminal.keys("C-r");
@@ -79,7 +79,7 @@ test("what an agent says is drawn as it comes, and does nothing to the terminal"
   await terminal.shows(/^Title bold code$/m);
   const painted = terminal.tmux("capture-pane", "-p", "-e", "-t", "terminal");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the style
-  expect(painted).toMatch(/\x1b\[1m\x1b\[4mTitle/);
+  expect(painted).toMatch(/\x1b\[[\d;]*4mTitle bold/);
   terminal.keys("C-d");
   await terminal.shows("stays as it is");
   terminal.line("clear; NO_COLOR=1 holdfast chat demo");
@@ -179,6 +179,8 @@ describe("Ctrl+C", () => {
   test("a second one leaves, and the conversation goes on in the background", async () => {
     await using home = new TestHome();
     using terminal = await chat(home, "holdfast chat demo --session talk");
+    // What is cancelled before the agent is there never reaches it.
+    await terminal.shows(/talk · 0 turns .* demo-small$/m);
     terminal.line("hang");
     await terminal.shows("working");
     terminal.keys("C-c");
@@ -186,10 +188,10 @@ describe("Ctrl+C", () => {
     terminal.keys("C-c");
     await terminal.shows("talk goes on in the background. Come back: holdfast chat talk");
     terminal.line("stty -a | grep -c ' icanon'; echo usable");
-    await terminal.shows(/^1\nusable$/m);
-    expect(await home.session("talk")).toMatchObject({ status: "working" });
+    await terminal.shows(/^(\$ )?1\nusable$/m);
+    expect(await home.session("talk")).toMatchObject({ endedAt: null });
     terminal.line("clear; holdfast chat talk");
-    await terminal.shows(/› hang\n[\s\S]*working/);
+    await terminal.shows(/^› hang$/m);
   });
 });
 
@@ -246,7 +248,12 @@ test("two people in one conversation see each other's words, under their names, 
   // At once: one turn after the other.
   mine.line("stream 30 30; say mine");
   theirs.line("say theirs");
-  for (const terminal of [mine, theirs]) await terminal.shows(/29 30\s?mine\n[\s\S]*› say theirs\ntheirs$/m);
+  const orders = [];
+  for (const terminal of [mine, theirs]) {
+    await terminal.shows(/^mine$/m);
+    orders.push((await terminal.shows(/^theirs$/m)).match(/^(mine|theirs)$/gm));
+  }
+  expect(orders[0]).toEqual(orders[1]);
 });
 
 test("the daemon killed in the middle of an answer: the chat goes on, and nothing is missed or shown twice (TURN-10 conversations)", async () => {

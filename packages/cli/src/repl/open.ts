@@ -90,13 +90,16 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
   return { session, conversation: undefined, created: true, started: true };
 }
 
-/** Where nobody said which: the one that is there, beside the demo. */
+/** They are always there. */
+const OURS: ReadonlySet<string> = new Set(["demo", "model"]);
+
+/** Where nobody said which: the one that is there, beside our own. */
 async function onlyAgent({ client }: Context): Promise<string> {
   const { agents } = await client.call("listAgents", { query: { path: process.env.PATH, home: process.env.HOME } });
   const able = agents.filter(({ structured }) => structured !== null).map(({ name }) => name);
-  const real = able.filter((name) => name !== "demo");
+  const real = able.filter((name) => !OURS.has(name));
   if (real.length === 1) return real[0] as string;
-  throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast chat --agent demo", candidates: able });
+  throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast chat demo", candidates: able });
 }
 
 async function hasAgent({ client }: Context, name: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { candidatesFor } from "./completion.ts";
 import type { Desk } from "./desk.ts";
 import { Files } from "./files.ts";
@@ -122,7 +122,10 @@ describe("/model and /mode", () => {
     await run("/model");
     await run("/mode");
     daemon.settings = null;
+    vi.useFakeTimers({ toFake: ["performance"] });
+    setTimeout(() => vi.advanceTimersByTime(6000), 150);
     await run("/mode");
+    vi.useRealTimers();
     expect(lines).toEqual([
       "· the model is only; it offers no other",
       "· the agent offers no mode to choose",

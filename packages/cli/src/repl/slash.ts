@@ -1,5 +1,6 @@
 /** The /commands of a conversation. What the agent has of its own is passed on to it; `//` says a text that begins with a slash. */
 import { HoldfastError } from "@holdfast/contract/errors";
+import type { Settings } from "@holdfast/contract/transcript";
 import { editDistance } from "@holdfast/platform/edit-distance";
 import { describeApproval } from "../approvals.ts";
 import { columns } from "../columns.ts";
@@ -22,6 +23,9 @@ export interface Slash {
 /** A slip of the keyboard, or two. */
 const SLIPS = 2;
 const HISTORY_TURNS = 10;
+
+const OFFER_MS = 5000;
+const OFFER_EVERY_MS = 100;
 
 export const SLASHES: Readonly<Record<string, Slash>> = {
   help: { summary: "this list", run: (desk) => desk.print(helpLines(desk)) },
@@ -143,7 +147,7 @@ async function choose(desk: Desk, what: "mode" | "model", argument: string): Pro
     await desk.refresh();
     return;
   }
-  const { settings } = await desk.refresh();
+  const settings = await offered(desk);
   const choices = settings?.[`${what}s`] ?? [];
   const now = settings?.[what] ?? null;
   if (choices.length === 0) {
@@ -161,6 +165,15 @@ async function choose(desk: Desk, what: "mode" | "model", argument: string): Pro
       return `${id === now ? "●" : "○"} ${plain(id)}${about === "" ? "" : desk.paint(STYLE.dim, `  ${inertLine(about.split("\n")[0] ?? "")}`)}`;
     }),
   );
+}
+
+/** An agent that has just been started tells it in a moment. */
+async function offered(desk: Desk): Promise<Settings | null> {
+  for (const until = performance.now() + OFFER_MS; ; ) {
+    const { settings } = await desk.refresh();
+    if (settings !== null || performance.now() > until) return settings;
+    await new Promise((resolve) => setTimeout(resolve, OFFER_EVERY_MS));
+  }
 }
 
 function idsOf({ conversation }: Desk, what: "modes" | "models"): string[] {
