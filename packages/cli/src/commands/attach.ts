@@ -50,12 +50,25 @@ export const command: Command = {
       params: { ref },
       body: { readOnly, take, from: context.json ? null : from, ...(context.json ? {} : { client: thisTerminal() }) },
     });
-    const [plan, digest] = await Promise.all([attaching, context.json ? undefined : newsOf(context, ref)]);
-    if (!context.json) return follow(context, plan, digest);
-    process.stdout.write(`${JSON.stringify(plan)}\n`);
-    return 0;
+    if (context.json) {
+      process.stdout.write(`${JSON.stringify(await attaching)}\n`);
+      return 0;
+    }
+    const [plan, digest] = await Promise.all([attaching.catch(inConversation), newsOf(context, ref)]);
+    return plan ? follow(context, plan, digest) : talkTo(context, ref);
   },
 };
+
+/** What has no terminal is talked to. */
+function inConversation(error: unknown): undefined {
+  if (!(error instanceof HoldfastError) || error.code !== "has_no_terminal") throw error;
+}
+
+/** On this terminal, as `chat NAME`. */
+export async function talkTo(context: Context, ref: string): Promise<number> {
+  const { talk } = await import("../repl/repl.ts");
+  return talk(context, { existing: ref, orAgent: false, args: [] });
+}
 
 /** Over ssh, after a break. */
 async function comingBack(context: Context): Promise<string | undefined> {

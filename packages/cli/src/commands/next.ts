@@ -59,6 +59,7 @@ async function chooseNext(context: Context, current: string | undefined): Promis
 }
 
 async function attachTo(context: Context, next: Session, { readOnly, from }: { readOnly: boolean; from: string | null }): Promise<number> {
+  if (next.kind === "conversation") return (await import("./attach.ts")).talkTo(context, next.id);
   const url = remoteUrl();
   if (url !== undefined) return (await import("./attach.ts")).attachThrough(context, url, { ref: next.id, readOnly, take: false });
   const plan = await context.client.call("attachSession", { params: { ref: next.id }, body: { readOnly, from, client: thisTerminal() } });
