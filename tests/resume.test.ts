@@ -156,6 +156,18 @@ test("an agent that had no turn begins anew, a command is run again, and a promp
   expect(await home.ok(["screen", "new"])).toContain("hello there");
 });
 
+test("when the journal is lost with all its backups, a session goes on with the conversation that its files name", async () => {
+  await using home = new TestHome();
+  const before = await told(home, "api", "remember the tides");
+  await home.ok(["stop", "api"]);
+  await home.ok(["down"]);
+  for (const name of readdirSync(home.path).filter((each) => each.startsWith("holdfast.db") || each === "backups"))
+    rmSync(path.join(home.path, name), { recursive: true });
+  expect(await home.ok(["resume", "api"])).toContain(`goes on with its conversation ${before.conversation}`);
+  await home.until("api", ({ status }) => status === "idle");
+  expect(await home.ok(["screen", "api"])).toContain("remember the tides");
+});
+
 test("a directory that is gone is told, and nothing is started", async () => {
   await using home = new TestHome();
   const place = path.join(home.root, "place");
