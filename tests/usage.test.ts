@@ -63,7 +63,7 @@ test("tokens and cost run along with a terminal agent's turns: in its record, by
   expect(await home.ok(["ls", "--wide"])).toMatch(/TOKENS +COST.*\n.* 2\.6k +\$0\.03/);
 });
 
-test("what is not known is said, and counted: a model without a price, tokens that were not told (BG-04 conversations)", async () => {
+test("what is not known is said, and counted: a model without a price, tokens that were not told", async () => {
   await using home = new TestHome();
   await demo(home, "api", "model=scripted,input=10,output=5");
   await demo(home, "web", `${OPUS},output=?`);
