@@ -83,7 +83,7 @@ async function tickNow(file: string, meant: Meant): Promise<Ticked> {
   }
   throw new HoldfastError(
     "file_unusable",
-    `${file} is changed again and again; the box of item in line ${meant.item.line} was not ticked`,
+    `${file} is changed again and again; the box of the item in line ${meant.item.line} was not ticked`,
     {
       hint: "tick it yourself, or the next run does it again",
     },
