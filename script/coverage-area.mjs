@@ -1,0 +1,57 @@
+/**
+ * What `npm run coverage` measures: the code of conversations. Folders are taken whole, so that a new file in them cannot be left out; what is not
+ * measured is named, with the reason.
+ */
+import fs from "node:fs";
+import { root } from "./root.mjs";
+
+/** Of its lines the tests must run so many in a hundred. */
+export const ASKED = 95;
+
+export const AREA = [
+  "packages/contract/src/{transcript,conversation*,usage*,persona*,task*,agent-order,spent}.ts",
+  "packages/holder/src/{conversation,agents}/**/*.ts",
+  "packages/daemon/src/{conversation,usage,persona,task}/**/*.ts",
+  "packages/daemon/src/{projection/usage,record/transcript}.ts",
+  "packages/cli/src/{repl,task}/**/*.ts",
+  "packages/cli/src/{transcript*,follow-entries,usage-chart,spent-text,budget-*}.ts",
+  "packages/cli/src/commands/{chat,transcript,cancel,usage,personas,task}.ts",
+  "packages/cli/src/commands/{personas,task}/**/*.ts",
+  "agents/src/acp/**/*.ts",
+];
+
+const OWN_PROCESS = "composition of a process of its own, which tests/ run as users have it";
+const TEST_SUPPORT = "what tests of the area are written with";
+
+/** By path: why it is not measured. */
+export const NOT_MEASURED = {
+  "packages/holder/src/conversation/main.ts": OWN_PROCESS,
+  "packages/holder/src/agents/exec/main.ts": OWN_PROCESS,
+  "packages/holder/src/agents/model/main.ts": OWN_PROCESS,
+  "packages/holder/src/agents/test-client.ts": TEST_SUPPORT,
+  "packages/cli/src/repl/scripted-daemon.ts": TEST_SUPPORT,
+  "packages/cli/src/task/scripted-daemon.ts": TEST_SUPPORT,
+  "agents/src/acp/test-client.ts": TEST_SUPPORT,
+};
+
+/** Outside of the area, tests that run its code in their own process. */
+const OTHER_TESTS = ["tests/drivers.test.ts", "tests/model-agent.test.ts"];
+
+const isTest = (file) => file.endsWith(".test.ts");
+
+export function areaFiles() {
+  return all()
+    .filter((file) => !isTest(file) && !(file in NOT_MEASURED))
+    .sort();
+}
+
+/** Those beside the code, and the others. */
+export function areaTests() {
+  const beside = areaFiles().map((file) => file.replace(/\.ts$/, ".test.ts"));
+  const tests = new Set([...all().filter(isTest), ...beside.filter((file) => fs.existsSync(`${root}/${file}`)), ...OTHER_TESTS]);
+  return [...tests].sort();
+}
+
+function all() {
+  return AREA.flatMap((pattern) => fs.globSync(pattern, { cwd: root }));
+}

@@ -1,0 +1,47 @@
+/**
+ * npm run coverage: runs the tests of conversations, and fails where they leave out too many lines of that area. Says which files have the most of them;
+ * with `--lines` which lines, of every file.
+ */
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { areaFiles, areaTests } from "./coverage-area.mjs";
+import { linesOf, PROCESSES, verdict } from "./coverage-lines.mjs";
+import { root, say } from "./root.mjs";
+import { cleanEnvironment, run } from "./run.mjs";
+import { ensureBuilt, node } from "./setup.mjs";
+
+try {
+  await ensureBuilt();
+  process.exitCode = await measure();
+} catch (error) {
+  say(error.message);
+  process.exitCode = 1;
+}
+
+async function measure() {
+  const reports = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-coverage-"));
+  const processes = path.join(reports, "processes");
+  const files = areaFiles();
+  try {
+    const options = [
+      // On a machine that does other things too. It is told, and twice is a failure.
+      "--retry=1",
+      "--coverage.enabled",
+      "--coverage.provider=v8",
+      "--coverage.reporter=json",
+      "--coverage.reportOnFailure",
+      `--coverage.reportsDirectory=${path.join(reports, "report")}`,
+      ...files.map((file) => `--coverage.include=${file}`),
+    ];
+    const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
+    const env = { ...cleanEnvironment(), [PROCESSES]: processes };
+    const code = await run(node, [vitest, "run", ...options, ...areaTests()], { env });
+    const measured = JSON.parse(fs.readFileSync(path.join(reports, "report/coverage-final.json"), "utf8"));
+    const { lines, isEnough } = verdict(linesOf({ measured, processes, root, files }), process.argv.includes("--lines"));
+    for (const line of lines) console.log(line);
+    return code || (isEnough ? 0 : 1);
+  } finally {
+    fs.rmSync(reports, { recursive: true, force: true });
+  }
+}
