@@ -341,7 +341,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     transcripts,
     keeper: native,
     turnOf: (run) => conversations.turnOf(run),
-    viewOf: (ref) => sessions.get(ref),
+    viewOf: (ref) => sessions.brief(ref),
     resolve: (ref) => queries.resolve(ref),
     profiles,
     press: (ref, options) => sessions.press(ref, options),

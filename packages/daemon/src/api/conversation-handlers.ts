@@ -17,7 +17,7 @@ export function conversationHandlers(rooms: {
   return {
     readTranscript: ({ params, query }) => {
       const record = transcripts.resolve(params.ref);
-      return { session: sessions.get(record.id), ...transcripts.read(record, query) };
+      return { session: sessions.brief(record.id), ...transcripts.read(record, query) };
     },
     followTranscript: ({ params, query }, { signal }) => {
       // Refused before the stream begins.

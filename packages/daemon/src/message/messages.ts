@@ -62,7 +62,7 @@ export class Messages {
       throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
     }
     // Whoever did not hear the reply asks again, whatever has become of it since.
-    if (known) return { session: this.#sessions.get(record.id), message: this.get(id), typed: null };
+    if (known) return { session: this.#sessions.brief(record.id), message: this.get(id), typed: null };
     if (hasEnded(record.status) && record.restartAt === null) {
       const isTalk = record.kind === "conversation";
       throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
@@ -82,7 +82,7 @@ export class Messages {
     const addition = isFirst ? this.#sessions.firstPointer(record, text) : null;
     const data = { id, text, steer, ...(addition === null ? {} : { addition }) };
     this.#journal.append({ type: "message.queued", actor, session: record.id, data });
-    return { session: this.#sessions.get(record.id), message: this.get(id), typed: null };
+    return { session: this.#sessions.brief(record.id), message: this.get(id), typed: null };
   }
 
   /** Nothing tells what it does with a message. */

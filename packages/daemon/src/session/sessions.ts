@@ -189,6 +189,11 @@ export class Sessions {
     return this.#view(record, usageOf([record], this.#keepers()).get(record.id));
   }
 
+  /** Without what its processes take, which has to be asked of each process of the machine. */
+  brief(ref: string): Session {
+    return this.#view(this.#queries.resolve(ref));
+  }
+
   explain(ref: string): { session: Session; explanation: Explanation } {
     const record = this.#queries.resolve(ref);
     return { session: this.#view(record), explanation: this.#status.explain(record) };
