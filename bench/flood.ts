@@ -108,9 +108,9 @@ async function echo(scale: Scale, { home, client, plain }: Rig): Promise<Row[]> 
 const ONE_THREAD =
   "One thread of the tmux server serves all sessions, and a read of the flooding one is parsed whole before the next session has its turn; plain tmux, in the row below, is no different. Sessions that must not share a server go on the native host.";
 
-/** All segments but the last are full. */
+/** All segments but the last were full; those beyond the recording's limit are deleted meanwhile. */
 function recordedBytes(directory: string): number {
   const segments = readdirSync(directory).filter((name) => name.startsWith("output."));
   const last = segments.sort().at(-1);
-  return last === undefined ? 0 : (segments.length - 1) * SEGMENT + statSync(path.join(directory, last)).size;
+  return last === undefined ? 0 : Number(last.slice("output.".length)) * SEGMENT + statSync(path.join(directory, last)).size;
 }
