@@ -67,6 +67,22 @@ test("a conversation of Gemini CLI is copied below a project of its own, marked 
   expect(readdirSync(join(home, ".gemini/tmp")).sort()).toEqual(["old", "other"]);
 });
 
+test("one that Gemini CLI has gone on with says several times whose it is, and is the copy's every time", async () => {
+  const original = [
+    { sessionId: OLD, startTime: "2026-01-01T00:00:00.000Z" },
+    { id: "a", type: "user", content: "hello" },
+    { sessionId: OLD, startTime: "2026-01-02T00:00:00.000Z" },
+    { $set: { sessionId: OLD } },
+    { $set: { lastUpdated: "2026-01-02T00:00:00.000Z" } },
+  ];
+  write(`.gemini/tmp/old/chats/session-2026-01-01T00-00-${OLD.slice(0, 8)}.jsonl`, ...original);
+  await copyGeminiConversation(place());
+  const chats = `.gemini/tmp/holdfast-${NEW.slice(0, 13)}/chats`;
+  const [file] = readdirSync(join(home, chats));
+  const whose = { sessionId: NEW, startTime: expect.any(String) };
+  expect(entries(`${chats}/${file}`)).toEqual([whose, original[1], whose, { $set: { sessionId: NEW } }, original[4]]);
+});
+
 test("where Gemini CLI knows the new directory already, the copy is beside what it has there, and alone is taken away again", async () => {
   write(`.gemini/tmp/old/chats/session-2026-01-01T00-00-${OLD.slice(0, 8)}.jsonl`, { sessionId: OLD });
   write(".gemini/tmp/app/.project_root", "/srv/my app\n");

@@ -23,8 +23,7 @@ export async function copyGeminiConversation({ from, id, directory, env }: CopyP
   const project = known ?? join(store, `holdfast-${id.slice(0, 13)}`);
   const at = new Date().toISOString();
   const copy = join(project, "chats", `session-${at.slice(0, 16).replace(":", "-")}-${id.slice(0, 8)}.jsonl`);
-  // The first line tells whose it is; the others are what was said.
-  const text = copiedLines(original, (entry, index) => (index === 0 ? { ...entry, sessionId: id, startTime: at } : entry));
+  const text = copiedLines(original, (entry) => ofAnother(entry, { sessionId: id, startTime: at }));
   mkdirSync(join(project, "chats"), { recursive: true });
   if (known === undefined) writeFileAtomic(join(project, MARK), directory);
   writeFileAtomic(copy, text);
@@ -48,6 +47,13 @@ export function findGeminiConversation(running: Running): string | undefined {
 
 /** From its start to its first file, on a machine that is overloaded. */
 const WRITTEN_MS = 120_000;
+
+/** The first line tells whose it is; so does one, and another that sets it once more, each time it is gone on with. The others are what was said. */
+function ofAnother(entry: Record<string, unknown>, whose: { sessionId: string; startTime: string }): Record<string, unknown> {
+  if ("sessionId" in entry) return { ...entry, ...whose };
+  const { $set: set } = entry;
+  return typeof set === "object" && set !== null && "sessionId" in set ? { ...entry, $set: { ...set, sessionId: whose.sessionId } } : entry;
+}
 
 function storeOf(env: Readonly<Record<string, string>>): string {
   return join(env.GEMINI_CLI_HOME || env.HOME || homedir(), ".gemini", "tmp");
