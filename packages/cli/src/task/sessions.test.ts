@@ -165,6 +165,18 @@ test("of two with the same words the one with the number is gone on with, and on
   expect((await (await open(daemon, [])).start(other)).session).toBe("tasks-2");
 });
 
+test("two runs of one file do each item once, together", async () => {
+  const daemon = new ScriptedDaemon();
+  const [item] = items("- [ ] a\n");
+  const [one, two] = [await open(daemon, [item]), await open(daemon, [item])];
+  const first = await one.start(item);
+  const second = await two.start(item);
+  expect([first.session, second.session, second.goesOn]).toEqual(["tasks-1", "tasks-1", true]);
+  expect(await Promise.all([first.prompt(0, how), second.prompt(0, how)])).toEqual(["yes", "yes"]);
+  expect(daemon.messages).toHaveLength(1);
+  await Promise.all([first.end("done", null), second.end("done", null)]);
+});
+
 test("ids of messages are as ours, and differ with each turn and attempt", () => {
   const ids = [messageId("t", 0, 0), messageId("t", 1, 0), messageId("t", 0, 1), messageId("u", 0, 0)];
   for (const id of ids) expect(MessageId.safeParse(id).success).toBe(true);

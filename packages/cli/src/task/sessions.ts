@@ -35,41 +35,47 @@ export interface Where {
 export class SessionTurns implements Turns {
   readonly #client: HoldfastClient;
   readonly #where: Where;
-  readonly #open: Task[];
+  /** Those that this run has taken for an item. */
+  readonly #taken = new Set<string>();
 
-  private constructor(client: HoldfastClient, where: Where, open: Task[]) {
+  private constructor(client: HoldfastClient, where: Where) {
     this.#client = client;
     this.#where = where;
-    this.#open = open;
   }
 
   /** What an earlier run has begun is gone on with; an item that was ticked before its end was told has ended. */
   static async open(client: HoldfastClient, where: Where, items: readonly TaskItem[]): Promise<SessionTurns> {
-    const { tasks } = await client.call("listTasks", { query: { file: where.file, open: true } });
-    const turns = new SessionTurns(client, where, tasks);
+    const turns = new SessionTurns(client, where);
+    const open = await turns.#open();
     for (const item of items.filter(({ done }) => done)) {
-      const task = turns.#begun(item);
+      const task = turns.#begun(item, open);
       if (task) await turns.#end(task, "done", null);
     }
     return turns;
   }
 
   async start(item: TaskItem): Promise<Doing> {
-    const begun = this.#begun(item);
+    // Asked each time: another run of the file may have begun it meanwhile, and then both wait for the same.
+    const begun = this.#begun(item, await this.#open());
     const session = begun && (await this.#again(begun));
     if (begun && session) return this.#doing(item, { task: begun, session, goesOn: true });
     const fresh = await this.#spawn(item);
     const body = { title: item.title, file: this.#where.file, label: item.label, turns: item.turns.length };
     const task = await this.#client.call("startTask", { params: { ref: fresh.id }, body });
+    this.#taken.add(task.id);
     return this.#doing(item, { task, session: fresh, goesOn: false });
   }
 
+  async #open(): Promise<Task[]> {
+    return (await this.#client.call("listTasks", { query: { file: this.#where.file, open: true } })).tasks;
+  }
+
   /** By its words; of several with the same, the one with its number. */
-  #begun({ title, turns, label }: TaskItem): Task | undefined {
-    const isSame = (task: Task) => task.title === title && task.turns === turns.length;
-    const numbered = this.#open.findIndex((task) => isSame(task) && task.label === label);
-    const at = numbered === -1 ? this.#open.findIndex(isSame) : numbered;
-    return at === -1 ? undefined : this.#open.splice(at, 1)[0];
+  #begun({ title, turns, label }: TaskItem, open: readonly Task[]): Task | undefined {
+    const same = open.filter((task) => !this.#taken.has(task.id) && task.title === title && task.turns === turns.length);
+    const found = same.find((task) => task.label === label) ?? same[0];
+    if (found) this.#taken.add(found.id);
+    return found;
   }
 
   /** Its session, running; undefined where it cannot be gone on with, and it is begun anew. */
