@@ -605,6 +605,8 @@ export const ENDPOINTS = {
       decision: DecisionSchema,
       /** Why not, for the agent; the answer to its question. */
       reason: z.optional(text),
+      /** With `allow`, to an agent that offers it: the agent is not to ask for the like again. */
+      always: z._default(z.boolean(), false),
     }),
     reply: Approval,
     errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_unanswerable"],

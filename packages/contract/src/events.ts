@@ -167,6 +167,8 @@ export const EVENTS = {
     reason: z.nullable(z.string()),
     /** What was asked for, in one line. */
     text: z.string(),
+    /** Also from now on, by the agent's own rules. */
+    always: z.optional(z.boolean()),
   }),
   /** Over without an answer from the inbox. */
   "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),

@@ -12,13 +12,14 @@ export const command: Command = {
   name: "approvals",
   summary: "what agents ask leave for: list it, allow, deny or answer it",
   onlyReads: true,
-  usage: "[ls [--all] | show ID | allow ID… | deny ID… [--reason TEXT] | answer ID TEXT | watch] [--session NAME]",
+  usage: "[ls [--all] | show ID | allow ID… [--always] | deny ID… [--reason TEXT] | answer ID TEXT | watch] [--session NAME]",
   description:
     "The longest-waiting first. ID may be the beginning of an id, or the name of a session that waits for one thing only. What is answered on\nthe agent's own screen meanwhile goes away by itself. Rules in config.toml may answer, [[approvals.rules]].",
   arguments: "approvals",
   flags: {
     all: { summary: "with ls: also what is over" },
     session: { value: "NAME", summary: "with ls and watch: only of this session", complete: "sessions" },
+    always: { summary: "with allow, of a conversation whose agent offers it: not to be asked for the like again" },
     reason: { value: "TEXT", summary: "with deny: why not, for the agent", complete: "nothing" },
   },
   examples: [
@@ -35,19 +36,21 @@ export const command: Command = {
     const [first, ...more] = refs;
     if (flags.text("reason") !== undefined && verb !== "deny") throw wrong();
     if (flags.has("all") && verb !== "ls") throw wrong();
+    if (flags.has("always") && verb !== "allow") throw wrong();
     if (flags.text("session") !== undefined && verb !== "ls" && verb !== "watch") throw wrong();
     if (verb === "ls" && first === undefined) return list(context);
     if (verb === "watch" && first === undefined) return watch(context);
     if (first === undefined) throw wrong();
     if (verb === "show" && more.length === 0) return show(context, first);
-    if (verb === "allow" || verb === "deny") return answer(context, refs, { decision: verb, reason: flags.text("reason") });
+    if (verb === "allow" || verb === "deny")
+      return answer(context, refs, { decision: verb, reason: flags.text("reason"), always: flags.has("always") });
     if (verb === "answer" && more.length > 0) return answer(context, [first], { decision: verb, reason: more.join(" ") });
     throw wrong();
   },
 };
 
 function wrong(): HoldfastError {
-  return new HoldfastError("usage", "say ls, show ID, allow ID, deny ID [--reason TEXT], answer ID TEXT, or watch", {
+  return new HoldfastError("usage", "say ls, show ID, allow ID [--always], deny ID [--reason TEXT], answer ID TEXT, or watch", {
     hint: "see: holdfast approvals --help",
   });
 }
@@ -70,7 +73,11 @@ async function show(context: Context, id: string): Promise<number> {
 }
 
 /** Each by itself: what comes after one that is over is answered all the same, and the first that could not be is told at the end. */
-async function answer(context: Context, ids: readonly string[], body: { decision: Decision; reason: string | undefined }): Promise<number> {
+async function answer(
+  context: Context,
+  ids: readonly string[],
+  body: { decision: Decision; reason: string | undefined; always?: boolean },
+): Promise<number> {
   const answered: Approval[] = [];
   let failed: unknown;
   for (const id of ids) {

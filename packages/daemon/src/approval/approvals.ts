@@ -33,7 +33,7 @@ import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/ag
 import type { Turns } from "../session/typing.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { isOver } from "./over.ts";
-import { noReason, notAllShown, notTaken, over, unanswerable } from "./refusals.ts";
+import { noReason, notAllShown, notTaken, onlyOnce, over, unanswerable } from "./refusals.ts";
 import {
   answered,
   answering,
@@ -61,6 +61,8 @@ type Followed = Parameters<StatusFollower>[0];
 export interface Answer {
   decision: Decision;
   reason?: string | undefined;
+  /** Not only this once. */
+  always?: boolean;
   actor: Principal;
 }
 
@@ -266,6 +268,7 @@ export class Approvals implements Parking, Disposable {
   answer(ref: string, answer: Answer): Approval | Promise<Approval> {
     const approval = this.#queries.resolve(ref);
     if (approval.status !== "open") throw over(approval);
+    if (answer.always && (approval.channel !== "protocol" || answer.decision !== "allow")) throw onlyOnce(approval);
     if (approval.channel === "screen") return this.#answerOnScreen(approval, answer);
     if (approval.channel === "protocol") return this.#answerByProtocol(approval, answer);
     this.#wordsOf(approval, answer);

@@ -26,6 +26,12 @@ export function noReason({ agent, name, channel }: ApprovalRecord): HoldfastErro
   });
 }
 
+export function onlyOnce({ agent, name }: ApprovalRecord): HoldfastError {
+  return new HoldfastError("approval_unanswerable", `${agent} takes leave only for this once, from here`, {
+    hint: `allow it once, write a rule (holdfast approvals --help), or answer it there: holdfast attach ${name}`,
+  });
+}
+
 /** It may still take them, when it reads again. */
 export function notTaken({ name, agent }: ApprovalRecord): HoldfastError {
   return new HoldfastError("approval_unanswerable", `${name} (${agent}) has not taken the keys that were pressed: its dialog stands`, {

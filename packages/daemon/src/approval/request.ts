@@ -109,8 +109,9 @@ export function waiting(asked: Pick<ApprovalRecord, "for" | "text" | "requestedA
   };
 }
 
-export function answered({ id, run, session, text }: ApprovalRecord, { decision, reason, actor }: Answer): Draft {
-  return { type: "approval.answered", actor, session, data: { id, run, decision, reason: reason ?? null, text } };
+export function answered({ id, run, session, text }: ApprovalRecord, { decision, reason, always, actor }: Answer): Draft {
+  const data = { id, run, decision, reason: reason ?? null, text, ...(always ? { always } : {}) };
+  return { type: "approval.answered", actor, session, data };
 }
 
 export function answering({ id, run, session, text }: ApprovalRecord, { decision, actor }: Answer): Draft {
@@ -125,7 +126,7 @@ export function isDue({ expiresAt }: ApprovalRecord): boolean {
   return expiresAt !== null && Date.now() >= Date.parse(expiresAt);
 }
 
-export function shown({ ask, dialog, ...approval }: ApprovalRecord, channels: ApprovalChannels | undefined): Approval {
+export function shown({ ask, dialog, always, ...approval }: ApprovalRecord, channels: ApprovalChannels | undefined): Approval {
   const answers = approval.status === "open" ? answersOf({ ...approval, dialog }, channels) : [];
   return { ...approval, ...(dialog === null ? {} : { input: { screen: dialog } }), answers };
 }

@@ -210,13 +210,13 @@ export class Conversations implements RunObserver, Disposable {
   }
 
   /** Told again to a keeper that heard it before, it changes nothing. */
-  #tellDecision({ id, session, run, ask, status, answeredBy }: ApprovalRecord): void {
+  #tellDecision({ id, session, run, ask, status, answeredBy, always }: ApprovalRecord): void {
     if (ask === null) return;
-    const answer = { t: "answer", ask, allow: status === "allowed", always: false, by: answeredBy } as const;
+    const answer = { t: "answer", ask, allow: status === "allowed", always, by: answeredBy } as const;
     this.#keeper.converse({ session, run }, answer).catch((error: unknown) => {
       log(`approval ${id}: the agent cannot be told yet: ${describe(error)}`);
       const record = this.#queries.get(session);
-      const again = () => this.#tellDecision({ id, session, run, ask, status, answeredBy } as ApprovalRecord);
+      const again = () => this.#tellDecision({ id, session, run, ask, status, answeredBy, always } as ApprovalRecord);
       if (record && record.run === run && !hasEnded(record.status)) this.#later(`approval ${id}`, again);
     });
   }

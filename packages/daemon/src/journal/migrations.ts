@@ -335,4 +335,7 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX events_that_are_news;
   CREATE INDEX events_that_are_news_2 ON events (session, seq) WHERE type IN (${NEWS_2});
   `,
+  `
+  ALTER TABLE approvals ADD COLUMN always INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

@@ -16,9 +16,9 @@ export const approvalsProjection: Projection = {
         "INSERT INTO approvals (id, session, run, requested_seq, requested_at, asked, status) VALUES (?, ?, ?, ?, ?, ?, 'open')",
       ).run(event.data.id, session, event.data.run, seq, at, JSON.stringify(event.data));
     } else if (type === "approval.answered") {
-      const { id, decision, reason } = event.data;
-      const sql = "UPDATE approvals SET status = ?, ended_at = ?, answered_by = ?, reason = ? WHERE id = ? AND status = 'open'";
-      db.prepare(sql).run(STATUS_OF[decision], at, actor, reason, id);
+      const { id, decision, reason, always = false } = event.data;
+      const sql = "UPDATE approvals SET status = ?, ended_at = ?, answered_by = ?, reason = ?, always = ? WHERE id = ? AND status = 'open'";
+      db.prepare(sql).run(STATUS_OF[decision], at, actor, reason, Number(always), id);
     } else if (type === "approval.resolved") {
       db.prepare("UPDATE approvals SET status = ?, ended_at = ? WHERE id = ? AND status = 'open'").run(event.data.how, at, event.data.id);
     } else if (type === "session.ended") {
@@ -32,8 +32,8 @@ export const approvalsProjection: Projection = {
   },
 };
 
-/** With what only the daemon needs: the hook that waits, the dialog that was on the screen. */
-export type ApprovalRecord = Omit<Approval, "answers"> & Pick<EventData<"approval.requested">, "ask" | "dialog">;
+/** With what only the daemon needs: the hook that waits, the dialog that was on the screen, and whether the agent is not to ask again. */
+export type ApprovalRecord = Omit<Approval, "answers"> & Pick<EventData<"approval.requested">, "ask" | "dialog"> & { always: boolean };
 
 const SELECT = "SELECT a.*, s.name, s.agent FROM approvals a JOIN sessions s ON s.id = a.session";
 
@@ -119,5 +119,6 @@ function toApproval(row: Record<string, unknown>): ApprovalRecord {
     endedAt: row.ended_at as string | null,
     answeredBy: row.answered_by as Approval["answeredBy"],
     reason: row.reason as string | null,
+    always: row.always === 1,
   };
 }
