@@ -18,7 +18,7 @@ const CLOCK_SLACK_MS = 20;
  * Commands that are run again and again, by status lines and scripts: each is also a bundle of its own, which has no other command. Reading
  * in all the others, though they are not run, would cost it a millisecond of CPU.
  */
-const OFTEN = ["ls", "statusline"];
+const OFTEN = ["ls", "statusline", "chat"];
 
 export async function build() {
   const startedAt = new Date(Date.now() - CLOCK_SLACK_MS);

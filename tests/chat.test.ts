@@ -206,6 +206,12 @@ test("what an agent asks leave for is answered in the conversation, by a key or 
   terminal.line("ask make test");
   await terminal.shows(/asks for leave: make test/);
   await answered(terminal, "y", /allowed: make test/);
+  terminal.line("ask make docs");
+  await terminal.shows(/asks for leave: make docs/);
+  await answered(terminal, "a", /allowed: make docs/);
+  // Always is always: it is not asked for again.
+  terminal.line("ask make docs");
+  await terminal.shows(/› ask make docs\n(?!\?)[\s\S]*Allowed: make docs/);
   terminal.line("ask make clean");
   await terminal.shows(/asks for leave: make clean/);
   terminal.line("/approve no");

@@ -151,6 +151,7 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "THIRD-PARTY.md",
       "bin/holdfast",
       "dist/backup-copy.mjs",
+      "dist/cli.chat.cjs",
       "dist/cli.cjs",
       "dist/cli.ls.cjs",
       "dist/cli.statusline.cjs",

@@ -79,11 +79,6 @@ export class ConversationView {
     return this.#lastSaid;
   }
 
-  /** Whether something moves. */
-  get isLively(): boolean {
-    return this.#turn !== null;
-  }
-
   /** Lines that are done with it. */
   push(entry: Entry): string[] {
     switch (entry.type) {
@@ -128,10 +123,6 @@ export class ConversationView {
       paint(STYLE.dim, `∴ [${fold.number}] thought`),
       ...inertLines(fold.text).flatMap((line) => this.#wrapped(line, "    ", STYLE.dim)),
     ];
-  }
-
-  get folds(): number {
-    return this.#folds.length;
   }
 
   #happened(entry: Exclude<Entry, { type: "text" | "thought" | "usage" }>): string[] {
