@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
+import { startModel } from "../agents/src/model/server.ts";
 import { openTerminal } from "./attached.ts";
 import { eventually, TestHome } from "./home.ts";
 import type { Terminal } from "./terminal.ts";
@@ -289,6 +290,26 @@ test("a turn that fails is told with what to do, the conversation stays, and /re
   terminal.line("recall");
   await terminal.shows("I remember: the milk.");
   expect(await home.session("talk")).toMatchObject({ runs: 2 });
+});
+
+test("a wrong key, a rate limit, a connection that is cut and an answer that makes no sense each say what happened and what to do; the same words go well afterwards (TURN-10 conversations)", async () => {
+  await using model = await startModel();
+  await using home = new TestHome();
+  Object.assign(home.env, { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" });
+  using terminal = await chat(home, "holdfast chat model --session talk", { rows: 80 });
+  const faults = [
+    ["error 401 x1", "wrong-key", /answered 401: .*\n +the key in OPENAI_API_KEY was not taken/],
+    ["error 429 x1 retry-after 100", "limited", /answered 429: .*\n +wait 100 s, then send it again/],
+    ["cut x3", "cut-off", /the connection to .* failed: .*\n[\s\S]*can it be reached from here/],
+    ["garbage x1", "nonsense", /what .* answered cannot be read[\s\S]*is it an endpoint for this API/],
+  ] as const;
+  for (const [fault, word, told] of faults) {
+    terminal.line(`${fault}; say fine ${word}`);
+    const screen = await terminal.shows(new RegExp(`say fine ${word}\\n[\\s\\S]*✗ [\\s\\S]*/retry says the same again`));
+    expect(screen.slice(screen.indexOf(`say fine ${word}`))).toMatch(told);
+    terminal.line("/retry");
+    await terminal.shows(new RegExp(`^fine ${word}`, "m"));
+  }
 });
 
 test("a narrow terminal, and one whose size changes in mid-answer, loses no word", async () => {
