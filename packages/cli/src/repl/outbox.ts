@@ -51,6 +51,11 @@ export class Outbox {
     if (index >= 0) this.#waiting.splice(index, 1);
   }
 
+  /** Nothing is watched any more; what was sent stays sent. */
+  close(): void {
+    this.#waiting.length = 0;
+  }
+
   /** What no turn has begun with yet is taken back; whether there was anything. */
   async takeBack(): Promise<boolean> {
     const [...all] = this.#waiting;

@@ -118,6 +118,7 @@ class Repl implements Desk, Followed {
       const late = new Promise<undefined>((resolve) => setTimeout(resolve, LATE_MS, undefined).unref());
       const opened = await Promise.race([this.#opening, late]).catch(() => undefined);
       const said = { anything: this.#view.lastSaid !== undefined, waits: this.#outbox.waiting.length > 0 };
+      this.#outbox.close();
       const told = opened && (await farewell(this.context, opened, said));
       if (told) this.#terminal.write(`${told}\n`);
     }
@@ -172,6 +173,7 @@ class Repl implements Desk, Followed {
       return this.#open({ existing: before });
     });
     this.#opening.catch(this.#left.reject);
+    this.#outbox.close();
     this.#outbox = this.#newOutbox();
   }
 

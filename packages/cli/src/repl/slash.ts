@@ -76,7 +76,7 @@ export const SLASHES: Readonly<Record<string, Slash>> = {
   },
   unfold: {
     usage: "[N|all|none]",
-    summary: "all that a tool said and changed (also Ctrl+O); all: from now on, of each",
+    summary: "all that a tool said and changed (also Ctrl+O)",
     words: () => ["all", "none"],
     run: unfold,
   },

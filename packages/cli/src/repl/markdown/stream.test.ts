@@ -114,6 +114,14 @@ test("a line of code is not broken: it can be copied", () => {
   expect(stream.tail().join("").replaceAll(" ", "")).toBe(long);
 });
 
+test("a line of a megabyte that comes letter by letter costs no more than its letters", () => {
+  const stream = new MarkdownStream({ width: () => 80, paint: painter(false), painted: true });
+  stream.push("```\n");
+  for (let i = 0; i < 200_000; i++) stream.push("12345");
+  expect(stream.tail().length).toBeLessThan(400);
+  expect(stream.push("\n")[0]?.length).toBe(1_000_002);
+});
+
 test("code that is indented with its fence is not indented twice", () => {
   expect(bare(render("- a\n  ```\n  b\n    c\n  ```"))).toEqual(["• a", "  b", "    c"]);
 });

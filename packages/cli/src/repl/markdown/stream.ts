@@ -14,6 +14,9 @@ import { isDelimiter, mayBeTable, renderTable } from "./table.ts";
 /** So many rows of a line that goes on stay in the tail: what was opened in them may still be closed. */
 const TAIL_ROWS = 3;
 
+/** More of a line that is not broken is not on the screen. */
+const LONGEST_TAIL = 20_000;
+
 /** A table that does not end is given out in parts. */
 const MOST_TABLE_LINES = 500;
 
@@ -58,10 +61,14 @@ export class MarkdownStream {
 
   /** Lines that are done. */
   push(text: string): string[] {
+    const [first = "", ...more] = text.split("\n");
+    // A line may have a megabyte and come letter by letter: it is not looked at each time.
+    this.#line += first;
     const done: string[] = [];
-    const lines = (this.#line + text).split("\n");
-    this.#line = lines.pop() ?? "";
-    for (const line of lines) done.push(...this.#take(line));
+    for (const next of more) {
+      done.push(...this.#take(this.#line));
+      this.#line = next;
+    }
     done.push(...this.#overflow());
     return done;
   }
@@ -70,7 +77,7 @@ export class MarkdownStream {
   tail(): string[] {
     const table = this.#table.length > 1 ? this.#drawTable(this.#table) : this.#table.flatMap((line) => this.#drawLine(line, true));
     if (this.#line === "" && !this.#continued) return table;
-    const line = inertLine(this.#line);
+    const line = inertLine(this.#line.slice(-LONGEST_TAIL));
     if (this.#fence) return chop(codeLine(line, this.#fence), this.#width - 2).map((row) => `  ${this.#code(row)}`);
     if (this.#table.length > 1 && mayBeTable(line)) return this.#drawTable([...this.#table, line]);
     return [...table, ...this.#drawLine(line, true)];
