@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ASKED, areaFiles, areaTests, NOT_MEASURED } from "./coverage-area.mjs";
 import { linesOf, verdict } from "./coverage-lines.mjs";
-import { root } from "./root.mjs";
+
+const root = join(import.meta.dirname, "..");
 
 /** By their names alone: what is in the area, whatever the script's own patterns say. */
 const OF_THE_AREA =

@@ -1,6 +1,6 @@
 /** The run's program as an agent that speaks the Agent Client Protocol on its standard input and output. What it says on its standard error is recorded. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, type Stats, statSync } from "node:fs";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,7 +15,6 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
   ResumeSessionResponse,
-  SessionNotification,
   SessionUpdate,
   SetSessionConfigOptionResponse,
   WriteTextFileRequest,
@@ -23,15 +22,23 @@ import type {
 import { STEER } from "@holdfast/contract/agent-order";
 import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
 import { VERSION } from "@holdfast/contract/version";
+import { writeFileAtomic } from "@holdfast/platform/files";
 import type { ProgramExit } from "../keeper.ts";
 import { Connection, UnknownMethod } from "./connection.ts";
 import { inside } from "./inside.ts";
 import type { Offered, Setter } from "./settings.ts";
 import { Terminals } from "./terminals.ts";
+import { fields } from "./told.ts";
 
 /** After a conversation was loaded, what was said in it may still come; so long after the last of it, it was all. */
 const REPLAYED_MS = 250;
 const REPLAY_MS = 5000;
+
+/** What is longer would not fit into one message, nor into a keeper. */
+const LONGEST_FILE = 16 * 1024 * 1024;
+
+/** As any program makes one. A keeper's mask leaves it to the user alone. */
+const NEW_FILE_MODE = 0o666;
 
 /** Of the Agent Client Protocol. */
 const PROTOCOL_VERSION = 1;
@@ -72,12 +79,17 @@ export class Agent {
     this.#workspace = cwd;
     this.terminals = new Terminals({ workspace: cwd, launch, onPrinted: (id, text) => listener.onPrinted(id, text) });
     this.#child = spawn("/bin/sh", ["-c", `. "$0"`, launch], { cwd: "/", detached: true, stdio: ["pipe", "pipe", "pipe"] });
-    this.#child.on("error", () => listener.onExit({ code: 127, signal: 0 }));
-    this.#child.stderr.on("data", (bytes: Buffer) => listener.onError(bytes));
-    this.#child.on("close", (code, signal) => {
+    // What cannot be started tells both: that, and that it is over.
+    let isOver = false;
+    const over = (exit: ProgramExit) => {
+      if (isOver) return;
+      isOver = true;
       this.terminals.endAll();
-      listener.onExit({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 });
-    });
+      listener.onExit(exit);
+    };
+    this.#child.on("error", () => over({ code: 127, signal: 0 }));
+    this.#child.stderr.on("data", (bytes: Buffer) => listener.onError(bytes));
+    this.#child.on("close", (code, signal) => over({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 }));
     const peer = {
       onRequest: (method: string, params: unknown) => this.#serve(method, { params, listener }),
       onNotification: (method: string, params: unknown) => this.#told(method, { params, listener }),
@@ -105,6 +117,8 @@ export class Agent {
   }
 
   kill(): void {
+    // With 0 it would be this process and all of its group.
+    if (this.pid === 0) return;
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
@@ -114,12 +128,12 @@ export class Agent {
 
   /** Goes on with the conversation, or begins one. */
   async open({ cwd, conversation, mcpServers }: ConversationOrder): Promise<Opened> {
-    const { agentCapabilities } = await this.#connection.request<InitializeResponse>("initialize", {
+    const answer = await this.#connection.request<InitializeResponse>("initialize", {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "holdfast", title: "Holdfast", version: VERSION },
       clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true, session: { notices: {} } },
     });
-    this.#can = agentCapabilities ?? {};
+    this.#can = fields(fields(answer).agentCapabilities) as AgentCapabilities;
     const at: Place = { cwd, mcpServers: mcpServers.map(asAgentWants) };
     if (conversation === null) return this.#begin(at);
     if (this.#can.sessionCapabilities?.resume) {
@@ -138,7 +152,8 @@ export class Agent {
 
   /** A new conversation beside the one before. */
   async #begin(at: Place): Promise<Opened> {
-    const { sessionId, ...offered } = await this.#connection.request<NewSessionResponse>("session/new", at);
+    const { sessionId, ...offered } = fields(await this.#connection.request<NewSessionResponse>("session/new", at));
+    if (typeof sessionId !== "string" || sessionId === "") throw new Error("the agent began a conversation without an id");
     this.#session = sessionId;
     return { ...offered, conversation: sessionId, remembers: true };
   }
@@ -147,7 +162,7 @@ export class Agent {
     return this.#begin({ cwd, mcpServers: mcpServers.map(asAgentWants) });
   }
 
-  prompt(text: string): Promise<{ stopReason: string }> {
+  prompt(text: string): Promise<unknown> {
     return this.#connection.request("session/prompt", { sessionId: this.#session, prompt: [{ type: "text", text }] });
   }
 
@@ -162,7 +177,8 @@ export class Agent {
   async set(how: Setter, value: string): Promise<Offered> {
     const sessionId = this.#session;
     if (how.method === "option") {
-      return this.#connection.request<SetSessionConfigOptionResponse>("session/set_config_option", { sessionId, configId: how.id, value });
+      const params = { sessionId, configId: how.id, value };
+      return fields(await this.#connection.request<SetSessionConfigOptionResponse>("session/set_config_option", params));
     }
     if (how.method === "mode") await this.#connection.request("session/set_mode", { sessionId, modeId: value });
     else await this.#connection.request("session/set_model", { sessionId, modelId: value });
@@ -171,14 +187,14 @@ export class Agent {
 
   #told(method: string, { params, listener }: { params: unknown; listener: AgentListener }): void {
     if (method !== "session/update") return;
-    const { sessionId, update } = params as SessionNotification;
+    const { sessionId, update } = fields(params);
     this.#lastUpdate = performance.now();
     // What is told of another conversation, or before there is one, was said before.
-    if (sessionId === this.#session) listener.onUpdate(update);
+    if (sessionId === this.#session) listener.onUpdate(fields(update) as SessionUpdate);
   }
 
   #serve(method: string, { params, listener }: { params: unknown; listener: AgentListener }): unknown {
-    const { terminalId } = params as { terminalId: string };
+    const { terminalId } = fields(params) as { terminalId: string };
     switch (method) {
       case "session/request_permission":
         return listener.onAsk(params as RequestPermissionRequest);
@@ -202,7 +218,10 @@ export class Agent {
   }
 
   #read({ path, line, limit }: ReadTextFileRequest): { content: string } {
-    const text = readFileSync(inside(this.#workspace, path), "utf8");
+    const file = inside(this.#workspace, path);
+    const { size } = regular(file, path) ?? { size: 0 };
+    if (size > LONGEST_FILE) throw new Error(`${path} is too long to be given as a whole: it has ${size} bytes`);
+    const text = readFileSync(file, "utf8");
     if (line == null && limit == null) return { content: text };
     const from = Math.max(0, (line ?? 1) - 1);
     const lines = text.split("\n");
@@ -210,13 +229,25 @@ export class Agent {
   }
 
   #write({ path, content }: WriteTextFileRequest): void {
-    writeFileSync(inside(this.#workspace, path), content);
+    if (typeof content !== "string") throw new Error("what is to be written is no text");
+    const file = inside(this.#workspace, path);
+    const mode = regular(file, path)?.mode;
+    // A full disk must not take from the user what was there before.
+    writeFileAtomic(file, content, NEW_FILE_MODE);
+    if (mode !== undefined) chmodSync(file, mode & 0o7777);
   }
 
   async #replayed(): Promise<void> {
     const until = performance.now() + REPLAY_MS;
     while (performance.now() < until && performance.now() - this.#lastUpdate < REPLAYED_MS) await delay(20);
   }
+}
+
+/** Undefined: there is none yet. Of what is no file, as a pipe, reading or writing may never come to an end. */
+function regular(file: string, path: string): Stats | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found && !found.isFile()) throw new Error(`${path} is no file`);
+  return found;
 }
 
 function asAgentWants({ name, command: [command = "", ...args], env }: ConversationOrder["mcpServers"][number]): McpServer {

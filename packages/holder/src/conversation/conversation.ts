@@ -11,10 +11,12 @@ import type { AskOption, EntryDraft } from "@holdfast/contract/transcript";
 import type { Agent, Opened } from "./agent.ts";
 import { failureOf } from "./failure.ts";
 import type { Recalled } from "./recall.ts";
-import { NOTHING, type Offer, offerAgain, offerOf } from "./settings.ts";
+import { commandsOf, NOTHING, type Offer, offerAgain, offerOf } from "./settings.ts";
 import { TurnUse } from "./token-use.ts";
+import { fields } from "./told.ts";
+import { optionsOf, readCall } from "./tool-call.ts";
 import type { Transcript } from "./transcript.ts";
-import { kindOf, Updates } from "./updates.ts";
+import { Updates } from "./updates.ts";
 
 type Prompt = Extract<ToConversation, { t: "prompt" }>;
 type Answer = Extract<ToConversation, { t: "answer" }>;
@@ -48,7 +50,7 @@ export class Conversation {
   #ended = false;
   #turn: string | null = null;
   /** When the turn that runs is over. */
-  #over: Promise<void> = Promise.resolve();
+  #over = Promise.withResolvers<void>();
   #cancelled = false;
   #askCount = 0;
   /** Puts before its words what the agent does not remember itself. */
@@ -84,19 +86,25 @@ export class Conversation {
     if (this.#turn !== null && this.#agent.steers) return this.#steer(prompt);
     if (this.#turn !== null) {
       await this.cancel();
-      await this.#over;
+      await this.#over.promise;
       // Somebody else's words may have come first.
       return this.prompt(prompt);
     }
     this.#keep(prompt, prompt.message);
     this.#turn = prompt.message;
     this.#cancelled = false;
-    this.#over = this.#run(prompt);
+    this.#over = Promise.withResolvers();
+    void this.#run(prompt);
   }
 
   async #steer(prompt: Prompt): Promise<void> {
     this.#keep(prompt, this.#turn);
-    await this.#agent.steer(prompt.words);
+    try {
+      await this.#agent.steer(prompt.words);
+    } catch (error) {
+      // They are in the transcript: handed over again they would not be said.
+      this.#note("not_steered", `the agent did not take these words: ${failureOf(error).message}; send them again`);
+    }
   }
 
   #keep({ message, from, text, addition, steer }: Prompt, turn: string | null): void {
@@ -142,10 +150,10 @@ export class Conversation {
       if (this.#turn === null) this.#tellUse(undefined, this.#lastTurn);
     }
     if (update.sessionUpdate === "available_commands_update") {
-      const commands = update.availableCommands.map(({ name, description }) => ({ name, description }));
+      const commands = commandsOf(update.availableCommands);
       this.#offer = { ...this.#offer, settings: { ...this.#offer.settings, commands } };
     } else if (update.sessionUpdate === "current_mode_update") {
-      this.#now({ mode: update.currentModeId });
+      if (typeof update.currentModeId === "string") this.#now({ mode: update.currentModeId });
     } else if (update.sessionUpdate === "config_option_update") {
       this.#offer = offerAgain(this.#offer, { configOptions: update.configOptions });
     }
@@ -162,17 +170,17 @@ export class Conversation {
     if (this.#turn === null || this.#cancelled) return Promise.resolve({ outcome: { outcome: "cancelled" } });
     for (const draft of this.#updates.toolCall(toolCall)) this.#write(draft);
     const ask = `a${++this.#askCount}`;
-    const offered = options.map(({ optionId, name, kind }) => ({ id: optionId, name, kind }));
-    const { title, name, kind, rawInput, toolCallId } = toolCall;
+    const offered = optionsOf(options);
+    const { title, kind, input, id } = readCall(toolCall);
     return new Promise((resolve) => {
       this.#asks.set(ask, { options: offered, resolve });
       this.#write({
         type: "approval_asked",
         ask,
-        call: toolCallId,
-        title: title ?? name ?? "a tool",
-        kind: kindOf(kind),
-        input: rawInput ?? null,
+        call: id,
+        title: title ?? "a tool",
+        kind,
+        input,
         options: offered,
       });
     });
@@ -256,7 +264,7 @@ export class Conversation {
       if (this.#cancelled) return this.#endTurn("cancelled");
       const result = await this.#agent.prompt(await this.#wordsOf(prompt));
       this.#tellUse(result, this.#turn);
-      this.#endTurn(ENDS[result.stopReason] ?? "completed");
+      this.#endTurn(ENDS.get(fields(result).stopReason) ?? "completed");
     } catch (error) {
       // One that talks no more has gone, or has to go: its end says how the turn ended.
       if (this.#agent.isSilent) this.#agent.kill();
@@ -283,6 +291,7 @@ export class Conversation {
     this.#write({ type: "turn_ended", reason });
     this.#lastTurn = this.#turn;
     this.#turn = null;
+    this.#over.resolve();
   }
 
   #tellUse(result: unknown, turn: string | null): void {
@@ -321,13 +330,13 @@ export class Conversation {
   }
 }
 
-const ENDS: Readonly<Record<string, TurnEnd>> = {
-  end_turn: "completed",
-  max_tokens: "max_tokens",
-  max_turn_requests: "max_requests",
-  refusal: "refused",
-  cancelled: "cancelled",
-};
+const ENDS = new Map<unknown, TurnEnd>([
+  ["end_turn", "completed"],
+  ["max_tokens", "max_tokens"],
+  ["max_turn_requests", "max_requests"],
+  ["refusal", "refused"],
+  ["cancelled", "cancelled"],
+]);
 
 /** Without `always` never one that allows more than what was asked. */
 function optionFor(options: readonly AskOption[], { allow, always }: { allow: boolean; always: boolean }): AskOption | undefined {

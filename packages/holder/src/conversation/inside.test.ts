@@ -17,3 +17,15 @@ test("a path is inside of the workspace by where it really is, also of what is n
   for (const path of ["..", "up/new.txt", "dangling", "dangling/x", "/etc/passwd"]) expect(() => inside(root, path), path).toThrow();
   expect(existsSync(join(outer.path, "not-there"))).toBe(false);
 });
+
+test("no way around what is not there leads out", () => {
+  using outer = directory();
+  const root = join(realpathSync(outer.path), "root");
+  mkdirSync(join(root, "a"), { recursive: true });
+  symlinkSync("..", join(root, "up"));
+  for (const path of ["gone/../up/secret", `${root}/gone/../up/secret`, `${root}/gone/again/../../up`]) {
+    expect(() => inside(root, path), path).toThrow("outside");
+  }
+  expect(inside(root, `${root}/gone/../a/b`)).toBe(join(root, "a/b"));
+  expect(inside("/", "/etc/../etc/new")).toBe("/etc/new");
+});

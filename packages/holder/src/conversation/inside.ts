@@ -1,11 +1,12 @@
 /** Paths that an agent may have from us: those inside its workspace, wherever symbolic links lead. */
 import { lstatSync, realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 
 /** The real path; throws for one that is, or would be, outside. */
 export function inside(workspace: string, path: string): string {
   const root = realpathSync(workspace);
-  const real = realPath(isAbsolute(path) ? path : resolve(root, path));
+  // Without `..`: behind what is not there it would lead around a symbolic link.
+  const real = realPath(resolve(root, path));
   if (real === root || real.startsWith(root.endsWith(sep) ? root : root + sep)) return real;
   throw new Error(`${path} is outside of the workspace ${workspace}`);
 }

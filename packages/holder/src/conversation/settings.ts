@@ -1,6 +1,7 @@
 /** What an agent offers to choose from, in the several ways in which agents tell it. */
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { Choice, Settings } from "@holdfast/contract/transcript";
+import { fields, list, text } from "./told.ts";
 
 /** As a new, loaded or resumed session answers. `models` is what came before configuration options. */
 export interface Offered {
@@ -23,17 +24,18 @@ export const NOTHING: Settings = { mode: null, modes: [], model: null, models: [
 export function offerOf(offered: Offered, commands: Settings["commands"]): Offer {
   const mode = select(offered.configOptions, "mode");
   const model = select(offered.configOptions, "model");
-  const { modes, models } = offered;
+  const modes = fields(offered.modes);
+  const models = fields(offered.models);
   return {
     settings: {
-      mode: modes?.currentModeId ?? mode?.current ?? null,
-      modes: modes?.availableModes.map(({ id, name, description }) => choice(id, name, description)) ?? mode?.choices ?? [],
-      model: model?.current ?? models?.currentModelId ?? null,
-      models: model?.choices ?? models?.availableModels.map(({ modelId, name, description }) => choice(modelId, name, description)) ?? [],
+      mode: text(modes.currentModeId) ?? mode?.current ?? null,
+      modes: offered.modes ? choices(modes.availableModes, "id") : (mode?.choices ?? []),
+      model: model?.current ?? text(models.currentModelId) ?? null,
+      models: model?.choices ?? choices(models.availableModels, "modelId"),
       commands,
     },
-    mode: modes ? { method: "mode" } : mode ? { method: "option", id: mode.id } : null,
-    model: model ? { method: "option", id: model.id } : models ? { method: "model" } : null,
+    mode: offered.modes ? { method: "mode" } : mode ? { method: "option", id: mode.id } : null,
+    model: model ? { method: "option", id: model.id } : offered.models ? { method: "model" } : null,
   };
 }
 
@@ -52,17 +54,24 @@ export function offerAgain(before: Offer, offered: Offered): Offer {
   };
 }
 
-function select(options: readonly SessionConfigOption[] | null | undefined, category: string) {
-  const option = options?.find((each) => each.type === "select" && (each.category ?? each.id) === category);
-  if (option?.type !== "select") return undefined;
-  const choices = option.options.flatMap((each) => ("options" in each ? each.options : [each]));
-  return {
-    id: option.id,
-    current: option.currentValue,
-    choices: choices.map(({ value, name, description }) => choice(value, name, description)),
-  };
+export function commandsOf(available: unknown): Settings["commands"] {
+  return list(available).flatMap(({ name, description }) =>
+    typeof name === "string" ? [{ name, description: text(description) ?? "" }] : [],
+  );
 }
 
-function choice(id: string, name: string, description: string | null | undefined): Choice {
-  return { id, name, description: description ?? null };
+function select(options: unknown, category: string) {
+  const option = list(options).find((each) => each.type === "select" && (each.category ?? each.id) === category);
+  const id = text(option?.id);
+  if (option === undefined || id === undefined) return undefined;
+  const each = list(option.options).flatMap((one) => ("options" in one ? list(one.options) : [one]));
+  return { id, current: text(option.currentValue) ?? null, choices: choices(each, "value") };
+}
+
+/** `key`: what they are known by. */
+function choices(offered: unknown, key: string): Choice[] {
+  return list(offered).flatMap((each) => {
+    const id = text(each[key]);
+    return id === undefined ? [] : [{ id, name: text(each.name) ?? id, description: text(each.description) ?? null }];
+  });
 }

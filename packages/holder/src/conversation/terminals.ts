@@ -5,9 +5,12 @@ import { constants } from "node:os";
 import { StringDecoder } from "node:string_decoder";
 import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse } from "@agentclientprotocol/sdk";
 import { inside } from "./inside.ts";
+import { count } from "./told.ts";
 
 /** Of what a command prints, where the agent says nothing: the newest so much is kept. */
 const OUTPUT_BYTES = 1024 * 1024;
+/** And never more: its keeper must not grow without end. */
+const MOST_OUTPUT_BYTES = 4 * OUTPUT_BYTES;
 
 /** Goes to the directory, puts what was asked for into the environment, and becomes the command. */
 const BECOME = 'cd -- "$1" || exit 126; shift; exec "$@"';
@@ -15,6 +18,7 @@ const BECOME = 'cd -- "$1" || exit 126; shift; exec "$@"';
 interface Terminal {
   child: ChildProcess;
   output: string;
+  bytes: number;
   truncated: boolean;
   limit: number;
   exit: TerminalExitStatus | null;
@@ -36,9 +40,11 @@ export class Terminals {
   }
 
   create({ command, args, env, cwd, outputByteLimit }: CreateTerminalRequest): { terminalId: string } {
+    const given = args ?? [];
+    if (!Array.isArray(given) || ![command, ...given].every(isWord)) throw new Error("a command is made of words");
     const directory = inside(this.#workspace, cwd ?? this.#workspace);
     const variables = (env ?? []).map(({ name, value }) => `${name}=${value}`);
-    const words = [...(variables.length > 0 ? ["env", ...variables] : []), ...commandOf(command, args ?? [])];
+    const words = [...(variables.length > 0 ? ["env", ...variables] : []), ...commandOf(command, given)];
     const child = spawn("/bin/sh", ["-c", `. "$0"`, this.#launch, "/bin/sh", "-c", BECOME, "sh", directory, ...words], {
       cwd: "/",
       detached: true,
@@ -48,8 +54,9 @@ export class Terminals {
     const terminal: Terminal = {
       child,
       output: "",
+      bytes: 0,
       truncated: false,
-      limit: outputByteLimit ?? OUTPUT_BYTES,
+      limit: Math.min(count(outputByteLimit) ?? OUTPUT_BYTES, MOST_OUTPUT_BYTES),
       exit: null,
       ended: new Promise((resolve) => {
         child.on("error", () => resolve({ exitCode: 127 }));
@@ -72,13 +79,17 @@ export class Terminals {
   }
 
   output(id: string): TerminalOutputResponse {
-    const { output, truncated, exit } = this.#get(id);
+    const terminal = this.#get(id);
+    cut(terminal);
+    const { output, truncated, exit } = terminal;
     return { output, truncated, ...(exit ? { exitStatus: exit } : {}) };
   }
 
   /** What one has printed, as far as it is kept; undefined where there is none. */
   printed(id: string): string | undefined {
-    return this.#terminals.get(id)?.output;
+    const terminal = this.#terminals.get(id);
+    if (terminal) cut(terminal);
+    return terminal?.output;
   }
 
   waitForExit(id: string): Promise<TerminalExitStatus> {
@@ -106,18 +117,29 @@ export class Terminals {
   }
 }
 
+function isWord(value: unknown): boolean {
+  return typeof value === "string";
+}
+
 /** Some agents give a whole line as the command. */
 function commandOf(command: string, args: readonly string[]): string[] {
   return args.length === 0 && /\s/.test(command) ? ["/bin/sh", "-c", command] : [command, ...args];
 }
 
+/** Cut only now and then: to do it for every piece would be to copy all of it each time. */
 function keep(terminal: Terminal, text: string): void {
   terminal.output += text;
-  const over = Buffer.byteLength(terminal.output) - terminal.limit;
+  terminal.bytes += Buffer.byteLength(text);
+  if (terminal.bytes > 2 * terminal.limit) cut(terminal);
+}
+
+function cut(terminal: Terminal): void {
+  const over = terminal.bytes - terminal.limit;
   if (over <= 0) return;
   terminal.truncated = true;
   // From the beginning, and never in the middle of a character.
   terminal.output = Buffer.from(terminal.output).subarray(over).toString("utf8").replace(/^�+/, "");
+  terminal.bytes = Buffer.byteLength(terminal.output);
 }
 
 /** With all that it started: it leads a process group of its own. */

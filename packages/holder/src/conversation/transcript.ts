@@ -32,8 +32,11 @@ export class Transcript implements Disposable {
 
   /** Whether it is on disk. */
   append(draft: EntryDraft, turn: string | null): boolean {
-    const entry = { v: TRANSCRIPT_VERSION, n: ++this.#n, at: new Date().toISOString(), turn, ...draft } as Entry;
-    this.#push(entry);
+    if (this.#waitingBytes > MOST_WAITING && !this.#flush()) {
+      this.#lost++;
+      return false;
+    }
+    this.#push({ v: TRANSCRIPT_VERSION, n: this.#n + 1, at: new Date().toISOString(), turn, ...draft } as Entry);
     return this.#flush();
   }
 
@@ -63,12 +66,8 @@ export class Transcript implements Disposable {
   }
 
   #push(entry: Entry): void {
-    if (this.#waitingBytes > MOST_WAITING) {
-      this.#lost++;
-      this.#n--;
-      return;
-    }
     const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+    this.#n++;
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
   }

@@ -1,8 +1,9 @@
 /** What an agent tells while it works, as entries. Tools tell what they did as a whole each time: only what is new becomes an entry. */
-import type { ContentBlock, PlanEntry, SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { ABOUT } from "@holdfast/contract/agent-order";
-import type { ToolKind } from "@holdfast/contract/status";
 import type { EntryDraft } from "@holdfast/contract/transcript";
+import { type Fields, fields, list, text } from "./told.ts";
+import { readCall, type ToldCall, textOf } from "./tool-call.ts";
 
 interface Call {
   title: string;
@@ -25,9 +26,9 @@ export class Updates {
   }
 
   /** A terminal printed more. */
-  printed(terminal: string, text: string): EntryDraft[] {
+  printed(terminal: string, more: string): EntryDraft[] {
     const call = this.#shown.get(terminal);
-    return call === undefined || text === "" ? [] : [{ type: "tool_output", call, title: null, text, changes: [] }];
+    return call === undefined || more === "" ? [] : [{ type: "tool_output", call, title: null, text: more, changes: [] }];
   }
 
   entriesOf(update: SessionUpdate): EntryDraft[] {
@@ -40,32 +41,32 @@ export class Updates {
       case "tool_call_update":
         return this.toolCall(update);
       case "plan":
-        return [{ type: "plan", steps: update.entries.map(stepOf) }];
+        return [{ type: "plan", steps: list(update.entries).map(stepOf) }];
       case "notice":
-        return [{ type: "note", about: aboutOf(update._meta), text: noticeOf(update) }];
+        return [{ type: "note", about: aboutOf(update._meta), text: noticeOf(fields(update)) }];
       default:
         return [];
     }
   }
 
   /** Also of what is only asked for: some agents tell of a call first when they ask for leave, or never. */
-  toolCall(call: ToolCallUpdate): EntryDraft[] {
-    const known = this.#calls.get(call.toolCallId);
-    const drafts: EntryDraft[] = known ? [] : [this.#start(call)];
-    const now = this.#calls.get(call.toolCallId) as Call;
+  toolCall(told: unknown): EntryDraft[] {
+    const call = readCall(told);
+    const drafts: EntryDraft[] = this.#calls.has(call.id) ? [] : [this.#start(call)];
+    const now = this.#calls.get(call.id) as Call;
     if (now.over) return drafts;
     const title = call.title && call.title !== now.title ? call.title : null;
     if (title !== null) now.title = title;
-    const text = this.#newText(now, call);
-    const changes = newChanges(now, call.content ?? []);
+    const fresh = newText(now, call);
+    const changes = newChanges(now, call.changes);
     const printed = this.#attach(call);
-    if (printed !== "") drafts.push({ type: "tool_output", call: call.toolCallId, title: null, text: printed, changes: [] });
-    if (title !== null || text !== null || changes.length > 0) {
-      drafts.push({ type: "tool_output", call: call.toolCallId, title, text, changes });
+    if (printed !== "") drafts.push({ type: "tool_output", call: call.id, title: null, text: printed, changes: [] });
+    if (title !== null || fresh !== null || changes.length > 0) {
+      drafts.push({ type: "tool_output", call: call.id, title, text: fresh, changes });
     }
     if (call.status === "completed" || call.status === "failed") {
       now.over = true;
-      drafts.push({ type: "tool_completed", call: call.toolCallId, ok: call.status === "completed" });
+      drafts.push({ type: "tool_completed", call: call.id, ok: call.status === "completed" });
     }
     return drafts;
   }
@@ -78,70 +79,56 @@ export class Updates {
     return open.map(([call]) => ({ type: "tool_completed", call, ok: false }));
   }
 
-  #start({ toolCallId, title, name, kind, rawInput, locations }: ToolCallUpdate): Started {
-    const shown = title ?? name ?? "a tool";
-    this.#calls.set(toolCallId, { title: shown, text: "", changes: new Set(), over: false });
-    const files = (locations ?? []).map(({ path }) => path);
-    return { type: "tool_started", call: toolCallId, title: shown, kind: kindOf(kind), input: rawInput ?? null, files };
-  }
-
-  #newText(call: Call, { content, rawOutput }: ToolCallUpdate): string | null {
-    const parts = (content ?? []).flatMap((part) => (part.type === "content" ? [textOf(part.content)] : [])).filter((text) => text !== "");
-    const all = parts.length > 0 ? parts.join("\n") : typeof rawOutput === "string" ? rawOutput : "";
-    if (all === "" || all === call.text) return null;
-    const fresh = all.startsWith(call.text) ? all.slice(call.text.length) : all;
-    call.text = all;
-    return fresh;
+  #start({ id, title, kind, input, files }: ToldCall): Started {
+    const shown = title ?? "a tool";
+    this.#calls.set(id, { title: shown, text: "", changes: new Set(), over: false });
+    return { type: "tool_started", call: id, title: shown, kind, input, files };
   }
 
   /** What its terminals have printed before it was known that they are its own. */
-  #attach({ toolCallId, content }: ToolCallUpdate): string {
-    const fresh = (content ?? []).flatMap((part) =>
-      part.type === "terminal" && !this.#shown.has(part.terminalId) ? [part.terminalId] : [],
-    );
-    for (const terminal of fresh) this.#shown.set(terminal, toolCallId);
+  #attach({ id, terminals }: ToldCall): string {
+    const fresh = terminals.filter((terminal) => !this.#shown.has(terminal));
+    for (const terminal of fresh) this.#shown.set(terminal, id);
     return fresh.map((terminal) => this.#printed(terminal) ?? "").join("");
   }
 }
 
-function said(type: "text" | "thought", text: string): EntryDraft[] {
-  return text === "" ? [] : [{ type, text }];
+function newText(call: Call, { output }: ToldCall): string | null {
+  if (output === "" || output === call.text) return null;
+  const fresh = output.startsWith(call.text) ? output.slice(call.text.length) : output;
+  call.text = output;
+  return fresh;
 }
 
-export function textOf(content: ContentBlock): string {
-  if (content.type === "text") return content.text;
-  if (content.type === "resource_link") return content.uri;
-  if (content.type === "resource") return "text" in content.resource ? content.resource.text : content.resource.uri;
-  return `[${content.type}, ${content.mimeType}]`;
-}
-
-export function kindOf(kind: string | null | undefined): ToolKind {
-  return KINDS.has(kind as ToolKind) ? (kind as ToolKind) : "other";
-}
-
-const KINDS = new Set<ToolKind>(["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]);
-
-function newChanges(call: Call, content: readonly ToolCallContent[]) {
-  return content.flatMap((part) => {
-    if (part.type !== "diff") return [];
-    const change = { path: part.path, old: part.oldText ?? null, new: part.newText };
+function newChanges(call: Call, changes: ToldCall["changes"]) {
+  return changes.filter((change) => {
     const key = JSON.stringify(change);
-    if (call.changes.has(key)) return [];
+    if (call.changes.has(key)) return false;
     call.changes.add(key);
-    return [change];
+    return true;
   });
 }
 
-function stepOf({ content, status, priority }: PlanEntry) {
-  return { text: content, status, priority };
+function said(type: "text" | "thought", words: string): EntryDraft[] {
+  return words === "" ? [] : [{ type, text: words }];
+}
+
+const STATUS = ["pending", "in_progress", "completed"] as const;
+const PRIORITY = ["high", "medium", "low"] as const;
+
+function stepOf({ content, status, priority }: Fields) {
+  return {
+    text: text(content) ?? "",
+    status: STATUS.find((known) => known === status) ?? "pending",
+    priority: PRIORITY.find((known) => known === priority) ?? "medium",
+  };
 }
 
 /** Our own agents say what it is about, by a word for it. */
-function aboutOf(meta: Record<string, unknown> | null | undefined): string {
-  const about = meta?.[ABOUT];
-  return typeof about === "string" ? about : "notice";
+function aboutOf(meta: unknown): string {
+  return text(fields(meta)[ABOUT]) ?? "notice";
 }
 
-function noticeOf({ title, description }: { title: string; description?: string | null }): string {
-  return description ? `${title}: ${description}` : title;
+function noticeOf({ title, description }: Fields): string {
+  return [text(title), text(description)].filter((part) => part !== undefined && part !== "").join(": ");
 }

@@ -1,0 +1,193 @@
+/** What an agent has from its keeper: files and commands, inside of its workspace and nowhere else. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Puppet } from "./puppet.ts";
+
+let agent: Puppet;
+beforeAll(async () => {
+  agent = await Puppet.ready();
+  writeFileSync(join(agent.root, "secret"), "secret");
+  mkdirSync(join(agent.project, "src"));
+  writeFileSync(join(agent.project, "a.txt"), "one\ntwo\nthree\nfour\n");
+  symlinkSync("../secret", join(agent.project, "out"));
+  symlinkSync("..", join(agent.project, "up"));
+});
+afterAll(() => agent[Symbol.asyncDispose]());
+
+const read = (path: unknown, more: object = {}) => agent.ask("fs/read_text_file", { sessionId: "c1", path, ...more });
+const write = (path: unknown, content: unknown) => agent.ask("fs/write_text_file", { sessionId: "c1", path, content });
+
+describe("a file", () => {
+  test.each([
+    [{}, "one\ntwo\nthree\nfour\n"],
+    [{ line: 2, limit: 2 }, "two\nthree"],
+    [{ line: 4 }, "four\n"],
+    [{ limit: 1 }, "one"],
+    [{ line: null, limit: null }, "one\ntwo\nthree\nfour\n"],
+    [{ line: 0, limit: 1 }, "one"],
+  ])("is read by %j", async (part, content) => {
+    expect((await read(join(agent.project, "a.txt"), part)).result).toEqual({ content });
+  });
+
+  test("outside of the workspace is neither read nor written, whatever the way to it", async () => {
+    const { root, project } = agent;
+    const ways = [
+      "../secret",
+      "/etc/passwd",
+      "out",
+      "up/secret",
+      "up/project/../secret",
+      `${project}/../secret`,
+      `${project}/gone/../out`,
+      `${root}/secret`,
+    ];
+    for (const path of [...ways, `${project}/gone/../up/secret`, `${project}/src/../up/new`, 5, null]) {
+      expect((await read(path)).error, String(path)).toBeDefined();
+      expect((await write(path, "mine")).error, String(path)).toBeDefined();
+    }
+    expect(readFileSync(join(root, "secret"), "utf8")).toBe("secret");
+    expect(readdirSync(root).sort()).toEqual(["pipes", "project", "run", "secret"]);
+  });
+
+  test("is written whole and keeps its mode; one that cannot be written leaves nothing behind", async () => {
+    const file = join(agent.project, "script.sh");
+    writeFileSync(file, "old");
+    chmodSync(file, 0o755);
+    expect((await write("script.sh", "new")).result).toEqual({});
+    expect(readFileSync(file, "utf8")).toBe("new");
+    expect(statSync(file).mode & 0o777).toBe(0o755);
+    expect((await write("src/new.ts", "export {};\n")).result).toEqual({});
+    expect((await write("nowhere/new.ts", "x")).error?.message).toContain("ENOENT");
+    expect((await write("script.sh", 5)).error?.message).toBe("what is to be written is no text");
+    expect(readFileSync(file, "utf8")).toBe("new");
+    expect(readdirSync(join(agent.project, "src"))).toEqual(["new.ts"]);
+  });
+
+  test("that is none, or that never ends, is refused: its keeper does not wait for it", async () => {
+    execFileSync("mkfifo", [join(agent.project, "pipe")]);
+    for (const path of ["pipe", "src"]) {
+      expect((await read(path)).error?.message).toBe(`${path} is no file`);
+      expect((await write(path, "x")).error?.message).toBe(`${path} is no file`);
+    }
+    writeFileSync(join(agent.project, "huge"), "");
+    truncateSync(join(agent.project, "huge"), 17 * 1024 * 1024);
+    expect((await read("huge")).error?.message).toContain("too long");
+  });
+
+  test("that is not there is not there", async () => {
+    expect((await read("missing.txt")).error?.message).toContain("ENOENT");
+  });
+});
+
+describe("a command", () => {
+  const create = async (params: object) =>
+    (await agent.ask("terminal/create", { sessionId: "c1", ...params })).result as { terminalId: string };
+  const of = (method: string, terminalId: unknown) => agent.ask(`terminal/${method}`, { sessionId: "c1", terminalId });
+
+  test("runs in the workspace with the session's environment, and what it was asked to have", async () => {
+    const { terminalId } = await create({
+      command: "sh",
+      args: ["-c", "pwd; echo $OF_THE_SESSION $MINE; exit 3"],
+      env: [{ name: "MINE", value: "a b" }],
+    });
+    expect((await of("wait_for_exit", terminalId)).result).toEqual({ exitCode: 3, signal: null });
+    expect((await of("output", terminalId)).result).toEqual({
+      output: `${agent.project}\nyes a b\n`,
+      truncated: false,
+      exitStatus: { exitCode: 3, signal: null },
+    });
+    expect((await of("release", terminalId)).result).toEqual({});
+    expect((await of("output", terminalId)).error?.message).toBe(`there is no terminal ${terminalId}`);
+  });
+
+  test("may be a whole line, in a directory of the workspace", async () => {
+    const { terminalId } = await create({ command: "echo here: $(basename $PWD)", cwd: join(agent.project, "src") });
+    await of("wait_for_exit", terminalId);
+    expect((await of("output", terminalId)).result).toMatchObject({ output: "here: src\n" });
+  });
+
+  test("is not run outside", async () => {
+    for (const cwd of ["/", "..", "up", join(agent.project, "gone/../up")]) {
+      expect((await agent.ask("terminal/create", { sessionId: "c1", command: "true", cwd })).error?.message, cwd).toContain(
+        "outside of the workspace",
+      );
+    }
+  });
+
+  test("keeps the newest of what it prints, from the beginning of a character on", async () => {
+    const { terminalId } = await create({ command: "printf", args: ["%s", "ab€€"], outputByteLimit: 5 });
+    await of("wait_for_exit", terminalId);
+    expect((await of("output", terminalId)).result).toMatchObject({ output: "€", truncated: true });
+  });
+
+  test("whose limit is nonsense has the usual one, and none has any that it likes", async () => {
+    const flood = async (outputByteLimit: unknown) => {
+      const { terminalId } = await create({ command: "sh", args: ["-c", "head -c 9000000 /dev/zero | tr '\\0' x"], outputByteLimit });
+      await of("wait_for_exit", terminalId);
+      const { output, truncated } = (await of("output", terminalId)).result as { output: string; truncated: boolean };
+      await of("release", terminalId);
+      return { bytes: output.length, truncated };
+    };
+    expect(await flood("all")).toEqual({ bytes: 1024 * 1024, truncated: true });
+    expect(await flood(1e15)).toEqual({ bytes: 4 * 1024 * 1024, truncated: true });
+  });
+
+  test("is ended with all that it started", async () => {
+    const { terminalId } = await create({ command: "sh", args: ["-c", "sleep 1000 & echo $!; wait"] });
+    await agent.until(() => (agent.agent.terminals.printed(terminalId) ?? "").endsWith("\n"));
+    const child = Number(agent.agent.terminals.printed(terminalId));
+    expect((await of("kill", terminalId)).result).toEqual({});
+    expect((await of("wait_for_exit", terminalId)).result).toEqual({ exitCode: null, signal: "9" });
+    await agent.until(() => !isAlive(child));
+    // A second time it has ended already.
+    expect((await of("kill", terminalId)).result).toEqual({});
+  });
+
+  test("that cannot be one is refused", async () => {
+    for (const params of [
+      {},
+      { command: 5 },
+      { command: "true", args: "none" },
+      { command: "true", args: ["a\0b"] },
+      { command: "true", env: [null] },
+    ]) {
+      expect((await agent.ask("terminal/create", { sessionId: "c1", ...params })).error, JSON.stringify(params)).toBeDefined();
+    }
+  });
+});
+
+test("what is not served is said not to be", async () => {
+  expect((await agent.ask("fs/format_disk", {})).error).toEqual({ code: -32601, message: "fs/format_disk is not served here" });
+});
+
+test("an agent that goes takes its commands with it", async () => {
+  await using other = await Puppet.ready();
+  const { terminalId } = (await other.ask("terminal/create", { sessionId: "c1", command: "sh", args: ["-c", "echo $$; exec sleep 1000"] }))
+    .result as { terminalId: string };
+  await other.until(() => (other.agent.terminals.printed(terminalId) ?? "").endsWith("\n"));
+  const pid = Number(other.agent.terminals.printed(terminalId));
+  other.hangUp();
+  await other.until(() => other.exits.length > 0);
+  await other.until(() => !isAlive(pid));
+  expect(other.exits).toEqual([{ code: 0, signal: 0 }]);
+});
+
+test("of a program that cannot be started its end is told once, and its keeper ends nobody else", async () => {
+  const path = process.env.PATH;
+  await using gone = new Puppet({ program: "exec /nowhere/agent" });
+  await gone.until(() => gone.exits.length > 0);
+  expect(gone.exits).toEqual([{ code: 127, signal: 0 }]);
+  gone.agent.kill();
+  expect(process.env.PATH).toBe(path);
+});
+
+/** One that is a zombie has ended. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { PeerError } from "./connection.ts";
+import { failureOf } from "./failure.ts";
+
+test.each([
+  [
+    "as the protocol has it",
+    { code: -32603, message: "Internal error" },
+    { code: "agent_failed", message: "Internal error", hint: null, retry: true },
+  ],
+  [
+    "with details",
+    { code: -32603, message: "Internal error", data: { details: "no such model" } },
+    { message: "Internal error: no such model" },
+  ],
+  ["with a message within", { message: "Internal error", data: { message: "429" } }, { message: "Internal error: 429" }],
+  ["with data that are words", { message: "Failed", data: "quota" }, { message: "Failed: quota" }],
+  [
+    "without a login",
+    { code: -32000, message: "Authentication required" },
+    { code: "unauthenticated", hint: "log in with the agent's own program, then send it again" },
+  ],
+  [
+    "as our own agents tell it",
+    { code: -32603, message: "No key", data: { code: "no_key", hint: "set OPENAI_API_KEY", retry: false } },
+    { code: "no_key", hint: "set OPENAI_API_KEY", retry: false },
+  ],
+  [
+    "as nonsense",
+    { code: "x", message: 5, data: { details: 7, hint: [], retry: "no" } },
+    { code: "agent_failed", message: "the agent answered with an error", hint: null, retry: true },
+  ],
+])("what went wrong, %s, is told in words", (_, error, told) => {
+  expect(failureOf(new PeerError(error))).toMatchObject(told);
+});
+
+test("an error without a word is told by its name", () => {
+  expect(failureOf(new TypeError(""))).toMatchObject({ message: "TypeError" });
+});

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { commandsOf, NOTHING, type Offered, offerOf } from "./settings.ts";
+
+const option = (category: string, more: object = {}) => ({
+  id: `the-${category}`,
+  category,
+  name: category,
+  type: "select",
+  currentValue: "a",
+  options: [
+    { value: "a", name: "A", description: "first" },
+    { value: "b", name: "B" },
+  ],
+  ...more,
+});
+
+function offer(offered: unknown) {
+  return offerOf(offered as Offered, []);
+}
+
+test("an agent that offers nothing has nothing to choose", () => {
+  expect(offer({})).toEqual({ settings: NOTHING, mode: null, model: null });
+  expect(offer({ modes: null, configOptions: null, models: null })).toEqual({ settings: NOTHING, mode: null, model: null });
+});
+
+test("modes and models have their own way", () => {
+  const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask", description: "before each" }] };
+  const models = { currentModelId: "x", availableModels: [{ modelId: "x", name: "X" }] };
+  expect(offer({ modes, models })).toEqual({
+    settings: {
+      ...NOTHING,
+      mode: "ask",
+      modes: [{ id: "ask", name: "Ask", description: "before each" }],
+      model: "x",
+      models: [{ id: "x", name: "X", description: null }],
+    },
+    mode: { method: "mode" },
+    model: { method: "model" },
+  });
+});
+
+test("as options they are set by the option's id; of a model told twice the option counts, of a mode its own way", () => {
+  const models = { currentModelId: "old", availableModels: [] };
+  const configOptions = [option("mode"), option("model", { currentValue: "b" })];
+  expect(offer({ configOptions, models })).toMatchObject({
+    settings: {
+      mode: "a",
+      model: "b",
+      models: [
+        { id: "a", description: "first" },
+        { id: "b", description: null },
+      ],
+    },
+    mode: { method: "option", id: "the-mode" },
+    model: { method: "option", id: "the-model" },
+  });
+  expect(offer({ configOptions, modes: { currentModeId: "own", availableModes: [] } })).toMatchObject({
+    settings: { mode: "own", modes: [] },
+    mode: { method: "mode" },
+  });
+});
+
+test("choices in groups are choices; an option without a category goes by its id", () => {
+  const options = [
+    { name: "Group", group: "g", options: [{ value: "x", name: "X" }] },
+    { value: "y", name: "Y" },
+  ];
+  const { settings } = offer({ configOptions: [{ ...option("model", { options }), id: "model", category: undefined }] });
+  expect(settings.models.map(({ id }) => id)).toEqual(["x", "y"]);
+});
+
+test("what cannot be chosen is left out", () => {
+  const modes = { currentModeId: 7, availableModes: [{ id: 5 }, null, { id: "ok" }] };
+  expect(
+    offer({ modes, configOptions: ["x", { type: "select", category: "model" }, { type: "toggle", category: "model", id: "m" }] }),
+  ).toEqual({
+    settings: { ...NOTHING, modes: [{ id: "ok", name: "ok", description: null }] },
+    mode: { method: "mode" },
+    model: null,
+  });
+  expect(commandsOf([{ name: "help", description: "tells" }, { name: "bare" }, { description: "nameless" }, 5])).toEqual([
+    { name: "help", description: "tells" },
+    { name: "bare", description: "" },
+  ]);
+  expect(commandsOf("none")).toEqual([]);
+});

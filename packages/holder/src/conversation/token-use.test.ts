@@ -1,0 +1,103 @@
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { expect, test } from "vitest";
+import { TurnUse } from "./token-use.ts";
+
+const NOTHING = { model: "m", input: null, output: null, cacheRead: null, cacheWrite: null, cost: null, context: null };
+
+function use(result: unknown, ...updates: object[]) {
+  const turn = new TurnUse();
+  for (const update of updates) turn.hear(update as SessionUpdate);
+  return turn.take(result, "m");
+}
+
+test("qwen tells it with empty pieces of text, one for each request to the model: they are added up", () => {
+  const piece = (inputTokens: number, outputTokens: number, cachedReadTokens: number) => ({
+    sessionUpdate: "agent_message_chunk",
+    content: { type: "text", text: "" },
+    _meta: { usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens + 1, cachedReadTokens } },
+  });
+  expect(use({ stopReason: "end_turn" }, piece(100, 10, 0), piece(200, 20, 50))).toEqual({
+    ...NOTHING,
+    input: 300,
+    output: 30,
+    cacheRead: 50,
+  });
+});
+
+test("opencode tells how full it is and what it cost as it goes, and the tokens with its answer", () => {
+  const update = { sessionUpdate: "usage_update", used: 1500, size: 200_000, cost: { amount: 0.02, currency: "USD" } };
+  const result = { stopReason: "end_turn", usage: { inputTokens: 1000, outputTokens: 50, totalTokens: 1550, cachedReadTokens: 500 } };
+  expect(use(result, update)).toEqual({
+    ...NOTHING,
+    input: 1000,
+    output: 50,
+    cacheRead: 500,
+    cost: 0.02,
+    context: { used: 1500, size: 200_000 },
+  });
+});
+
+test("gemini tells it in the quota of its answer's _meta", () => {
+  expect(use({ stopReason: "end_turn", _meta: { quota: { token_count: { input_tokens: 7, output_tokens: 3 } } } })).toEqual({
+    ...NOTHING,
+    input: 7,
+    output: 3,
+  });
+});
+
+test("claude and codex tell it in the answer's usage, which counts before their quota", () => {
+  const result = {
+    usage: { inputTokens: 5, outputTokens: 2, cachedWriteTokens: 40 },
+    _meta: { quota: { token_count: { input_tokens: 9, output_tokens: 9 } } },
+  };
+  expect(use(result)).toEqual({ ...NOTHING, input: 5, output: 2, cacheWrite: 40 });
+});
+
+test("our own agents tell all of it, which stands as it is", () => {
+  const own = { model: "scripted", input: 1, output: 2, cacheRead: 0, cacheWrite: 0, cost: null, context: null };
+  expect(use({ _meta: { usage: own } }, { sessionUpdate: "usage_update", used: 3, size: 10 })).toEqual({
+    ...own,
+    context: { used: 3, size: 10 },
+  });
+  // Nothing of another's place is taken for it.
+  expect(use({ _meta: { usage: { ...own, input: -1 } } })).toBeUndefined();
+});
+
+test("where all tokens are accounted for, none went through a cache; else it is not known", () => {
+  expect(use({ usage: { inputTokens: 5, outputTokens: 2, totalTokens: 7 } })).toMatchObject({ cacheRead: 0, cacheWrite: 0 });
+  expect(use({ usage: { inputTokens: 5, outputTokens: 2, totalTokens: 9 } })).toMatchObject({ cacheRead: null, cacheWrite: null });
+});
+
+test("a turn costs what the conversation costs more than before", () => {
+  const turn = new TurnUse();
+  const cost = (amount: unknown, currency = "USD") =>
+    turn.hear({ sessionUpdate: "usage_update", used: 1, size: 0, cost: { amount, currency } } as unknown as SessionUpdate);
+  cost(0.1);
+  cost(0.25);
+  expect(turn.take(undefined, null)).toMatchObject({ cost: 0.25, context: { used: 1, size: null } });
+  cost(0.75);
+  expect(turn.take(undefined, null)).toMatchObject({ cost: 0.5 });
+  // Begun anew by the agent: never less than nothing.
+  cost(0.2);
+  expect(turn.take(undefined, null)).toMatchObject({ cost: 0 });
+  cost(1, "EUR");
+  expect(turn.take(undefined, null)).toMatchObject({ cost: null });
+  for (const amount of [-1, "much", null]) cost(amount);
+  expect(turn.take(undefined, null)).toMatchObject({ cost: null });
+});
+
+test("what is told of nothing is nothing, and no number is made of nonsense", () => {
+  expect(use({ stopReason: "end_turn" })).toBeUndefined();
+  expect(use(null)).toBeUndefined();
+  expect(use({ usage: { inputTokens: "many" } })).toBeUndefined();
+  expect(use({ usage: { inputTokens: -5, outputTokens: 1e300, prompt_tokens: 4.4 } })).toEqual({ ...NOTHING, input: 4 });
+  expect(use(undefined, { sessionUpdate: "usage_update", used: "all", size: {} })).toBeUndefined();
+  expect(use(undefined, { sessionUpdate: "usage_update", used: -1, size: 5 })).toBeUndefined();
+});
+
+test("only what tells of tokens is heard", () => {
+  const turn = new TurnUse();
+  expect(turn.hear({ sessionUpdate: "usage_update", used: 1, size: 2 })).toBe(true);
+  expect(turn.hear({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "words" } })).toBe(false);
+  expect(turn.hear({ sessionUpdate: "plan", entries: [] })).toBe(false);
+});

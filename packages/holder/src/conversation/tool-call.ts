@@ -1,0 +1,61 @@
+/** A tool call as agents tell it: whole or in parts, shown or only asked about. */
+import { TOOL_KINDS } from "@holdfast/contract/status";
+import type { AskOption, EntryDraft } from "@holdfast/contract/transcript";
+import { fields, list, text } from "./told.ts";
+
+type Started = Extract<EntryDraft, { type: "tool_started" }>;
+type Output = Extract<EntryDraft, { type: "tool_output" }>;
+
+export interface ToldCall extends Pick<Started, "kind" | "files" | "input"> {
+  id: string;
+  title: string | undefined;
+  status: unknown;
+  /** All that it has said so far. */
+  output: string;
+  changes: Output["changes"];
+  /** Terminals of ours that it shows. */
+  terminals: string[];
+}
+
+/** Throws for one that nothing could be told of later. */
+export function readCall(told: unknown): ToldCall {
+  const { toolCallId, title, name, kind, rawInput, rawOutput, locations, status, content } = fields(told);
+  const id = text(toolCallId);
+  if (id === undefined) throw new Error("a tool call without an id");
+  const parts = list(content);
+  const said = parts.map((part) => (part.type === "content" ? textOf(part.content) : "")).filter((each) => each !== "");
+  return {
+    id,
+    title: text(title) ?? text(name),
+    kind: TOOL_KINDS.find((known) => known === kind) ?? "other",
+    input: rawInput ?? null,
+    files: list(locations).flatMap(({ path }) => text(path) ?? []),
+    status,
+    output: said.length > 0 ? said.join("\n") : (text(rawOutput) ?? ""),
+    changes: parts.flatMap(({ type, path, oldText, newText }) =>
+      type === "diff" && typeof path === "string" && typeof newText === "string"
+        ? [{ path, old: text(oldText) ?? null, new: newText }]
+        : [],
+    ),
+    terminals: parts.flatMap(({ type, terminalId }) => (type === "terminal" ? (text(terminalId) ?? []) : [])),
+  };
+}
+
+/** Of those that it asks with, the ones that can be answered with. */
+export function optionsOf(told: unknown): AskOption[] {
+  return list(told).flatMap(({ optionId, name, kind }) => {
+    const id = text(optionId);
+    const known = OPTION_KINDS.find((each) => each === kind);
+    return id === undefined || known === undefined ? [] : [{ id, name: text(name) ?? id, kind: known }];
+  });
+}
+
+export function textOf(content: unknown): string {
+  const { type, text: words, uri, resource, mimeType } = fields(content);
+  if (type === "text") return text(words) ?? "";
+  if (type === "resource_link") return text(uri) ?? "";
+  if (type === "resource") return text(fields(resource).text) ?? text(fields(resource).uri) ?? "";
+  return typeof type === "string" ? `[${[type, text(mimeType)].filter((part) => part !== undefined).join(", ")}]` : "";
+}
+
+const OPTION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;

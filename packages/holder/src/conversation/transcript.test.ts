@@ -1,0 +1,133 @@
+import type * as fs from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Principal } from "@holdfast/contract/ids";
+import { type EntryDraft, parseEntry } from "@holdfast/contract/transcript";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Transcript } from "./transcript.ts";
+
+/** Bytes that the disk still takes. */
+const disk = vi.hoisted(() => ({ room: Number.POSITIVE_INFINITY }));
+vi.mock("node:fs", async (original) => {
+  const real = await original<typeof fs>();
+  return {
+    ...real,
+    writeSync(file: number, bytes: Buffer) {
+      if (disk.room === 0) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+      const written = real.writeSync(file, bytes.subarray(0, Math.min(bytes.length, disk.room)));
+      disk.room -= written;
+      return written;
+    },
+  };
+});
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "hf-transcript-"));
+  disk.room = Number.POSITIVE_INFINITY;
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(directory, { recursive: true });
+});
+
+const file = () => join(directory, "transcript.jsonl");
+const entries = () => readFileSync(file(), "utf8").split("\n").filter(Boolean).map(parseEntry);
+const text = (words: string): EntryDraft => ({ type: "text", text: words });
+const user = (message: string) => ({
+  type: "user" as const,
+  message,
+  from: "user:x" as Principal,
+  text: message,
+  addition: null,
+  steer: false,
+});
+
+test("an entry is on disk when it is appended, numbered from 1, for its user alone", () => {
+  using transcript = new Transcript(directory);
+  expect(transcript.append(text("a"), null)).toBe(true);
+  expect(transcript.appendOrRefuse(user("m1"), "m1")).toBe(true);
+  expect(entries()).toMatchObject([
+    { v: 1, n: 1, turn: null, type: "text" },
+    { n: 2, turn: "m1", type: "user" },
+  ]);
+  expect([...transcript.said]).toEqual(["m1"]);
+  expect(statSync(file()).mode & 0o777).toBe(0o600);
+  transcript.finish();
+});
+
+test("a run that was begun before goes on where its file ends, without the line that was torn", () => {
+  using first = new Transcript(directory);
+  first.appendOrRefuse(user("m1"), "m1");
+  first.append(text("a"), "m1");
+  appendFileSync(file(), '{"v":1,"n":3,"type":"te');
+  using second = new Transcript(directory);
+  second.append(text("b"), "m1");
+  expect(entries()).toMatchObject([{ n: 1 }, { n: 2, text: "a" }, { n: 3, text: "b" }]);
+  expect([...second.said]).toEqual(["m1"]);
+});
+
+test("a file that is one torn line is begun anew, and damaged lines keep their numbers", () => {
+  writeFileSync(file(), '{"v":1,"n"');
+  using torn = new Transcript(directory);
+  expect(readFileSync(file(), "utf8")).toBe("");
+  torn.append(text("a"), null);
+  appendFileSync(file(), "nonsense\n\n");
+  using damaged = new Transcript(directory);
+  damaged.append(text("b"), null);
+  expect(entries()).toMatchObject([{ n: 1 }, "damaged", { n: 3 }]);
+});
+
+test("on a full disk words are refused, and nothing of them is there, whatever was written of them", () => {
+  using transcript = new Transcript(directory);
+  transcript.append(text("a"), null);
+  for (const room of [0, 1, 40]) {
+    disk.room = room;
+    expect(transcript.appendOrRefuse(user("m1"), "m1")).toBe(false);
+    expect(entries()).toMatchObject([{ n: 1 }]);
+  }
+  expect(transcript.said.size).toBe(0);
+  disk.room = Number.POSITIVE_INFINITY;
+  expect(transcript.appendOrRefuse(user("m1"), "m1")).toBe(true);
+  expect(entries()).toMatchObject([{ n: 1 }, { n: 2, message: "m1" }]);
+});
+
+test("what the agent says on a full disk waits in order, half a line is completed, and words are refused meanwhile", () => {
+  vi.useFakeTimers();
+  using transcript = new Transcript(directory);
+  disk.room = 30;
+  expect(transcript.append(text("a"), "m1")).toBe(false);
+  expect(transcript.append(text("b"), "m1")).toBe(false);
+  expect(statSync(file()).size).toBe(30);
+  expect(transcript.appendOrRefuse(user("m2"), "m2")).toBe(false);
+  expect(() => transcript.finish()).toThrow("waits for room");
+  vi.advanceTimersByTime(250);
+  expect(statSync(file()).size).toBe(30);
+  disk.room = Number.POSITIVE_INFINITY;
+  vi.advanceTimersByTime(250);
+  expect(entries()).toMatchObject([
+    { n: 1, text: "a" },
+    { n: 2, text: "b" },
+  ]);
+  transcript.finish();
+  expect(transcript.append(text("c"), "m1")).toBe(true);
+  expect(entries()).toMatchObject([{ n: 1 }, { n: 2 }, { n: 3, text: "c" }]);
+});
+
+test("a keeper does not grow without end: what is too much is not kept, and that is said", () => {
+  using transcript = new Transcript(directory);
+  disk.room = 0;
+  const much = "x".repeat(1024 * 1024);
+  for (let count = 0; count < 40; count++) transcript.append(text(much), null);
+  disk.room = Number.POSITIVE_INFINITY;
+  expect(transcript.append(text("after"), null)).toBe(true);
+  const kept = entries();
+  expect(kept.length).toBeGreaterThan(30);
+  expect(kept.length).toBeLessThan(36);
+  expect(kept.map((entry) => (typeof entry === "object" ? entry.n : entry))).toEqual(kept.map((_, index) => index + 1));
+  expect(kept.slice(-2)).toMatchObject([
+    { type: "note", about: "lost", text: expect.stringContaining(` ${42 - kept.length} entries were not kept`) },
+    { type: "text", text: "after" },
+  ]);
+});

@@ -1,0 +1,136 @@
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { describe, expect, test } from "vitest";
+import { Updates } from "./updates.ts";
+
+const say = (text: string) => ({ type: "content", content: { type: "text", text } });
+
+function of(updates: Updates, update: object) {
+  return updates.entriesOf(update as SessionUpdate);
+}
+
+describe("a tool that tells what it did as a whole each time", () => {
+  test("is told of once: only what is new becomes an entry", () => {
+    const updates = new Updates(() => undefined);
+    const call = {
+      sessionUpdate: "tool_call",
+      toolCallId: "t",
+      title: "Run",
+      kind: "execute",
+      rawInput: { command: "ls" },
+      locations: [{ path: "/a" }],
+    };
+    expect(of(updates, call)).toEqual([
+      { type: "tool_started", call: "t", title: "Run", kind: "execute", input: { command: "ls" }, files: ["/a"] },
+    ]);
+    expect(of(updates, call)).toEqual([]);
+    const more = (text: string) => of(updates, { sessionUpdate: "tool_call_update", toolCallId: "t", content: [say(text)] });
+    expect(more("one\n")).toEqual([{ type: "tool_output", call: "t", title: null, text: "one\n", changes: [] }]);
+    expect(more("one\ntwo\n")).toEqual([{ type: "tool_output", call: "t", title: null, text: "two\n", changes: [] }]);
+    expect(more("one\ntwo\n")).toEqual([]);
+    // What is not a continuation is all new.
+    expect(more("other")).toEqual([{ type: "tool_output", call: "t", title: null, text: "other", changes: [] }]);
+  });
+
+  test("has each change once, and a better title when it knows one", () => {
+    const updates = new Updates(() => undefined);
+    const diff = { type: "diff", path: "/a", oldText: "x", newText: "y" };
+    const update = (title: string, content: object[]) =>
+      of(updates, { sessionUpdate: "tool_call_update", toolCallId: "t", title, content });
+    expect(update("Edit", [diff])).toMatchObject([
+      { type: "tool_started", title: "Edit" },
+      { type: "tool_output", title: null, text: null, changes: [{ path: "/a", old: "x", new: "y" }] },
+    ]);
+    expect(update("Edit", [diff])).toEqual([]);
+    expect(update("Edit a", [diff, { ...diff, path: "/b", oldText: null }])).toMatchObject([
+      { title: "Edit a", changes: [{ path: "/b", old: null }] },
+    ]);
+  });
+
+  test("is over once: nothing that comes later is its own", () => {
+    const updates = new Updates(() => undefined);
+    const done = { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed", rawOutput: "no such file" };
+    expect(of(updates, done)).toEqual([
+      { type: "tool_started", call: "t", title: "a tool", kind: "other", input: null, files: [] },
+      { type: "tool_output", call: "t", title: null, text: "no such file", changes: [] },
+      { type: "tool_completed", call: "t", ok: false },
+    ]);
+    expect(of(updates, { ...done, status: "completed", rawOutput: "again" })).toEqual([]);
+    expect(updates.leftOpen()).toEqual([]);
+  });
+
+  test("that never ends is ended with its turn, and is another in the next", () => {
+    const updates = new Updates(() => undefined);
+    const call = { sessionUpdate: "tool_call", toolCallId: "t", name: "ls" };
+    expect(of(updates, call)).toMatchObject([{ type: "tool_started", title: "ls" }]);
+    expect(updates.leftOpen()).toEqual([{ type: "tool_completed", call: "t", ok: false }]);
+    expect(of(updates, call)).toMatchObject([{ type: "tool_started" }]);
+  });
+});
+
+describe("a terminal of ours", () => {
+  test("that a call shows: what it printed before, then what it prints, each once", () => {
+    const updates = new Updates((terminal) => (terminal === "x" ? "early\n" : undefined));
+    expect(updates.printed("x", "early\n")).toEqual([]);
+    const shows = { sessionUpdate: "tool_call", toolCallId: "t", content: [{ type: "terminal", terminalId: "x" }] };
+    expect(of(updates, shows)).toMatchObject([{ type: "tool_started" }, { type: "tool_output", call: "t", text: "early\n" }]);
+    expect(of(updates, shows)).toEqual([]);
+    expect(updates.printed("x", "late\n")).toEqual([{ type: "tool_output", call: "t", title: null, text: "late\n", changes: [] }]);
+    expect(updates.printed("x", "")).toEqual([]);
+    expect(of(updates, { ...shows, content: [{ type: "terminal", terminalId: "unknown" }] })).toEqual([]);
+    updates.leftOpen();
+    expect(updates.printed("x", "after the turn")).toEqual([]);
+  });
+});
+
+describe("what is said", () => {
+  test.each([
+    [{ type: "text", text: "words" }, "words"],
+    [{ type: "resource_link", uri: "file:///a" }, "file:///a"],
+    [{ type: "resource", resource: { uri: "file:///a", text: "inside" } }, "inside"],
+    [{ type: "resource", resource: { uri: "file:///a", blob: "" } }, "file:///a"],
+    [{ type: "image", mimeType: "image/png" }, "[image, image/png]"],
+    [{ type: "hologram" }, "[hologram]"],
+  ])("as %j is %s", (content, text) => {
+    const updates = new Updates(() => undefined);
+    expect(of(updates, { sessionUpdate: "agent_message_chunk", content })).toEqual([{ type: "text", text }]);
+    expect(of(updates, { sessionUpdate: "agent_thought_chunk", content })).toEqual([{ type: "thought", text }]);
+  });
+
+  test("as nothing is nothing, and neither is what nobody knows", () => {
+    const updates = new Updates(() => undefined);
+    for (const content of [{ type: "text", text: "" }, { type: "text", text: 5 }, null, "words", { type: 7 }]) {
+      expect(of(updates, { sessionUpdate: "agent_message_chunk", content })).toEqual([]);
+    }
+    expect(of(updates, { sessionUpdate: "telepathy" })).toEqual([]);
+    expect(of(updates, {})).toEqual([]);
+  });
+
+  test("as a plan has its steps, also those of an agent that leaves something out", () => {
+    const entries = [{ content: "one", status: "completed", priority: "low" }, { content: "two", status: "abandoned" }, null];
+    expect(of(new Updates(() => undefined), { sessionUpdate: "plan", entries })).toEqual([
+      {
+        type: "plan",
+        steps: [
+          { text: "one", status: "completed", priority: "low" },
+          { text: "two", status: "pending", priority: "medium" },
+        ],
+      },
+    ]);
+  });
+
+  test("as a notice is a note, about what our own agents say it is", () => {
+    const updates = new Updates(() => undefined);
+    expect(of(updates, { sessionUpdate: "notice", title: "Careful", description: "80 %" })).toEqual([
+      { type: "note", about: "notice", text: "Careful: 80 %" },
+    ]);
+    expect(of(updates, { sessionUpdate: "notice", title: "Careful", _meta: { "holdfast/about": "context" } })).toEqual([
+      { type: "note", about: "context", text: "Careful" },
+    ]);
+  });
+});
+
+test("a tool call without an id is nonsense, and leaves nothing behind", () => {
+  const updates = new Updates(() => undefined);
+  expect(() => of(updates, { sessionUpdate: "tool_call", title: "Run" })).toThrow("without an id");
+  expect(updates.leftOpen()).toEqual([]);
+});
