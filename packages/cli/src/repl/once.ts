@@ -81,7 +81,7 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
 /** Words that never begin a turn have no end of one either. */
 async function watchMessage(talk: Talk, id: string, over: AbortController): Promise<void> {
   while (!over.signal.aborted) {
-    const message = await talk.message(id, 4000).catch(() => undefined);
+    const message = await talk.message(id, 4000, over.signal).catch(() => undefined);
     if (message?.state === "failed" && message.turnStartedAt === null) throw (await import("../message-text.ts")).outcome(message);
     if (message && message.state !== "queued" && message.state !== "injecting") break;
     // Of a daemon that is gone it is not asked without a pause.

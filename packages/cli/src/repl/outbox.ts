@@ -24,6 +24,7 @@ const ONE_WAIT_MS = 4000;
 export class Outbox {
   readonly #owner: OutboxOwner;
   readonly #waiting: Said[] = [];
+  readonly #closed = new AbortController();
   #sending: Promise<void> = Promise.resolve();
   #talk: Promise<Talk>;
 
@@ -54,6 +55,7 @@ export class Outbox {
   /** Nothing is watched any more; what was sent stays sent. */
   close(): void {
     this.#waiting.length = 0;
+    this.#closed.abort();
   }
 
   /** What no turn has begun with yet is taken back; whether there was anything. */
@@ -92,7 +94,7 @@ export class Outbox {
       this.#owner.onChange();
       if (message.state !== "queued" && message.state !== "injecting") return;
       // That the daemon is gone is told by whoever follows the transcript.
-      message = await talk.message(said.id, ONE_WAIT_MS).catch(() => message);
+      message = await talk.message(said.id, ONE_WAIT_MS, this.#closed.signal).catch(() => message);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -339,7 +339,9 @@ class Repl implements Desk, Followed {
 
   #waiting(columns: number): string[] {
     return this.#outbox.waiting.map(({ text, why }) => {
-      const state = this.#talk === undefined ? "waits" : why === null ? "queued" : `queued, ${inertLine(why)}`;
+      // While it works, that is what it waits for.
+      const isPlain = why === null || this.#view.turn !== null;
+      const state = this.#talk === undefined ? "waits" : isPlain ? "queued" : `queued, ${inertLine(why)}`;
       return this.paint(STYLE.dim, cut(`… ${state}: ${inertLine(text.split("\n")[0] ?? "")}`, columns));
     });
   }

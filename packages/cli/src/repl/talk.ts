@@ -67,8 +67,8 @@ export class Talk {
     }
   }
 
-  message(id: string, waitMs: number): Promise<Message> {
-    return this.#context.client.call("getMessage", { params: { id }, query: { until: "turn_started", waitMs } });
+  message(id: string, waitMs: number, signal?: AbortSignal): Promise<Message> {
+    return this.#context.client.call("getMessage", { params: { id }, query: { until: "turn_started", waitMs } }, signal);
   }
 
   takeBack(id: string): Promise<Message> {
