@@ -108,20 +108,23 @@ class Repl implements Desk, Followed {
 
   /** Until it is left; what goes wrong for good is thrown once the terminal is as it was. */
   async run(): Promise<number> {
+    let code: number;
+    let waits = false;
     try {
       this.#opening.catch(this.#left.reject);
-      return await this.#left.promise;
+      code = await this.#left.promise;
     } finally {
       this.#stage[Symbol.dispose]();
       this.#following.abort();
       this.#terminal[Symbol.dispose]();
-      const late = new Promise<undefined>((resolve) => setTimeout(resolve, LATE_MS, undefined).unref());
-      const opened = await Promise.race([this.#opening, late]).catch(() => undefined);
-      const said = { anything: this.#view.lastSaid !== undefined, waits: this.#outbox.waiting.length > 0 };
+      waits = this.#outbox.waiting.length > 0;
       this.#outbox.close();
-      const told = opened && (await farewell(this.context, opened, said));
-      if (told) this.#terminal.write(`${told}\n`);
     }
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, LATE_MS, undefined).unref());
+    const opened = await Promise.race([this.#opening, late]).catch(() => undefined);
+    const told = opened && (await farewell(this.context, opened, { anything: this.#view.lastSaid !== undefined, waits }));
+    if (told) this.#terminal.write(`${told}\n`);
+    return code;
   }
 
   get talk(): Talk {
