@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { oneName, runNumber, wholeNumber } from "../select.ts";
 
@@ -35,6 +35,13 @@ export const command: Command = {
       run: runNumber(flags),
       since: since === undefined ? undefined : Math.max(0, Math.round(Date.now() - parseDuration(since, "--since"))),
     });
+    // What an agent prints that is talked to is for its makers.
+    if (process.stderr.isTTY && !context.json) await tellTranscript(context, ref);
     return 0;
   },
 };
+
+async function tellTranscript({ client }: Context, ref: string): Promise<void> {
+  const { sessions } = await client.call("listSessions", { query: { names: [ref] } });
+  if (sessions[0]?.kind === "conversation") process.stderr.write(`what was said and done: holdfast transcript ${ref}\n`);
+}

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import type { Digest } from "@holdfast/contract/digest";
 import type { RecordingGap } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
@@ -75,8 +76,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["ended", local(session.endedAt)],
     ["duration", session.durationMs === null ? null : formatDuration(session.durationMs)],
     ["last output", local(session.lastActivityAt)],
-    ["output", session.outputPath],
-    ["recording", recordingOf(session)],
+    ...recordOf(session),
     ["not recorded", gapsOf(gaps)],
     [
       "uses",
@@ -140,6 +140,16 @@ function restartOf({ restart, restartGivenUp }: Session): string {
 
 function nextRunIn(at: string): string {
   return `in ${formatDuration(Math.max(0, Date.parse(at) - Date.now()))}`;
+}
+
+/** Where what it says is. */
+function recordOf(session: Session): [string, string | null][] {
+  const { kind, outputPath } = session;
+  if (kind === "conversation") return [["transcript", outputPath && join(dirname(outputPath), "transcript.jsonl")]];
+  return [
+    ["output", outputPath],
+    ["recording", recordingOf(session)],
+  ];
 }
 
 function recordingOf({ recordingCutBytes, recordingLimitBytes }: Session): string | null {
