@@ -56,6 +56,14 @@ test("how a built-in agent forks is kept, unless it is resumed in another way or
   expect(fork('fork = ["-f", "{from}"]')).toEqual({ words: ["-f", "{from}"] });
 });
 
+test("an agent that only speaks the protocol needs no other command, and has no screen", () => {
+  const mine = profiles(`[agents.mine]\nstructured = ["my-agent", "--acp"]`).get("mine");
+  expect(mine).toMatchObject({ chatOnly: true, command: ["my-agent", "--acp"], structured: ["my-agent", "--acp"] });
+  const both = profiles(`[agents.mine]\ncommand = ["my-agent"]\nstructured = ["my-agent", "--acp"]`).get("mine");
+  expect(both).toMatchObject({ command: ["my-agent"] });
+  expect(both.chatOnly).toBeUndefined();
+});
+
 test("a command for each turn, and a model, are agents to talk to", () => {
   const { exec, local, usual } = Object.fromEntries(
     profiles(`

@@ -56,7 +56,7 @@ function profileOf(read: TableReader, { name, table, base }: { name: string; tab
   const ours = readOwnAgent(read, values);
   const structured = ours ? structuredFor(ours) : words("structured");
   // Where it has no screen, this is what has to be there for it.
-  const command = words("command") ?? base?.command ?? (ours && ("exec" in ours ? ours.exec.command : structured));
+  const command = words("command") ?? base?.command ?? (ours && "exec" in ours ? ours.exec.command : structured);
   if (!command) throw read.wrong("command", "is missing", 'for example: command = ["my-agent"]');
   const resume = template("resume", "{id}") ?? base?.conversation?.resume;
   const begin = template("session_id", "{id}") ?? base?.conversation?.begin;
@@ -84,7 +84,7 @@ function profileOf(read: TableReader, { name, table, base }: { name: string; tab
     interrupt: words("interrupt"),
     structured,
     ours,
-    chatOnly: ours && values.command === undefined && !base ? true : undefined,
+    chatOnly: structured && values.command === undefined && !base ? true : undefined,
     screen,
   };
   if (values.budget !== undefined) own.budget = readBudget(values.budget, { file: read.file, path: `${read.path}.budget` });
