@@ -94,7 +94,7 @@ export const conversationHolder: Benchmark = {
   },
 };
 
-async function talk(home: BenchHome, sdk: Client): Promise<Session> {
+export async function talk(home: BenchHome, sdk: Client): Promise<Session> {
   const cwd = path.join(home.root, "project");
   mkdirSync(cwd, { recursive: true });
   const { id } = await sdk.call("spawn", { body: { agent: "demo", chat: true, cwd, env: home.env } });

@@ -7,6 +7,7 @@ import { append } from "./append.ts";
 import { attachEcho } from "./attach-echo.ts";
 import { attachOverSsh } from "./attach-over-ssh.ts";
 import { backup } from "./backup.ts";
+import { chatStart } from "./chat.ts";
 import { conversationHolder, firstToken, updates } from "./conversation.ts";
 import { digest } from "./digest.ts";
 import { flood } from "./flood.ts";
@@ -52,6 +53,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   firstToken,
   updates,
   conversationHolder,
+  chatStart,
 ];
 
 const { values: options } = parseArgs({
