@@ -5,7 +5,16 @@
  * Driven by what arrives: a notice that a transcript grew, a message, the beginning and the end of a run. No timers but to try again what failed.
  */
 import { join } from "node:path";
-import { type EventData, type Evidence, HoldfastError, hasEnded, LONGEST_REPLY, type SessionId } from "@holdfast/contract";
+import {
+  type EventData,
+  type Evidence,
+  HoldfastError,
+  hasEnded,
+  LONGEST_REPLY,
+  type SessionId,
+  TRANSCRIPT_VERSION,
+  type UnnumberedEntry,
+} from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Approvals } from "../approval/approvals.ts";
@@ -109,12 +118,20 @@ export class Conversations implements RunObserver, Disposable {
     const following = this.#followed.get(marker);
     if (!following) return;
     this.#takeNew(run, following);
-    following.file.close(following.reading.leftOver(new Date().toISOString()));
+    const torn = following.file.cutTorn();
+    following.file.close([
+      ...(torn ? [cutOff(torn.bytes, following.reading.turn)] : []),
+      ...following.reading.leftOver(new Date().toISOString()),
+    ]);
     this.#takeNew(run, following);
+    if (torn) this.#tellDamage(run, { offset: torn.offset, lines: 1, aside: null });
     const damage = following.file.recover(join(this.#home.path, "damaged"));
-    const data = damage && { run: run.run, offset: 0, ...damage };
-    if (data) this.#journal.append({ type: "transcript.damaged", actor: DAEMON, session: run.session, data });
+    if (damage) this.#tellDamage(run, { offset: 0, ...damage });
     this.#followed.delete(marker);
+  }
+
+  #tellDamage({ session, run }: RunId, damage: Omit<EventData<"transcript.damaged">, "run">): void {
+    this.#journal.append({ type: "transcript.damaged", actor: DAEMON, session, data: { run, ...damage } });
   }
 
   /** Whoever follows it learns of what comes with the run's notices. */
@@ -321,6 +338,12 @@ const WHY: Readonly<Record<EventData<"turn.ended">["reason"], string>> = {
   failed: "the turn failed",
   interrupted: "the turn was cut off",
 };
+
+/** For whoever reads the transcript. */
+function cutOff(bytes: number, turn: string | null): UnnumberedEntry {
+  const text = `what was written last was cut off in the middle: ${bytes} bytes of it could not be kept`;
+  return { v: TRANSCRIPT_VERSION, at: new Date().toISOString(), turn, type: "note", about: "recovered", text };
+}
 
 /** Read twice, it is known by its key. */
 function useRecorded(record: SessionRecord, { entry, key }: Extract<Fact, { type: "usage" }>): Draft {

@@ -78,14 +78,41 @@ export class TranscriptFile {
     }
   }
 
-  /** Of a run whose keeper has gone: the line that it did not come to the end of is cut off, and `entries` end what it was in the middle of. */
-  close(entries: readonly UnnumberedEntry[]): { cut: number } {
-    const cut = this.#cutTorn();
+  /** The line that its keeper did not come to the end of is cut off; undefined: there is none. */
+  cutTorn(): { offset: number; bytes: number } | undefined {
+    const size = this.size();
+    if (size === 0) return undefined;
+    const offset = this.#wholeLines(size);
+    if (offset === size) return undefined;
+    truncateSync(this.path, offset);
+    return { offset, bytes: size - offset };
+  }
+
+  /** Where the last whole line ends. One that is torn may be long. */
+  #wholeLines(size: number): number {
+    const file = openSync(this.path, "r");
+    try {
+      for (let end = size; end > 0; ) {
+        const start = Math.max(0, end - PIECE);
+        const piece = Buffer.alloc(end - start);
+        readSync(file, piece, 0, piece.length, start);
+        const newline = piece.lastIndexOf(NEWLINE);
+        if (newline !== -1) return start + newline + 1;
+        end = start;
+      }
+      return 0;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Of a run whose keeper has gone, and whose torn line is cut off: `entries` end what it was in the middle of. */
+  close(entries: readonly UnnumberedEntry[]): void {
+    if (entries.length === 0) return;
     let n = 0;
     for (const read of this.read(0)) if ("entry" in read) n = Math.max(n, read.entry.n);
     const lines = entries.map((entry, index) => `${JSON.stringify({ ...entry, n: n + index + 1 })}\n`);
-    if (lines.length > 0) appendFileSync(this.path, lines.join(""), { mode: 0o600 });
-    return { cut };
+    appendFileSync(this.path, lines.join(""), { mode: 0o600 });
   }
 
   /** Sets a damaged file aside, and keeps what is readable; undefined: there is nothing damaged. */
@@ -104,23 +131,6 @@ export class TranscriptFile {
     copyFileSync(this.path, aside);
     writeFileAtomic(this.path, good.map((line) => `${line}\n`).join(""));
     return { lines, aside };
-  }
-
-  #cutTorn(): number {
-    const size = this.size();
-    let whole = 0;
-    const tail = Math.max(0, size - PIECE);
-    if (size === 0) return 0;
-    const file = openSync(this.path, "r");
-    try {
-      const piece = Buffer.alloc(size - tail);
-      readSync(file, piece, 0, piece.length, tail);
-      whole = tail + piece.lastIndexOf(NEWLINE) + 1;
-    } finally {
-      closeSync(file);
-    }
-    if (whole < size) truncateSync(this.path, whole);
-    return size - whole;
   }
 }
 

@@ -99,12 +99,15 @@ export class Transcript implements Disposable {
 
   #goOn(content: Buffer): void {
     const whole = content.lastIndexOf("\n") + 1;
-    if (whole < content.length) ftruncateSync(this.#file, whole);
+    const torn = content.length - whole;
+    if (torn > 0) ftruncateSync(this.#file, whole);
     for (const line of content.subarray(0, whole).toString("utf8").split("\n")) {
       if (line === "") continue;
       this.#n++;
       const entry = parseEntry(line);
       if (typeof entry === "object" && entry.type === "user") this.said.add(entry.message);
     }
+    const text = `what was written last was cut off in the middle: ${torn} bytes of it could not be kept`;
+    if (torn > 0) this.append({ type: "note", about: "recovered", text }, null);
   }
 }
