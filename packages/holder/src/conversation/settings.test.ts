@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandsOf, NOTHING, type Offered, offerOf } from "./settings.ts";
+import { commandsOf, NOTHING, type Offered, offerAgain, offerOf } from "./settings.ts";
 
 const option = (category: string, more: object = {}) => ({
   id: `the-${category}`,
@@ -83,4 +83,20 @@ test("what cannot be chosen is left out", () => {
     { name: "bare", description: "" },
   ]);
   expect(commandsOf("none")).toEqual([]);
+});
+
+test("options that are told again leave what is beside them as it was", () => {
+  const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }] };
+  const before = offer({ modes, configOptions: [option("model")] });
+  expect(offerAgain(before, { configOptions: [option("model", { currentValue: "b" })] } as Offered)).toMatchObject({
+    settings: { mode: "ask", modes: [{ id: "ask" }], model: "b" },
+    mode: { method: "mode" },
+    model: { method: "option", id: "the-model" },
+  });
+  const models = { currentModelId: "x", availableModels: [{ modelId: "x", name: "X" }] };
+  expect(offerAgain(offer({ modes, models }), { configOptions: [option("mode")] } as Offered)).toMatchObject({
+    settings: { mode: "a", model: "x", models: [{ id: "x" }] },
+    mode: { method: "option", id: "the-mode" },
+    model: { method: "model" },
+  });
 });
