@@ -422,6 +422,14 @@ test("spawn -i is the same as chat; a terminal's session is no conversation; one
   await terminal.shows(/^› say hello\nhello$/m);
   terminal.keys("C-d");
   await terminal.shows("talk stays as it is");
+  terminal.line("clear; holdfast spawn --resume talk");
+  await terminal.shows(/^talk · 1 turn .*\n› ?$/m);
+  terminal.keys("C-d");
+  await terminal.shows("talk stays as it is");
+  terminal.line("clear; holdfast spawn -i --agent demo --session other --prompt 'say me too'");
+  await terminal.shows(/^› say me too\nme too$/m);
+  terminal.keys("C-d");
+  await terminal.shows("other stays as it is");
   await home.ok(["spawn", "shell", "--name", "sh"]);
   terminal.line("clear; holdfast chat sh");
   await terminal.shows("holdfast attach sh");

@@ -16,6 +16,13 @@ export const command: Command = {
     agents: { value: "A,B", summary: "with --best-of: these agents in turn (comma-separated)", multiple: true, complete: "agents" },
     persona: { value: "PERSONA", summary: "in this role (holdfast personas lists them), which may say the agent", complete: "personas" },
     interactive: { short: "i", summary: "as a conversation, and talk with it here: the same as chat" },
+    agent: { value: "AGENT", summary: "the agent, in place of the argument", complete: "agents" },
+    session: {
+      value: "NAME",
+      summary: "talk with it here: go on with this conversation, or begin it if there is none",
+      complete: "sessions",
+    },
+    resume: { value: "NAME", summary: "talk with it here: go on with this conversation", complete: "sessions" },
     chat: { summary: "as a conversation, without a terminal: exact status, a transcript, approvals in the inbox; see holdfast chat" },
     model: { value: "MODEL", summary: "with --chat: the model, where the agent offers a choice", complete: "nothing" },
     mode: { value: "MODE", summary: "with --chat: the agent's mode, where it has some", complete: "nothing" },
@@ -29,6 +36,7 @@ export const command: Command = {
     ["holdfast spawn claude --worktree --prompt 'add tests'", "in a git worktree of its own"],
     ["holdfast spawn --best-of 3 --agents claude,codex,gemini --name fix --prompt 'fix it'", "three at once; then: holdfast compare fix"],
     ["holdfast spawn -i claude", "talk with it: the same as holdfast chat claude"],
+    ["holdfast spawn --resume review", "go on talking: the same as holdfast chat review"],
     ["holdfast spawn --chat claude --prompt 'fix it'", "as a conversation; then: holdfast transcript NAME -f"],
     ["holdfast spawn claude --budget turns=10,cost=2.50 --prompt 'add tests'", "stopped when it has used that"],
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
@@ -36,10 +44,11 @@ export const command: Command = {
   ],
   takesRest: true,
   async run(context) {
-    const [agent, ...more] = context.args;
+    const [agent = context.flags.text("agent"), ...more] = context.args;
+    const isTalk = context.flags.has("interactive") || ["session", "resume"].some((flag) => context.flags.text(flag) !== undefined);
     const isTournament = context.flags.text("best-of") !== undefined || context.flags.list("agents").length > 0;
     const persona = context.flags.text("persona");
-    if (agent === undefined && persona === undefined && !isTournament)
+    if (agent === undefined && persona === undefined && !isTournament && !isTalk)
       throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast spawn demo" });
     if (more.length > 0)
       throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
@@ -55,8 +64,9 @@ export const command: Command = {
       return startTournament(context, { agent, prompt });
     }
     const { flags } = context;
-    if (flags.has("interactive")) {
-      const wanted = { agent, persona, name: flags.text("name"), model: flags.text("model"), mode: flags.text("mode"), args: context.rest };
+    if (isTalk) {
+      const which = { existing: flags.text("resume"), name: flags.text("session") ?? flags.text("name") };
+      const wanted = { ...which, agent, persona, model: flags.text("model"), mode: flags.text("mode"), args: context.rest };
       return (await import("../repl/repl.ts")).talk(context, wanted, prompt);
     }
     const talk = { chat: flags.has("chat"), model: flags.text("model"), mode: flags.text("mode") };
