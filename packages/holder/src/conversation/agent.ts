@@ -153,7 +153,8 @@ export class Agent {
   /** A new conversation beside the one before. */
   async #begin(at: Place): Promise<Opened> {
     const { sessionId, ...offered } = fields(await this.#connection.request<NewSessionResponse>("session/new", at));
-    if (typeof sessionId !== "string" || sessionId === "") throw new Error("the agent began a conversation without an id");
+    if (typeof sessionId !== "string" || sessionId === "")
+      throw new Error("the agent began a conversation, and did not say which (it gave no sessionId)");
     this.#session = sessionId;
     return { ...offered, conversation: sessionId, remembers: true };
   }
@@ -170,8 +171,13 @@ export class Agent {
     this.#connection.notify("session/cancel", { sessionId: this.#session });
   }
 
-  async steer(text: string): Promise<void> {
-    await this.#connection.request(STEER, { sessionId: this.#session, text });
+  /** Whether it took the words. `onTaken` is called before it is heard of anything that it did after that. */
+  async steer(text: string, onTaken: () => void): Promise<boolean> {
+    const asked = this.#connection.request(STEER, { sessionId: this.#session, text }, onTaken);
+    return asked.then(
+      () => true,
+      () => false,
+    );
   }
 
   async set(how: Setter, value: string): Promise<Offered> {

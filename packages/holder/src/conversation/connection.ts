@@ -55,11 +55,18 @@ export class Connection {
     options.output.on("error", () => {});
   }
 
-  request<R>(method: string, params: unknown): Promise<R> {
+  /** `onResult` is called before anything that came behind the result is taken. */
+  request<R>(method: string, params: unknown, onResult?: () => void): Promise<R> {
     if (this.closed) return Promise.reject(gone());
     const id = ++this.#id;
     this.#write({ id, method, params });
-    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject }));
+    return new Promise((resolve, reject) => {
+      const done = (result: unknown) => {
+        onResult?.();
+        resolve(result as R);
+      };
+      this.#waiting.set(id, { resolve: done, reject });
+    });
   }
 
   notify(method: string, params: unknown): void {

@@ -45,6 +45,8 @@ export class Conversation {
   readonly #use = new TurnUse();
   readonly #asks = new Map<string, Waiting>();
   readonly #opened: Promise<void>;
+  /** Words on their way into the turn that runs. */
+  readonly #steering = new Map<string, Promise<void>>();
   #offer: Offer = { settings: NOTHING, mode: null, model: null };
   #ready = false;
   #ended = false;
@@ -83,13 +85,7 @@ export class Conversation {
     if (this.#transcript.said.has(prompt.message)) return;
     if (this.#ended) throw new Refusal("ended", "the agent has ended");
     if (this.#turn !== null && !prompt.steer) throw new Refusal("busy", "a turn runs");
-    if (this.#turn !== null && this.#agent.steers) return this.#steer(prompt);
-    if (this.#turn !== null) {
-      await this.cancel();
-      await this.#over.promise;
-      // Somebody else's words may have come first.
-      return this.prompt(prompt);
-    }
+    if (this.#turn !== null) return this.#steer(prompt);
     this.#keep(prompt, prompt.message);
     this.#turn = prompt.message;
     this.#cancelled = false;
@@ -97,18 +93,33 @@ export class Conversation {
     void this.#run(prompt);
   }
 
-  async #steer(prompt: Prompt): Promise<void> {
-    this.#keep(prompt, this.#turn);
-    try {
-      await this.#agent.steer(prompt.words);
-    } catch (error) {
-      // They are in the transcript: handed over again they would not be said.
-      this.#note("not_steered", `the agent did not take these words: ${failureOf(error).message}; send them again`);
-    }
+  /** Told twice, as by a daemon that was killed meanwhile, it is done once. */
+  #steer(prompt: Prompt): Promise<void> {
+    const { message } = prompt;
+    const steering = this.#steering.get(message) ?? this.#steerOnce(prompt).finally(() => this.#steering.delete(message));
+    this.#steering.set(message, steering);
+    return steering;
   }
 
-  #keep({ message, from, text, addition, steer }: Prompt, turn: string | null): void {
-    if (this.#transcript.appendOrRefuse({ type: "user", message, from, text, addition, steer }, turn)) return;
+  async #steerOnce(prompt: Prompt): Promise<void> {
+    // What it can is known once it is there.
+    await this.#opened.catch(() => {});
+    const turn = this.#turn;
+    if (turn !== null && this.#agent.steers) {
+      // It is the agent's then, whatever the disk says.
+      const took = await this.#agent.steer(prompt.words, () => this.#transcript.appendSaid(userOf(prompt), turn));
+      if (took) return;
+    } else await this.cancel();
+    await this.#over.promise;
+    // Its turn ends with it, once the system has told of its end.
+    if (this.#ended || this.#agent.isSilent) throw new Refusal("ended", "the agent has ended");
+    // Somebody else's words may have come first.
+    if (this.#turn === null) return this.prompt(prompt);
+    return this.#steerOnce(prompt);
+  }
+
+  #keep(prompt: Prompt, turn: string): void {
+    if (this.#transcript.appendOrRefuse(userOf(prompt), turn)) return;
     throw new Refusal("failed", "the disk is full: the words could not be kept, and were not said");
   }
 
@@ -157,9 +168,11 @@ export class Conversation {
     } else if (update.sessionUpdate === "config_option_update") {
       this.#offer = offerAgain(this.#offer, { configOptions: update.configOptions });
     }
-    // What is told between turns is what was said before.
-    if (this.#turn === null && update.sessionUpdate !== "notice") return;
-    for (const draft of this.#updates.entriesOf(update)) this.#write(draft);
+    // What is told before the first turn of a run was said before; what comes after the end of one still belongs to it.
+    const turn = this.#turn ?? this.#lastTurn;
+    if (turn === null && update.sessionUpdate !== "notice") return;
+    if (this.#turn === null && this.#updates.isOver(update)) return;
+    for (const draft of this.#updates.entriesOf(update)) this.#transcript.append(draft, turn);
   }
 
   printed(terminal: string, text: string): void {
@@ -337,6 +350,10 @@ const ENDS = new Map<unknown, TurnEnd>([
   ["refusal", "refused"],
   ["cancelled", "cancelled"],
 ]);
+
+function userOf({ message, from, text, addition, steer }: Prompt): Extract<EntryDraft, { type: "user" }> {
+  return { type: "user", message, from, text, addition, steer };
+}
 
 /** Without `always` never one that allows more than what was asked. */
 function optionFor(options: readonly AskOption[], { allow, always }: { allow: boolean; always: boolean }): AskOption | undefined {

@@ -17,11 +17,10 @@ export interface ToldCall extends Pick<Started, "kind" | "files" | "input"> {
   terminals: string[];
 }
 
-/** Throws for one that nothing could be told of later. */
 export function readCall(told: unknown): ToldCall {
   const { toolCallId, title, name, kind, rawInput, rawOutput, locations, status, content } = fields(told);
-  const id = text(toolCallId);
-  if (id === undefined) throw new Error("a tool call without an id");
+  // Or what comes nearest: leave must not be refused for the want of one.
+  const id = text(toolCallId) ?? `${JSON.stringify(toolCallId)}`;
   const parts = list(content);
   const said = parts.map((part) => (part.type === "content" ? textOf(part.content) : "")).filter((each) => each !== "");
   return {
@@ -41,11 +40,11 @@ export function readCall(told: unknown): ToldCall {
   };
 }
 
-/** Of those that it asks with, the ones that can be answered with. */
+/** What it can be answered with. One of a kind that we do not know is not chosen for anybody, unless its name says which way it goes. */
 export function optionsOf(told: unknown): AskOption[] {
   return list(told).flatMap(({ optionId, name, kind }) => {
     const id = text(optionId);
-    const known = OPTION_KINDS.find((each) => each === kind);
+    const known = OPTION_KINDS.find((each) => each === kind) ?? nearest(String(kind));
     return id === undefined || known === undefined ? [] : [{ id, name: text(name) ?? id, kind: known }];
   });
 }
@@ -59,3 +58,9 @@ export function textOf(content: unknown): string {
 }
 
 const OPTION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
+
+/** It allows more than what was asked, for all we know: never without `always`. */
+function nearest(kind: string): AskOption["kind"] | undefined {
+  if (/^allow/.test(kind)) return "allow_always";
+  return /^(reject|deny)/.test(kind) ? "reject_once" : undefined;
+}

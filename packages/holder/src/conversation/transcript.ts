@@ -55,6 +55,12 @@ export class Transcript implements Disposable {
     return true;
   }
 
+  /** Of words that the agent has: they wait for room like what it says. */
+  appendSaid(draft: Extract<EntryDraft, { type: "user" }>, turn: string): void {
+    this.said.add(draft.message);
+    this.append(draft, turn);
+  }
+
   /** Throws while something waits. */
   finish(): void {
     if (!this.#flush()) throw Object.assign(new Error("the transcript waits for room"), { code: "ENOSPC" });

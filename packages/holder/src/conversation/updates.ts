@@ -18,6 +18,8 @@ export class Updates {
   readonly #calls = new Map<string, Call>();
   /** Calls that show what a terminal of ours prints, by its id. */
   readonly #shown = new Map<string, string>();
+  /** The calls of the turn before. */
+  #overBefore: ReadonlySet<string> = new Set();
   /** What one has printed so far. */
   readonly #printed: (terminal: string) => string | undefined;
 
@@ -74,9 +76,16 @@ export class Updates {
   /** Of calls that were begun and never ended: their turn is over. */
   leftOpen(): EntryDraft[] {
     const open = [...this.#calls].filter(([, { over }]) => !over);
+    this.#overBefore = new Set(this.#calls.keys());
     this.#calls.clear();
     this.#shown.clear();
     return open.map(([call]) => ({ type: "tool_completed", call, ok: false }));
+  }
+
+  /** Whether it is the rest of a call whose end was told with that of its turn. */
+  isOver(update: SessionUpdate): boolean {
+    const isCall = update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update";
+    return isCall && this.#overBefore.has(readCall(update).id);
   }
 
   #start({ id, title, kind, input, files }: ToldCall): Started {
