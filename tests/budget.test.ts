@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { AnyEvent, Session } from "@holdfast/contract";
+import type { AnyEvent, Message, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 
@@ -63,7 +63,7 @@ test("one that has used up its budget is resumed only with more, which is kept, 
   await home.ok(["send", "api", "hello", "--wait"]);
   await stopped(home, "api");
   const refused = await home.cli(["resume", "api"]);
-  expect(refused).toMatchObject({ code: 35, stderr: expect.stringContaining("api has used up its budget: 1 turn of 1 turn") });
+  expect(refused).toMatchObject({ code: 35, stderr: expect.stringContaining("api has used up its budget: 1 of 1 turn") });
   expect(refused.stderr).toContain("holdfast resume api --budget turns=2");
   expect((await home.cli(["resume", "api", "--budget", "minutes=90"])).code).toBe(35);
   await home.ok(["resume", "api", "--budget", "turns=3"]);
@@ -122,6 +122,28 @@ test("a conversation is kept to its budget as a terminal agent is: the turn is c
   expect(await stopped(home, "slow")).toMatchObject({ turns: 1, budget: { exceeded: { limit: "minutes" } } });
   const ends = (await home.ok(["events", "--type", "turn.ended", "--session", "slow"])).trim().split("\n");
   expect(ends.map((line) => (JSON.parse(line) as AnyEvent).data.reason)).toEqual(["cancelled"]);
+});
+
+test("words that wait begin no turn that the budget does not allow, and are told why, also by the daemon after the one that died (BG-09 conversations)", async () => {
+  await using home = new TestHome();
+  await demo(home, "typed", ["--budget", "turns=1"]);
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--budget", "turns=1"]);
+  await home.ok(["spawn", "--chat", "demo", "--name", "spends", "--budget", "tokens=1000"]);
+  await home.until("talk", ({ status }) => status === "idle");
+  await home.until("spends", ({ status }) => status === "idle");
+  using client = home.client();
+  const say = (ref: string, text: string) => client.call("sendMessage", { params: { ref }, body: { text } });
+  await say("typed", "wait 8s");
+  await say("talk", "wait 8s; say one");
+  await say("spends", "usage 1500 20; wait 8s; say one");
+  for (const name of ["typed", "talk", "spends"]) await home.until(name, ({ status }) => status === "working");
+  for (const name of ["typed", "talk", "spends"]) await say(name, "say two");
+  process.kill((await home.json<{ pid: number }>(["status"])).pid, "SIGKILL");
+  for (const name of ["typed", "talk", "spends"]) {
+    expect(await stopped(home, name)).toMatchObject({ turns: 1 });
+    const [, second] = await home.json<Message[]>(["messages", name]);
+    expect(second).toMatchObject({ text: "say two", state: "failed", why: expect.stringMatching(/budget is used up: \d+ of \d+ t/) });
+  }
 });
 
 test("a restart policy starts no run that the budget does not allow", async () => {

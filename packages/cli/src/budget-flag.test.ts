@@ -38,6 +38,7 @@ test("a budget in words", () => {
   expect(budgetText({ limits, exceeded: null })).toBe("3 of 10 turns, 1.2 of 30 minutes, ? of 200k tokens, $1.20 of $2.50");
   expect(budgetText({ limits: [], exceeded: null })).toBe("no limits");
   expect(useText({ limit: "cost", used: 3, allowed: 2.5 })).toBe("$3.00 of $2.50");
+  expect(useText({ limit: "minutes", used: 0.0417, allowed: 0.04 })).toBe("0.04 of 0.04 minutes");
   const exceeded = { limit: "turns" as const, used: 10, allowed: 10, at: "2026-11-15T00:00:00.000Z" };
   expect(exceededText({ name: "api", budget: { limits, exceeded } })).toBe(
     "used up: 10 of 10 turns; allow it more: holdfast resume api --budget turns=…",

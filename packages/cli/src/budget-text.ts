@@ -5,7 +5,7 @@ import { formatCost, formatTokens } from "./spent-text.ts";
 
 const AMOUNT: Record<BudgetLimit, (amount: number) => string> = {
   turns: String,
-  minutes: (minutes) => String(Math.round(minutes * 10) / 10),
+  minutes: (minutes) => String(minutes < 1 ? Math.round(minutes * 100) / 100 : Math.round(minutes * 10) / 10),
   tokens: formatTokens,
   cost: formatCost,
 };

@@ -93,7 +93,7 @@ import { ApprovalQueries } from "./projection/approvals.ts";
 import { AttachmentQueries } from "./projection/attachments.ts";
 import { MessageQueries } from "./projection/messages.ts";
 import { lastRestore } from "./projection/restores.ts";
-import { SessionQueries } from "./projection/session-queries.ts";
+import { SessionQueries, type SessionRecord } from "./projection/session-queries.ts";
 import { TaskQueries } from "./projection/tasks.ts";
 import { TokenQueries } from "./projection/tokens.ts";
 import { TournamentQueries } from "./projection/tournaments.ts";
@@ -320,7 +320,18 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turns,
   });
   const messageQueries = new MessageQueries(db);
-  const delivery = new Delivery({ home, journal, queries, messages: messageQueries, hosts, profiles, status, typing: sessions.typing });
+  const usedUp = (record: SessionRecord) => budgets.usedUp(record);
+  const delivery = new Delivery({
+    home,
+    journal,
+    queries,
+    messages: messageQueries,
+    hosts,
+    profiles,
+    status,
+    typing: sessions.typing,
+    usedUp,
+  });
   const conversations = new Conversations({
     home,
     journal,
@@ -330,6 +341,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     approvals,
     keeper: native,
     said: (message) => delivery.said(message),
+    usedUp,
   });
   lifecycle.observeWith(observedBy({ conversations, status }));
   const transcripts = new Transcripts({

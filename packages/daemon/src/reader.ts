@@ -140,7 +140,7 @@ export async function serveReader(options: {
   // It only tells: it is never begun.
   sessions.accountWith(new Budgets({ journal, sessions: queries, spent, read: nothing, interrupt: nothing, stop: nothing }));
   const messages = new MessageQueries(db);
-  const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing: sessions.typing });
+  const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing: sessions.typing, usedUp: () => null });
   const backups = new Backups({ home });
   const refuse = (): never => {
     throw trouble;

@@ -47,6 +47,7 @@ export class Conversations implements RunObserver, Disposable {
   readonly #approvals: Approvals;
   readonly #keeper: ConversationKeeper;
   readonly #said: (message: MessageRecord) => string;
+  readonly #usedUp: (record: SessionRecord) => string | null;
   readonly #followed = new Map<string, Following>();
   /** Sessions that are being seen to; true: once more. */
   readonly #busy = new Map<SessionId, boolean>();
@@ -63,6 +64,8 @@ export class Conversations implements RunObserver, Disposable {
     keeper: ConversationKeeper;
     /** What is handed over of a message. */
     said(message: MessageRecord): string;
+    /** Why its budget allows no further turn. */
+    usedUp(record: SessionRecord): string | null;
   }) {
     this.#home = options.home;
     this.#journal = options.journal;
@@ -72,6 +75,7 @@ export class Conversations implements RunObserver, Disposable {
     this.#approvals = options.approvals;
     this.#keeper = options.keeper;
     this.#said = options.said;
+    this.#usedUp = options.usedUp;
     options.approvals.tellWith((approval) => this.#tellDecision(approval));
   }
 
@@ -214,14 +218,19 @@ export class Conversations implements RunObserver, Disposable {
         data: { run, turn, toldAt: at, reply: reply.slice(0, LONGEST_REPLY).toWellFormed(), cut },
       });
     }
+    const budget = record.budgetExceeded === null ? null : this.#usedUp(record);
     const failed = reason === "failed" || reason === "interrupted";
     if (failed)
-      drafts.push({ ...about, type: "session.turn_failed", data: { run, turn, toldAt: at, why: (error ?? WHY[reason]).slice(0, 2000) } });
+      drafts.push({
+        ...about,
+        type: "session.turn_failed",
+        data: { run, turn, toldAt: at, why: (budget ?? error ?? WHY[reason]).slice(0, 2000) },
+      });
     const isAnswer = reason === "completed" || reason === "max_tokens" || reason === "max_requests";
     const hint = "read what it said: holdfast transcript NAME; and send it again";
     for (const id of messages.filter((each) => this.#messages.get(each)?.open)) {
       if (isAnswer) drafts.push({ ...about, type: "message.replied", data: { id, run, reply } });
-      else drafts.push({ ...about, type: "message.failed", data: { id, why: error ?? WHY[reason], hint, known: true } });
+      else drafts.push({ ...about, type: "message.failed", data: { id, why: budget ?? error ?? WHY[reason], hint, known: true } });
     }
     return drafts;
   }
@@ -274,8 +283,11 @@ export class Conversations implements RunObserver, Disposable {
       if (hasEnded(record.status) && record.restartAt === null) return this.#giveUp(record, open);
       if (record.status === "starting" || hasEnded(record.status) || record.stopRequested) return;
       const run = { session, run: record.run };
-      const message = nextOf(open, this.turnOf(run) !== null);
+      const turnRuns = this.turnOf(run) !== null;
+      const message = nextOf(open, turnRuns);
       if (!message) return;
+      // It is about to be stopped; what waits is told why then.
+      if (!turnRuns && message.state === "queued" && this.#usedUp(record) !== null) return;
       await this.#prompt(run, message);
       // Until its words are in the transcript nobody else's turn begins.
       if (this.#messages.get(message.id)?.state === "injecting") return;
@@ -303,10 +315,13 @@ export class Conversations implements RunObserver, Disposable {
 
   /** Nobody will ever take them. */
   #giveUp(record: SessionRecord, open: readonly MessageRecord[]): void {
+    const limit = record.budgetExceeded?.limit;
+    const budget = limit === undefined ? null : this.#usedUp(record);
+    const hint = `holdfast resume NAME${budget === null ? "" : ` --budget ${limit}=…`} goes on; then send it again`;
     const drafts = open.map(({ id, state }): Draft => {
       const isQueued = state === "queued";
-      const why = isQueued ? "the session has ended" : "its run ended before it answered";
-      const data = { id, why, hint: "holdfast resume NAME goes on; then send it again", known: isQueued || state === "turn_started" };
+      const why = budget ?? (isQueued ? "the session has ended" : "its run ended before it answered");
+      const data = { id, why, hint, known: isQueued || state === "turn_started" };
       return { type: "message.failed", actor: DAEMON, session: record.id, data };
     });
     if (drafts.length > 0) this.#journal.append(...drafts);

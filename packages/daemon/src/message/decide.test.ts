@@ -19,6 +19,7 @@ const ready: Situation = {
   sameRun: true,
   turn: "idle",
   attention: null,
+  usedUp: null,
   composer: "nothing",
   steadyMs: 0,
   attempt: { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null },
@@ -36,6 +37,7 @@ const situations = fc.record({
   sameRun: fc.boolean(),
   turn: fc.constantFrom(...TURNS, null),
   attention: fc.constantFrom(...WAITS, null),
+  usedUp: fc.constantFrom(null, "its budget is used up"),
   composer: fc.constantFrom("nothing", "ours", "mixed", "other", "none"),
   steadyMs: fc.nat(20_000),
   attempt: fc.record({
@@ -71,6 +73,17 @@ test("no key is pressed while the agent waits for a person, has ended, or it is 
     expect(["hand over", "press enter"]).not.toContain(action.do);
   });
   expect(did(queued, { turn: null })).toBe("hold");
+});
+
+test("no turn is begun that the budget does not allow; whoever waits for it is told why", () => {
+  anything(({ state, steer }, { usedUp, turn }, action) => {
+    if (usedUp !== null && state === "queued" && !(steer && turn === "working")) expect(action.do).not.toBe("hand over");
+  });
+  expect(decide(queued, { ...ready, usedUp: "its budget is used up" })).toMatchObject({ do: "hold", why: "its budget is used up" });
+  expect(decide(queued, { ...ready, process: "ended", usedUp: "its budget is used up" })).toMatchObject({
+    do: "fail",
+    why: "its budget is used up",
+  });
 });
 
 test("nothing is typed over what somebody has typed, and no Enter is pressed on it (GRP-06 agents)", () => {

@@ -18,6 +18,8 @@ export interface Situation {
   /** Null: unknown. */
   turn: Turn | null;
   attention: Wait | null;
+  /** Why its budget allows no further turn: it is about to be stopped, or was. */
+  usedUp: string | null;
   /** What is in the composer; `none`: there is none that takes what is typed. */
   composer: Holds;
   /** For how long all of this has been so, as far as this daemon saw. */
@@ -82,11 +84,13 @@ export function decide(message: MessageRecord, now: Situation): Action {
 }
 
 function decideQueued(message: MessageRecord, now: Situation): Action {
+  if (now.process === "ended" && now.usedUp !== null) return failed(now.usedUp, "allow it more: holdfast resume NAME --budget …", true);
   if (now.process === "ended") return failed("the session has ended", "start it again, and send it once more", true);
   if (now.process === "restarts") return hold("the session has ended and will be started again");
   if (now.attention) return hold(waitsFor(now.attention));
   if (now.turn === null) return hold("what it is doing is not known");
   if (now.turn === "working" && !message.steer) return hold("it is working; the message is handed over when the turn ends");
+  if (now.usedUp !== null && now.turn === "idle") return hold(now.usedUp);
   if (now.channel !== undefined) return { do: "hand over" };
   if (now.composer === "none") return hold("its composer is not to be seen", 250);
   if (now.composer !== "nothing")

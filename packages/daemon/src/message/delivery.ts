@@ -56,6 +56,7 @@ export class Delivery implements Disposable {
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #profiles: Profiles;
   readonly #typing: Turns;
+  readonly #usedUp: (record: SessionRecord) => string | null;
   readonly #attempts = new Map<string, Attempt>();
   readonly #seen = new Map<string, Seen>();
   readonly #reasons = new Map<string, string>();
@@ -73,6 +74,8 @@ export class Delivery implements Disposable {
     profiles: Profiles;
     status: AgentStatus;
     typing: Turns;
+    /** Why its budget allows no further turn. */
+    usedUp(record: SessionRecord): string | null;
   }) {
     this.#home = options.home;
     this.#journal = options.journal;
@@ -81,6 +84,7 @@ export class Delivery implements Disposable {
     this.#hosts = options.hosts;
     this.#profiles = options.profiles;
     this.#typing = options.typing;
+    this.#usedUp = options.usedUp;
     options.status.followWith(this.#follow);
   }
 
@@ -313,6 +317,7 @@ export class Delivery implements Disposable {
       sameRun: message.run === null || message.run === record?.run,
       turn,
       attention: waits && !limitIsOver(waits, { turn, since, now: Date.now() }) ? waits.for : null,
+      usedUp: message.state === "queued" && record?.budget ? this.#usedUp(record) : null,
       composer: this.#composerOf(message, { record, profile, screen }),
       attempt: { ...this.#attemptOf(message) },
       tells: {

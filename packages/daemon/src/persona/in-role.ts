@@ -8,7 +8,7 @@ export async function inRole(personas: Personas, request: SpawnRequest): Promise
   const agent = request.agent === "" ? persona.agent : request.agent;
   if (agent === null) {
     throw new HoldfastError("usage", `the persona ${persona.name} is for any agent: say which`, {
-      hint: "add --agent AGENT; holdfast agents lists them; or write agent: into the persona's file",
+      hint: `for example: holdfast chat demo --persona ${persona.name}; holdfast agents lists them; or write agent: into its file`,
     });
   }
   const model = request.model ?? persona.model ?? undefined;

@@ -258,7 +258,7 @@ test("a session may go on with more than it has used, and not with as much", () 
   const refusal = (budget: Budget | null) => budgets.refusal(bench.record(), budget);
   expect(refusal({ turns: 2 })).toMatchObject({
     code: "budget_spent",
-    message: "api has used up its budget: 2 turns of 2 turns",
+    message: "api has used up its budget: 2 of 2 turns",
     hint: "allow it more: holdfast resume api --budget turns=4; or no limit: --budget turns=off",
   });
   bench.spent = { ...NO_SPENT, input: 200_000 };

@@ -85,12 +85,22 @@ export class Budgets implements Accounts, Disposable {
 
   /** A turn that would be one too many, too: nothing could be done in the run. */
   refusal(record: SessionRecord, budget: Budget | null): HoldfastError | undefined {
-    const spent = budget && this.#uses(record, budget).find((use) => use.used !== null && use.used >= use.allowed);
-    if (!spent || spent.used === null) return undefined;
+    const spent = budget && this.#spent(record, budget);
+    if (!spent) return undefined;
     const { name } = record;
-    return new HoldfastError("budget_spent", `${name} has used up its budget: ${describeUse({ ...spent, used: spent.used })}`, {
+    return new HoldfastError("budget_spent", `${name} has used up its budget: ${describeUse(spent)}`, {
       hint: `allow it more: holdfast resume ${name} --budget ${spent.limit}=${roomFor(spent.allowed)}; or no limit: --budget ${spent.limit}=off`,
     });
+  }
+
+  /** Why no further turn of it is to begin, for whoever waits for one; null: it may. */
+  usedUp(record: SessionRecord): string | null {
+    const spent = record.budget && this.#spent(record, record.budget);
+    return spent ? `its budget is used up: ${describeUse(spent)}` : null;
+  }
+
+  #spent(record: SessionRecord, budget: Budget): (Use & { used: number }) | undefined {
+    return this.#uses(record, budget).find((use): use is Use & { used: number } => use.used !== null && use.used >= use.allowed);
   }
 
   async #follow(from: number): Promise<void> {

@@ -52,9 +52,9 @@ test("minutes are looked at when they are near their limit, and when they are ov
 });
 
 test.each([
-  [{ limit: "turns", used: 1, allowed: 1 }, "1 turn of 1 turn"],
-  [{ limit: "minutes", used: 30.00431, allowed: 30 }, "30 minutes of 30 minutes"],
-  [{ limit: "tokens", used: 210_000, allowed: 200_000 }, "210000 tokens of 200000 tokens"],
+  [{ limit: "turns", used: 1, allowed: 1 }, "1 of 1 turn"],
+  [{ limit: "minutes", used: 30.00431, allowed: 30 }, "30 of 30 minutes"],
+  [{ limit: "tokens", used: 210_000, allowed: 200_000 }, "210000 of 200000 tokens"],
   [{ limit: "cost", used: 2.6, allowed: 2.5 }, "$2.60 of $2.50"],
 ] as const)("%j in words", (use, words) => {
   expect(describeUse(use)).toBe(words);

@@ -47,11 +47,8 @@ export function nextMinuteMark({ allowed }: Use, ranMs: number): number {
 }
 
 export function describeUse({ limit, allowed, used }: { limit: BudgetLimit; allowed: number; used: number }): string {
-  const words: Record<BudgetLimit, (amount: number) => string> = {
-    turns: (amount) => `${amount} ${amount === 1 ? "turn" : "turns"}`,
-    minutes: (amount) => `${Math.round(amount * 100) / 100} minutes`,
-    tokens: (amount) => `${amount} tokens`,
-    cost: (amount) => `$${amount.toFixed(2)}`,
-  };
-  return `${words[limit](used)} of ${words[limit](allowed)}`;
+  if (limit === "cost") return `$${used.toFixed(2)} of $${allowed.toFixed(2)}`;
+  const hundredths = (amount: number) => Math.round(amount * 100) / 100;
+  const unit = allowed === 1 ? limit.slice(0, -1) : limit;
+  return `${hundredths(used)} of ${hundredths(allowed)} ${unit}`;
 }
