@@ -6,6 +6,10 @@ interface SpawnedSession {
   id: string;
   name: string;
   agent: string;
+  kind: string;
+  objective: string;
+  cwd: string;
+  turns: number;
   attention: { for: string; text: string | null; until: null } | null;
   endedAt: string | null;
   restartAt: null;
@@ -71,7 +75,12 @@ export class ScriptedDaemon {
     const endpoints: Record<string, () => unknown> = {
       listAgents: () => ({ agents: this.agents }),
       listPersonas: () => ({ personas: this.personas, problems: [] }),
-      listTasks: () => ({ tasks: this.tasks.filter(({ file, outcome }) => file === query.file && outcome === null) }),
+      listTasks: () => ({
+        tasks: this.tasks.filter(
+          ({ file, session, outcome }) =>
+            [file, session].includes(String(query.file ?? query.session)) && (!query.open || outcome === null),
+        ),
+      }),
       getSession: () => this.session(params.ref ?? ""),
       resumeSession: () => Object.assign(this.session(params.ref ?? ""), { endedAt: null, resumed: "conversation" }),
       stopSession: () => ({ session: Object.assign(this.session(params.ref ?? ""), { endedAt: "now" }), killed: [] }),
@@ -98,6 +107,10 @@ export class ScriptedDaemon {
       id: `id-${this.sessions.length + 1}`,
       name,
       agent: String(body.agent),
+      kind: "conversation",
+      objective: String(body.objective),
+      cwd: String(body.cwd),
+      turns: 0,
       attention: null,
       endedAt: null,
       restartAt: null,

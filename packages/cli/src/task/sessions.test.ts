@@ -151,6 +151,40 @@ test("what a run left open is gone on with: resumed where it had ended, begun an
   expect(daemon.tasks[0]).toMatchObject({ outcome: "cancelled", why: "which is not known" });
 });
 
+test("what cannot be asked for is not begun anew: the next run goes on with it", async () => {
+  const daemon = new ScriptedDaemon();
+  const [item] = items("- [ ] a\n");
+  await (await open(daemon, [item])).start(item);
+  daemon.session("tasks-1").endedAt = "now";
+  daemon.fails.set("resumeSession", new HoldfastError("daemon_unreachable", "the daemon ended before it answered"));
+  await expect((await open(daemon, [item])).start(item)).rejects.toMatchObject({ code: "daemon_unreachable" });
+  expect(await (await open(daemon, [item])).start(item)).toMatchObject({ goesOn: true, session: "tasks-1" });
+});
+
+test("a session whose run died before its task was written down is taken by the next run, and no other of its name is", async () => {
+  const daemon = new ScriptedDaemon();
+  const [item, other] = items("- [ ] 1. a\n- [ ] 2. b\n") as [TaskItem, TaskItem];
+  daemon.fails.set("startTask", new HoldfastError("daemon_unreachable", "the daemon ended before it answered"));
+  await expect((await open(daemon, [item])).start(item)).rejects.toMatchObject({ code: "daemon_unreachable" });
+  expect((await (await open(daemon, [item])).start(item)).session).toBe("tasks-1");
+  expect(daemon.tasks).toMatchObject([{ session: "id-1", outcome: null }]);
+  for (const unlike of [
+    { objective: "c" },
+    { turns: 1 },
+    { cwd: "/elsewhere" },
+    { agent: "claude" },
+    { kind: "agent" },
+    { endedAt: "now" },
+  ]) {
+    daemon.sessions.splice(1);
+    daemon.fails.set("startTask", new HoldfastError("daemon_unreachable", "the daemon ended before it answered"));
+    await expect((await open(daemon, [other])).start(other)).rejects.toMatchObject({ code: "daemon_unreachable" });
+    Object.assign(daemon.session("tasks-2"), unlike);
+    expect((await (await open(daemon, [other])).start(other)).session).toBe("tasks-2-2");
+    daemon.tasks.splice(1);
+  }
+});
+
 test("of two with the same words the one with the number is gone on with, and one that was ticked has ended", async () => {
   const daemon = new ScriptedDaemon();
   const [one, two] = items("- [ ] 1. a\n- [ ] 2. a\n") as [TaskItem, TaskItem];

@@ -18,6 +18,7 @@ import { waitsFor } from "../status-text.ts";
 import { type Hands, handsFor } from "./hands.ts";
 import type { TaskItem } from "./parse.ts";
 import type { Doing, Turns } from "./turns.ts";
+import { isCutOff } from "./work.ts";
 
 /** Of one request; after it, what the agent waits for is looked at. */
 const ONE_WAIT_MS = 1000;
@@ -86,6 +87,7 @@ export class SessionTurns implements Turns {
       const { resumed: _, ...next } = await this.#client.call("resumeSession", { params: { ref: task.session }, body: {} });
       return next;
     } catch (error) {
+      if (isCutOff(error)) throw error;
       const { message } = HoldfastError.from(error);
       await this.#client.call("endTask", { params: { id: task.id }, body: { outcome: "cancelled", why: message } }).catch(() => {});
       return undefined;
@@ -111,9 +113,22 @@ export class SessionTurns implements Turns {
         return await this.#client.call("spawn", { body: { ...body, name } });
       } catch (error) {
         if (HoldfastError.from(error).code !== "name_taken") throw error;
+        const left = await this.#leftOver(name, item);
+        if (left) return left;
       }
     }
     return this.#client.call("spawn", { body });
+  }
+
+  /** A run that died when it had begun a session, and not yet said for what, has left it to the next. */
+  async #leftOver(name: string, item: TaskItem): Promise<Session | undefined> {
+    const session = await this.#client.call("getSession", { params: { ref: name } }).catch(() => undefined);
+    if (session?.kind !== "conversation" || session.turns > 0 || isOver(session)) return undefined;
+    const { agent } = handsFor(item, this.#where.hands);
+    const isLike = session.objective === item.title && session.cwd === this.#where.cwd && session.agent === agent;
+    if (!isLike) return undefined;
+    const { tasks } = await this.#client.call("listTasks", { query: { session: session.id } });
+    return tasks.length === 0 ? session : undefined;
   }
 
   #doing(item: TaskItem, { task, session, goesOn }: { task: Task; session: Session; goesOn: boolean }): Doing {

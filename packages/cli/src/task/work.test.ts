@@ -123,6 +123,16 @@ test("an end that cannot be told is no reason to be silent about why", async () 
   expect((await run("- [ ] a\n", hand)).changes.at(-1)).toBe("1 failed: no key; and it could not be told: the daemon is gone");
 });
 
+test("the end of the daemon ends nothing but the waiting: nothing is failed, ended or ticked, and nothing more begun", async () => {
+  const hand = new Hand();
+  hand.on = () => {
+    throw new HoldfastError("daemon_ended", "the daemon has been ended");
+  };
+  await expect(run("- [ ] a\n- [ ] b\n", hand)).rejects.toMatchObject({ code: "daemon_ended" });
+  expect(hand.log).toEqual(["1: a"]);
+  expect(readFileSync(file, "utf8")).toBe("- [ ] a\n- [ ] b\n");
+});
+
 test.each(["answers", "throws"])("after an interruption nothing is ticked, ended or told, also of what still %s", async (how) => {
   const hand = new Hand();
   hand.on = () => {

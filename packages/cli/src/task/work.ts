@@ -1,6 +1,7 @@
 /**
  * A task file from its first open item to its last. Of an item that is done first the box is ticked, then its end is told, then its session is
- * stopped: whoever dies in between is followed by a run that finds what is left of that. An interruption (Ctrl+C) ends nothing but the waiting.
+ * stopped: whoever dies in between is followed by a run that finds what is left of that. An interruption (Ctrl+C) ends nothing but the waiting,
+ * nor does the daemon's end: what runs goes on without it.
  */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { TaskItem } from "./parse.ts";
@@ -25,9 +26,11 @@ export interface Work {
   onChange(item: TaskItem, change: Change): void;
 }
 
-/** How each ended that did. */
-export async function work({ file, items, turns, parallel, signal, onChange }: Work): Promise<Map<TaskItem, Outcome>> {
+/** How each ended that did. Throws where the daemon cannot be asked any more. */
+export async function work({ file, items, turns, parallel, signal: asked, onChange }: Work): Promise<Map<TaskItem, Outcome>> {
   const all = items.map(({ scanned }) => scanned);
+  const cutOff = new AbortController();
+  const signal = AbortSignal.any([asked, cutOff.signal]);
   const run = async (item: TaskItem): Promise<Outcome> => {
     let doing: Doing | undefined;
     try {
@@ -45,12 +48,25 @@ export async function work({ file, items, turns, parallel, signal, onChange }: W
     } catch (error) {
       // Nobody waits for it any more, and it goes on.
       if (signal.aborted) return "failed";
+      if (isCutOff(error)) {
+        cutOff.abort(error);
+        return "failed";
+      }
       const why = await whyFailed(doing, error);
       onChange(item, { what: "failed", why });
       return "failed";
     }
   };
-  return runAll({ items, parallel, run, signal, onBlocked: (item, by) => onChange(item, { what: "blocked", by }) });
+  const outcomes = await runAll({ items, parallel, run, signal, onBlocked: (item, by) => onChange(item, { what: "blocked", by }) });
+  if (cutOff.signal.aborted && !asked.aborted) throw cutOff.signal.reason;
+  return outcomes;
+}
+
+const CUT_OFF: ReadonlySet<string> = new Set(["daemon_ended", "daemon_unreachable", "machine_unreachable"]);
+
+/** It says nothing of the item, whose agent works on. */
+export function isCutOff(error: unknown): boolean {
+  return CUT_OFF.has(HoldfastError.from(error).code);
 }
 
 /** What was done, and could not be ticked, is done all the same. */

@@ -42,6 +42,18 @@ test("a task is known from its start to its end, and counted when it is done (SY
   expect(completed(sessions)).toBe(1);
 });
 
+test("an item that is told twice has begun once; one without a file may be the same words again", () => {
+  const { tasks } = open();
+  const { id } = tasks.start(ONE, ITEM, ACTOR);
+  expect(tasks.start(ONE, ITEM, ACTOR).id).toBe(id);
+  expect(tasks.start(ONE, { ...ITEM, label: "2" }, ACTOR).id).not.toBe(id);
+  expect(tasks.start(TWO, ITEM, ACTOR).id).not.toBe(id);
+  tasks.end(id, { outcome: "failed", why: "no key" }, ACTOR);
+  expect(tasks.start(ONE, ITEM, ACTOR).id).not.toBe(id);
+  const spoken = { ...ITEM, file: null, label: null };
+  expect(tasks.start(ONE, spoken, ACTOR).id).not.toBe(tasks.start(ONE, spoken, ACTOR).id);
+});
+
 test("told twice, it has ended once", () => {
   const { tasks, journal, sessions } = open();
   const { id } = tasks.start(ONE, ITEM, ACTOR);

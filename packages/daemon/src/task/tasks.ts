@@ -15,7 +15,12 @@ export class Tasks {
     this.#queries = queries;
   }
 
+  /** An item of a file that this session has already begun is the same task, whoever tells it again. */
   start(session: SessionId, task: Omit<EventData<"task.started">, "id">, actor: Principal): Task {
+    const isSame = ({ file, title, label, turns }: Task) =>
+      file !== null && file === task.file && title === task.title && label === task.label && turns === task.turns;
+    const begun = this.#queries.list({ session, open: true }).find(isSame);
+    if (begun) return begun;
     const id = newTaskId();
     this.#journal.append({ type: "task.started", actor, session, data: { ...task, id } });
     return this.get(id);

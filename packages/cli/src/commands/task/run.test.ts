@@ -127,6 +127,17 @@ test.each([
   expect(readFileSync(file, "utf8")).toBe("- [ ] a\n- [ ] b\n");
 });
 
+test("the daemon's end says what goes on without it, and how to carry on", async () => {
+  daemon.fails.set("getMessage", new HoldfastError("daemon_ended", "the daemon has been ended", { hint: "holdfast up starts it again" }));
+  expect(await run("- [ ] a\n", "agent=demo")).toMatchObject({
+    code: "daemon_ended",
+    message: "the daemon has been ended; 1 in the session tasks-1 goes on without you",
+    hint: `holdfast up starts it again; run it again to carry on with what is left: holdfast task run ${file}`,
+  });
+  expect(daemon.session("tasks-1").endedAt).toBe(null);
+  expect(daemon.tasks).toMatchObject([{ outcome: null }]);
+});
+
 test("Ctrl+C before anything runs says that nothing does", async () => {
   daemon.fails.set("spawn", new HoldfastError("host_failed", "no"));
   const { call } = daemon.client;

@@ -75,6 +75,8 @@ async function carryOut({ json }: Context, { name, items, turns, parallel }: Car
   try {
     draw();
     await work({ file: name, items, turns, parallel, signal: stop.signal, onChange });
+  } catch (error) {
+    throw cutOff(name, standings, error);
   } finally {
     clearInterval(timer);
     process.off("SIGINT", interrupt);
@@ -97,14 +99,25 @@ function ended(name: string, standings: Standings, json: boolean): number {
   throw new HoldfastError("task_failed", why.join("\n"), { hint: `run it again for what is left: holdfast task run ${plain(name)}` });
 }
 
-/** What goes on without anybody. */
 function interrupted(standings: Standings): number {
-  const running = standings.in("running").map((item) => ({ label: item.label, session: standings.of(item).session ?? "" }));
-  const names = running.map(({ label, session }) => `${label} in the session ${session}`);
-  const told = running.length === 0 ? "nothing runs" : `${plain(names.join(", "))} ${running.length === 1 ? "goes" : "go"} on without you`;
-  process.stderr.write(`holdfast: ${told}; run it again to carry on with what is left\n`);
-  if (running.length > 0) process.stderr.write(`  end them: holdfast stop ${running.map(({ session }) => plain(session)).join(" ")}\n`);
+  const running = standings.in("running").map((item) => plain(standings.of(item).session ?? ""));
+  process.stderr.write(`holdfast: ${whatGoesOn(standings)}; run it again to carry on with what is left\n`);
+  if (running.length > 0) process.stderr.write(`  end them: holdfast stop ${running.join(" ")}\n`);
   return 130;
+}
+
+function cutOff(name: string, standings: Standings, error: unknown): HoldfastError {
+  const { code, message, hint } = HoldfastError.from(error);
+  return new HoldfastError(code, `${message}; ${whatGoesOn(standings)}`, {
+    hint: `${hint === undefined ? "" : `${hint}; `}run it again to carry on with what is left: holdfast task run ${plain(name)}`,
+    cause: error,
+  });
+}
+
+/** Without anybody. */
+function whatGoesOn(standings: Standings): string {
+  const running = standings.in("running").map((item) => `${item.label} in the session ${standings.of(item).session ?? ""}`);
+  return running.length === 0 ? "nothing runs" : `${plain(running.join(", "))} ${running.length === 1 ? "goes" : "go"} on without you`;
 }
 
 function report(file: string, standings: Standings) {
