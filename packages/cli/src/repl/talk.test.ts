@@ -89,6 +89,29 @@ describe("what happens", () => {
     await followed;
   });
 
+  test("also of a conversation in which nothing goes on it is told that the daemon is back", async () => {
+    const { daemon, talk } = open();
+    daemon.write({ type: "text", text: "1" });
+    const { until, heard, stop, followed } = follow(talk);
+    await until(1);
+    daemon.die();
+    await until(3);
+    expect(heard).toEqual(["1", "gone", "back"]);
+    stop();
+    await followed;
+  });
+
+  test("the end of a run is told once, whatever becomes of the daemon", async () => {
+    const { daemon, session, talk } = open();
+    daemon.change(session, { endedAt: "x", status: "failed" });
+    daemon.fail("listSessions", gone(), gone());
+    const { until, heard, stop, followed } = follow(talk);
+    await until(5);
+    expect(heard.filter((each) => each.startsWith("ended"))).toEqual(["ended failed"]);
+    stop();
+    await followed;
+  });
+
   test("goes on with the next run, whoever starts it", async () => {
     const { daemon, session, talk } = open();
     const { until, heard, stop, followed } = follow(talk);

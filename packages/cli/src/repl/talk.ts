@@ -129,11 +129,15 @@ export class Talk {
     let cursor = after;
     let inTrouble = false;
     let isTelling = false;
+    let endedRun = 0;
     while (!signal.aborted) {
       try {
-        for await (const placed of this.#context.client.entries({ params: this.#params, query: { after: cursor } }, signal)) {
-          if (inTrouble) followed.onTrouble(undefined);
+        if (inTrouble) {
+          await this.now();
           inTrouble = false;
+          followed.onTrouble(undefined);
+        }
+        for await (const placed of this.#context.client.entries({ params: this.#params, query: { after: cursor } }, signal)) {
           isTelling = true;
           followed.onEntry(placed);
           isTelling = false;
@@ -142,13 +146,12 @@ export class Talk {
         }
         if (signal.aborted) return;
         const { session, cursor: end } = await this.now();
-        if (inTrouble) followed.onTrouble(undefined);
-        inTrouble = false;
         if (!isOver(session) || end !== cursor) {
           await patience.pause();
           continue;
         }
-        followed.onEnd(session);
+        if (endedRun !== session.runs) followed.onEnd(session);
+        endedRun = session.runs;
         await untilSession(this.#context, { id: this.id, name: session.name, signal, until: (now) => now.runs > session.runs });
       } catch (error) {
         if (signal.aborted) return;
