@@ -353,6 +353,18 @@ test("a terminal that becomes narrow keeps every word", async () => {
   expect(screen().match(/these are/g)?.length).toBe(1);
 });
 
+test("what this process says on standard error stands above the prompt, and not across it", async () => {
+  const { shows, type, left } = sit();
+  const stray = process.stderr.write;
+  await shows("fresh:");
+  process.stderr.write("holdfast: the daemon has not answered for 5 s\n");
+  process.stderr.write(new TextEncoder().encode("in bytes\n"));
+  await shows(/^holdfast: the daemon has not answered for 5 s\nin bytes\n\nfresh · 0 turns .*\n› ?$/m);
+  type("\x04");
+  await left;
+  expect(process.stderr.write).not.toBe(stray);
+});
+
 test("Ctrl+Z gives the terminal back, and what comes meanwhile is there afterwards", async () => {
   const kill = vi.spyOn(process, "kill").mockImplementation(() => true);
   cleanUp.push(() => kill.mockRestore());

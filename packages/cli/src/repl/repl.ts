@@ -25,7 +25,7 @@ import { Files } from "./files.ts";
 import type { FootView } from "./foot.ts";
 import { type Opened, openConversation, type Wanted } from "./open.ts";
 import { Outbox } from "./outbox.ts";
-import { inertLine, type Paint, painter, STYLE } from "./paint.ts";
+import { inertLine, inertLines, type Paint, painter, STYLE } from "./paint.ts";
 import { runSlash } from "./slash.ts";
 import { Stage } from "./stage.ts";
 import { statusParts, statusRow } from "./status-line.ts";
@@ -88,6 +88,7 @@ class Repl implements Desk, Followed {
       onKey: (text: string | undefined, key: Key) => this.#pressed(text, key),
       onResize: () => this.#stage.change(),
       onSignal: (signal: NodeJS.Signals) => (signal === "SIGINT" ? this.#interrupt() : this.leave()),
+      onStray: (text: string) => this.print(inertLines(text)),
     };
     this.#terminal = new TalkTerminal(owner, streams);
     this.#stage = new Stage({

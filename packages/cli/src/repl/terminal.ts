@@ -22,6 +22,8 @@ export interface TerminalOwner {
   /** Its size has changed, or what it shows is gone. */
   onResize(): void;
   onSignal(signal: NodeJS.Signals): void;
+  /** Something of this process wants to be said on standard error, which would be written across the rows that are drawn. */
+  onStray(text: string): void;
 }
 
 /** Standard input and output; in a test what stands for them. */
@@ -34,6 +36,7 @@ export class TalkTerminal implements Output, Disposable {
   readonly #owner: TerminalOwner;
   readonly #input: Streams["input"];
   readonly #output: Streams["output"];
+  readonly #stderrWrite = process.stderr.write;
   #entered = false;
   #disposed = false;
 
@@ -87,6 +90,11 @@ export class TalkTerminal implements Output, Disposable {
 
   readonly #onKey = (text: string | undefined, key: Key) => this.#owner.onKey(text, key);
   readonly #onResize = () => this.#owner.onResize();
+  readonly #stray = ((text: string | Uint8Array) => {
+    this.#owner.onStray(typeof text === "string" ? text : Buffer.from(text).toString());
+    return true;
+  }) as typeof process.stderr.write;
+
   readonly #onSignal = (signal: NodeJS.Signals) => this.#owner.onSignal(signal);
   readonly #onContinue = () => {
     this.#entered = false;
@@ -96,6 +104,7 @@ export class TalkTerminal implements Output, Disposable {
 
   #enter(): void {
     this.#entered = true;
+    process.stderr.write = this.#stray;
     this.#input.setRawMode(true);
     this.#input.resume();
     this.#output.write(ENTER);
@@ -104,6 +113,7 @@ export class TalkTerminal implements Output, Disposable {
   readonly #leave = () => {
     if (!this.#entered) return;
     this.#entered = false;
+    process.stderr.write = this.#stderrWrite;
     this.#output.write(LEAVE);
     this.#input.setRawMode(false);
   };
