@@ -576,8 +576,8 @@ export const ENDPOINTS = {
     reply: Session,
     errors: SESSION_ERRORS,
   },
-  ...CONVERSATION_ENDPOINTS,
   ...DIGEST_ENDPOINTS,
+  ...CONVERSATION_ENDPOINTS,
   ...USAGE_ENDPOINTS,
   ...ADOPTION_ENDPOINTS,
   listApprovals: {
@@ -677,8 +677,8 @@ export const ENDPOINTS = {
     reply: z.object({ agents: z.array(AgentInfo) }),
     errors: [],
   },
-  ...PERSONA_ENDPOINTS,
   ...TASK_ENDPOINTS,
+  ...PERSONA_ENDPOINTS,
   listOrphans: {
     ...ROUTES.listOrphans,
     summary: "What runs under this home without a record that says so.",
