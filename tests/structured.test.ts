@@ -229,7 +229,8 @@ test("a torn last line is cut off, a damaged transcript is set aside and what is
   writeFileSync(second, readFileSync(second, "utf8").replace(/\n/, "\nnot json at all\n"));
   process.kill(holderOf(home), "SIGKILL");
   await home.until("api", ({ status }) => status === "lost");
-  const [damage] = await events(home, "transcript.damaged");
+  const [torn, damage] = await events(home, "transcript.damaged");
+  expect(torn?.data).toMatchObject({ run: 1, lines: 1 });
   expect(damage?.data).toMatchObject({ run: 2, lines: 1, aside: expect.stringContaining("damaged/") });
   expect(readFileSync(String(damage?.data.aside), "utf8")).toContain("not json at all");
   expect(readFileSync(second, "utf8")).not.toContain("not json at all");

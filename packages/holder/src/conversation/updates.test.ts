@@ -129,8 +129,9 @@ describe("what is said", () => {
   });
 });
 
-test("a tool call without an id is nonsense, and leaves nothing behind", () => {
+test("a tool call without an id is one all the same", () => {
   const updates = new Updates(() => undefined);
-  expect(() => of(updates, { sessionUpdate: "tool_call", title: "Run" })).toThrow("without an id");
-  expect(updates.leftOpen()).toEqual([]);
+  const [started] = of(updates, { sessionUpdate: "tool_call", title: "Run" });
+  expect(started).toMatchObject({ type: "tool_started", title: "Run" });
+  expect(updates.leftOpen()).toMatchObject([{ type: "tool_completed", ok: false }]);
 });
