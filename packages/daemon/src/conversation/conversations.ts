@@ -288,13 +288,14 @@ export class Conversations implements RunObserver, Disposable {
       if (!message) return;
       // It is about to be stopped; what waits is told why then.
       if (!turnRuns && message.state === "queued" && this.#usedUp(record) !== null) return;
-      await this.#prompt(run, message);
+      if (!(await this.#prompt(run, message))) return;
       // Until its words are in the transcript nobody else's turn begins.
       if (this.#messages.get(message.id)?.state === "injecting") return;
     }
   }
 
-  async #prompt(run: RunId, message: MessageRecord): Promise<void> {
+  /** False: not now; what ends that is told by the transcript, or by the end of the run. */
+  async #prompt(run: RunId, message: MessageRecord): Promise<boolean> {
     const { id, from, text, addition, steer } = message;
     if (message.state === "queued") {
       const data = { id, run: run.run, via: VIA, working: this.turnOf(run) !== null };
@@ -304,12 +305,13 @@ export class Conversations implements RunObserver, Disposable {
     try {
       await this.#keeper.converse(run, { t: "prompt", message: id, from, text, addition, words, steer });
       this.wrote(run);
+      return true;
     } catch (error) {
       const { code, message: why } = HoldfastError.from(error);
       const stands = this.#messages.get(id)?.state === "injecting";
       if (stands) this.#journal.append({ type: "message.requeued", actor: DAEMON, session: run.session, data: { id, why } });
-      // The end of the turn that runs is told by its transcript.
       if (code !== "turn_runs" && code !== "session_ended") throw error;
+      return false;
     }
   }
 

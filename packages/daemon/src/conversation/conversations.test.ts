@@ -1,0 +1,305 @@
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type EntryDraft, HoldfastError } from "@holdfast/contract";
+import { describe, expect, test, vi } from "vitest";
+import type { ConversationRequest } from "./keeper.ts";
+import { RUN, SESSION, SOMEBODY, World } from "./world.ts";
+
+const eventually = <T>(question: () => T) => vi.waitFor(question, { timeout: 10_000, interval: 5 });
+const opened = { type: "note", about: "opened", text: "the conversation begins", conversation: "c1" } as const;
+const over = (reason: "completed" | "failed" | "cancelled" | "max_tokens" = "completed") => ({ type: "turn_ended", reason }) as const;
+const asks: Extract<EntryDraft, { type: "approval_asked" }> = {
+  type: "approval_asked",
+  ask: "a1",
+  call: "t1",
+  title: "Run ls",
+  kind: "execute",
+  input: { command: "ls" },
+  options: [{ id: "y", name: "Yes", kind: "allow_once" }],
+};
+
+/** Words on their way to the agent, until it has them. */
+async function said(world: World, text: string, options?: { steer: boolean }): Promise<string> {
+  const id = world.queue(text, options);
+  await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
+  return id;
+}
+
+describe("words", () => {
+  test("are handed over, begin a turn, and are answered with what the agent said last", async () => {
+    using world = new World();
+    world.begin();
+    world.write(opened);
+    expect(world.queries.get(SESSION)).toMatchObject({ status: "idle", conversation: "c1" });
+    const id = await said(world, "hello");
+    expect(world.told).toEqual([
+      { t: "prompt", message: id, from: SOMEBODY, text: "hello", addition: null, words: "said: hello", steer: false },
+    ]);
+    expect(world.queries.get(SESSION)?.status).toBe("working");
+    world.write({ type: "text", text: "hi " }, { type: "text", text: "there" }, over());
+    expect(world.messages.get(id)).toMatchObject({ state: "replied", reply: "hi there", via: "protocol" });
+    expect(world.queries.get(SESSION)?.status).toBe("idle");
+    expect(world.events("session.replied")).toMatchObject([{ data: { reply: "hi there", cut: false } }]);
+    expect(world.events("turn.started", "turn.ended").map(({ type }) => type)).toEqual(["turn.started", "turn.ended"]);
+  });
+
+  test("wait for the end of the turn, in the order in which they were sent", async () => {
+    using world = new World();
+    world.begin();
+    await said(world, "one");
+    const [two, three] = [world.queue("two"), world.queue("three")];
+    await eventually(() => expect(world.messages.get(three)?.state).toBe("queued"));
+    expect(world.told).toHaveLength(1);
+    world.write(over());
+    await eventually(() => expect(world.messages.get(two)?.state).toBe("turn_started"));
+    expect(world.messages.get(three)?.state).toBe("queued");
+    world.write(over());
+    await eventually(() => expect(world.messages.get(three)?.state).toBe("turn_started"));
+    expect(world.told.map((each) => (each as { text: string }).text)).toEqual(["one", "two", "three"]);
+  });
+
+  test("that steer go before those that wait, and are answered with the turn that runs", async () => {
+    using world = new World();
+    world.begin();
+    const one = await said(world, "one");
+    const waits = world.queue("waits");
+    const steers = await said(world, "steers", { steer: true });
+    world.write({ type: "text", text: "both" }, over());
+    expect([one, steers].map((id) => world.messages.get(id)?.reply)).toEqual(["both", "both"]);
+    await eventually(() => expect(world.messages.get(waits)?.state).toBe("turn_started"));
+  });
+
+  test("of a turn that failed have failed, with what went wrong; of one that was only too long they are answered", async () => {
+    using world = new World();
+    world.begin();
+    const fails = await said(world, "one");
+    world.write({ type: "error", code: "x", message: "no quota", hint: null, retry: true }, over("failed"));
+    expect(world.messages.get(fails)).toMatchObject({ state: "failed", why: "no quota", known: true });
+    expect(world.events("session.turn_failed")).toMatchObject([{ data: { why: "no quota" } }]);
+    const cancelled = await said(world, "two");
+    world.write(over("cancelled"));
+    expect(world.messages.get(cancelled)).toMatchObject({ state: "failed", why: "the turn was cancelled" });
+    const long = await said(world, "three");
+    world.write({ type: "text", text: "half" }, over("max_tokens"));
+    expect(world.messages.get(long)).toMatchObject({ state: "replied", reply: "half" });
+  });
+
+  test("that the keeper refuses wait again; when the turn is over they go", async () => {
+    using world = new World();
+    let isBusy = true;
+    world.keep = async (request) => {
+      if (isBusy) throw new HoldfastError("turn_runs", "a turn runs");
+      return world.take(request);
+    };
+    world.begin();
+    const id = world.queue("hello");
+    await eventually(() => expect(world.events("message.requeued")).toMatchObject([{ data: { id, why: "a turn runs" } }]));
+    expect(world.messages.get(id)?.state).toBe("queued");
+    isBusy = false;
+    world.write(over());
+    await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
+  });
+
+  test("that cannot be handed over are tried again", async () => {
+    using world = new World();
+    let isThere = false;
+    world.keep = async (request) => {
+      if (!isThere) throw new HoldfastError("internal", "the socket is gone");
+      return world.take(request);
+    };
+    world.begin();
+    const id = world.queue("hello");
+    await eventually(() => expect(world.events("message.requeued")).toHaveLength(1));
+    isThere = true;
+    await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
+  });
+
+  test("that were on their way when the daemon died are told again by the next, and are said once", async () => {
+    using world = new World();
+    world.keep = () => new Promise(() => {});
+    world.begin();
+    const id = world.queue("hello");
+    await eventually(() => expect(world.messages.get(id)?.state).toBe("injecting"));
+    world.kill();
+    world.keep = async (request) => world.take(request);
+    world.begin();
+    await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
+    expect(world.told.map((each) => (each as { message: string }).message)).toEqual([id, id]);
+    expect(world.events("message.injecting")).toHaveLength(1);
+  });
+
+  test("for a session that has ended have failed: nobody will take them", async () => {
+    using world = new World();
+    world.begin();
+    const running = await said(world, "one");
+    const waits = world.queue("two");
+    world.end(1);
+    await eventually(() => expect(world.messages.get(waits)?.state).toBe("failed"));
+    expect(world.messages.get(waits)).toMatchObject({ why: "the session has ended", known: true });
+    expect(world.messages.get(running)).toMatchObject({ state: "failed", why: "its run ended before it answered", known: true });
+  });
+
+  test("for a terminal are not ours to hand over", async () => {
+    using world = new World("terminal");
+    const conversations = world.begin();
+    world.queue("hello");
+    await conversations.transcriptOf(RUN).size();
+    conversations.look(RUN);
+    expect(world.told).toEqual([]);
+    expect(conversations.turnOf(RUN)).toBeNull();
+  });
+});
+
+describe("what a transcript says", () => {
+  const transcript = (world: World) => {
+    world.write(opened);
+    world.take({ t: "prompt", message: "m9", from: SOMEBODY, text: "go", addition: null, words: "go", steer: false });
+    world.write(
+      { type: "tool_started", call: "t", title: "Run", kind: "execute", input: null, files: [] },
+      { type: "usage", model: "m", input: 5, output: 6, cacheRead: null, cacheWrite: null, cost: 0.5, context: { used: 9, size: 10 } },
+      { type: "tool_output", call: "t", title: null, text: "out", changes: [] },
+      { type: "tool_completed", call: "t", ok: true },
+      { type: "text", text: "done" },
+    );
+  };
+
+  test("is in the journal once, whenever the daemon dies and the next one reads on", () => {
+    using world = new World();
+    for (let round = 0; round < 3; round++) {
+      world.begin();
+      if (round === 0) transcript(world);
+      world.kill();
+    }
+    const conversations = world.begin();
+    expect(conversations.turnOf(RUN)).toBe("m9");
+    world.write(over());
+    const counts = ["turn.started", "tool.started", "tool.output", "tool.completed", "turn.ended", "session.conversation_changed"] as const;
+    for (const type of counts) expect(world.events(type), type).toHaveLength(1);
+    expect(world.events("session.replied")).toMatchObject([{ data: { reply: "done" } }]);
+    expect(new Set(world.events("usage.recorded").map(({ data }) => data.key)).size).toBe(1);
+  });
+
+  test("while nobody was there is found by the next daemon", () => {
+    using world = new World();
+    transcript(world);
+    world.write(over());
+    world.begin();
+    expect(world.events("turn.ended")).toMatchObject([{ data: { turn: "m9", reason: "completed", text: "done" } }]);
+    expect(world.events("usage.recorded")).toMatchObject([
+      { data: { input: 5, cost: 0.5, context: { used: 9, size: 10 }, source: "protocol" } },
+    ]);
+  });
+
+  test("that cannot be written down yet, as on a full disk, is written later, and nothing twice", async () => {
+    using world = new World();
+    world.begin();
+    world.write(opened);
+    const append = vi.spyOn(world.journal, "append").mockImplementationOnce(() => {
+      throw new Error("database or disk is full");
+    });
+    transcript(world);
+    world.write(over());
+    append.mockRestore();
+    await eventually(() => expect(world.events("turn.ended")).toHaveLength(1));
+    expect(world.events("turn.started")).toHaveLength(1);
+  });
+
+  test("of a long answer is in the journal as far as the journal keeps it", () => {
+    using world = new World();
+    world.begin();
+    world.take({ t: "prompt", message: "m9", from: SOMEBODY, text: "go", addition: null, words: "go", steer: false });
+    world.write({ type: "text", text: "x".repeat(1_000_000) }, over());
+    const [replied] = world.events("session.replied");
+    expect(replied?.data.cut).toBe(true);
+    expect(replied?.data.reply.length).toBeLessThan(1_000_000);
+  });
+});
+
+describe("what an agent asks for", () => {
+  test("waits in the inbox, and its agent is told what was decided", async () => {
+    using world = new World();
+    world.begin();
+    await said(world, "go");
+    world.write(asks);
+    const [approval] = world.approvals.list({ open: true });
+    expect(approval).toMatchObject({ ask: "a1", channel: "protocol", status: "open" });
+    expect(world.queries.get(SESSION)?.status).toBe("waiting");
+    world.inbox?.answer(approval?.id ?? "", { decision: "allow", actor: SOMEBODY });
+    await eventually(() => expect(world.told.at(-1)).toEqual({ t: "answer", ask: "a1", allow: true, always: false, by: SOMEBODY }));
+    world.write({ type: "approval_answered", ask: "a1", option: "y", allowed: true, by: SOMEBODY });
+    expect(world.queries.get(SESSION)?.status).toBe("working");
+    expect(world.approvals.get(approval?.id ?? "")?.status).toBe("allowed");
+  });
+
+  test("and was cancelled with its turn is withdrawn", async () => {
+    using world = new World();
+    world.begin();
+    await said(world, "go");
+    world.write(asks, { type: "approval_answered", ask: "a1", option: null, allowed: false, by: null }, over("cancelled"));
+    expect(world.approvals.list({ open: true })).toEqual([]);
+    expect(world.events("approval.resolved")).toMatchObject([{ data: { how: "withdrawn" } }]);
+  });
+
+  test("is told again to a keeper that could not be reached", async () => {
+    using world = new World();
+    world.begin();
+    await said(world, "go");
+    world.write(asks);
+    let tries = 0;
+    world.keep = async (request: ConversationRequest) => {
+      if (request.t === "answer" && ++tries === 1) throw new HoldfastError("internal", "the socket is gone");
+      return world.take(request);
+    };
+    world.inbox?.answer(world.approvals.list({ open: true })[0]?.id ?? "", { decision: "deny", actor: SOMEBODY });
+    await eventually(() => expect(tries).toBe(2));
+    expect(world.told.at(-1)).toMatchObject({ t: "answer", allow: false });
+  });
+});
+
+describe("a run that ended", () => {
+  test("in the middle of a turn, whose keeper was killed: the turn is interrupted, and a torn line cut off and told of", async () => {
+    using world = new World();
+    const conversations = world.begin();
+    const id = await said(world, "go");
+    world.write(asks);
+    world.raw('{"v":1,"n":4,"type":"te');
+    conversations.ended(RUN);
+    expect(world.lines.map((line) => JSON.parse(line)).slice(2)).toMatchObject([
+      { n: 3, type: "note", about: "recovered", turn: id, text: expect.stringContaining("23 bytes") },
+      { n: 4, type: "approval_answered", ask: "a1", option: null },
+      { n: 5, type: "error", code: "agent_ended" },
+      { n: 6, type: "turn_ended", reason: "interrupted" },
+    ]);
+    expect(world.events("transcript.damaged")).toMatchObject([{ data: { run: 1, lines: 1, aside: null, offset: expect.any(Number) } }]);
+    expect(world.events("turn.ended")).toMatchObject([{ data: { reason: "interrupted" } }]);
+    expect(world.messages.get(id)?.state).toBe("failed");
+    expect(world.approvals.list({ open: true })).toEqual([]);
+    // A second time there is nothing to do.
+    conversations.ended(RUN);
+    expect(world.lines).toHaveLength(6);
+  });
+
+  test("with damaged lines: they are set aside, and that is told", () => {
+    using world = new World();
+    const conversations = world.begin();
+    world.write(opened);
+    appendFileSync(world.transcript, "garbage\n");
+    world.write(opened);
+    conversations.ended(RUN);
+    const [event] = world.events("transcript.damaged");
+    expect(event?.data).toMatchObject({ run: 1, lines: 1, aside: expect.stringContaining("transcript-") });
+    expect(readdirSync(join(world.home.path, "damaged"))).toHaveLength(1);
+    expect(readFileSync(event?.data.aside ?? "", "utf8")).toContain("garbage");
+    expect(world.lines).toHaveLength(2);
+  });
+
+  test("well: its transcript is left as it is", () => {
+    using world = new World();
+    const conversations = world.begin();
+    world.write(opened);
+    const before = readFileSync(world.transcript, "utf8");
+    conversations.ended(RUN);
+    expect(readFileSync(world.transcript, "utf8")).toBe(before);
+    expect(world.events("transcript.damaged")).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import { appendFileSync, mkdtempDisposableSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { TranscriptFile } from "../record/transcript.ts";
+import { Following } from "./following.ts";
+
+const AT = "2026-11-15T12:00:00.000Z";
+
+function line(n: number, type: string, more: object): string {
+  return `${JSON.stringify({ v: 1, n, at: AT, turn: "m1", type, ...more })}\n`;
+}
+
+const user = line(1, "user", { message: "m1", from: "user:x", text: "go", addition: null, steer: false });
+const word = (n: number) => line(n, "text", { text: `t${n}` });
+
+test("each entry is given once, as it comes, around what cannot be read", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
+  const file = new TranscriptFile(directory.path);
+  const following = new Following({ file, run: 1, known: 0 });
+  const given = () => [...following.next()].map(({ entry }) => entry.n);
+  expect(given()).toEqual([]);
+  appendFileSync(file.path, user + word(2).slice(0, 10));
+  expect(given()).toEqual([1]);
+  expect(given()).toEqual([]);
+  appendFileSync(file.path, `${word(2).slice(10)}damaged\n${word(4)}`);
+  expect(given()).toEqual([2, 4]);
+  expect(given()).toEqual([]);
+});
+
+test("what the journal knows is not given again, but known: which turn runs", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
+  const file = new TranscriptFile(directory.path);
+  appendFileSync(file.path, user + word(2) + word(3));
+  const following = new Following({ file, run: 1, known: (user + word(2)).length });
+  expect([...following.next()].map(({ entry }) => entry.n)).toEqual([3]);
+  expect(following.reading.turn).toBe("m1");
+});
+
+test("an entry that the caller could not take counts as not read", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
+  const file = new TranscriptFile(directory.path);
+  appendFileSync(file.path, user + word(2));
+  const following = new Following({ file, run: 1, known: 0 });
+  expect(() => {
+    for (const { entry } of following.next()) if (entry.n === 2) throw new Error("database or disk is full");
+  }).toThrow();
+  expect([...following.next()].map(({ entry }) => entry.n)).toEqual([2]);
+});
