@@ -49,6 +49,8 @@ export class World implements Disposable {
   readonly told: ConversationRequest[] = [];
   /** What the keeper does when it is told something; by default it takes prompts, and writes them down. */
   keep: (request: ConversationRequest) => Promise<ConversationState> = async (request) => this.take(request);
+  /** What a budget says of the session; null: it may go on. */
+  usedUp: string | null = null;
   inbox: Approvals | undefined;
   status: AgentStatus | undefined;
   #conversations: Conversations | undefined;
@@ -96,6 +98,7 @@ export class World implements Disposable {
       approvals,
       keeper,
       said: ({ text }) => `said: ${text}`,
+      usedUp: () => this.usedUp,
     });
     this.status.began(RUN);
     this.#conversations.began(RUN);
