@@ -129,9 +129,18 @@ describe("what is said", () => {
   });
 });
 
-test("a tool call without an id is one all the same", () => {
+test("a tool call without an id has one all the same, and ends with its turn", () => {
   const updates = new Updates(() => undefined);
   const [started] = of(updates, { sessionUpdate: "tool_call", title: "Run" });
-  expect(started).toMatchObject({ type: "tool_started", title: "Run" });
+  expect(started).toMatchObject({ type: "tool_started", call: expect.any(String), title: "Run" });
   expect(updates.leftOpen()).toMatchObject([{ type: "tool_completed", ok: false }]);
+});
+
+test("the rest of a call whose end was told with its turn is over; another call is not", () => {
+  const updates = new Updates(() => undefined);
+  const call = (toolCallId: string) => ({ sessionUpdate: "tool_call_update", toolCallId, status: "completed" }) as SessionUpdate;
+  updates.entriesOf({ sessionUpdate: "tool_call", toolCallId: "t", title: "Run" } as SessionUpdate);
+  updates.leftOpen();
+  expect(updates.isOver(call("t"))).toBe(true);
+  expect(updates.isOver(call("other"))).toBe(false);
 });
