@@ -70,7 +70,7 @@ function wantedOf({ args, rest, flags }: Context): Wanted {
   const isNew = session !== undefined || agent !== undefined || persona !== undefined;
   return {
     existing: resume ?? (isNew ? undefined : name),
-    orAgent: resume === undefined,
+    orAgent: resume === undefined && session === undefined,
     name: isNew ? (session ?? name) : undefined,
     agent,
     persona,

@@ -19,7 +19,7 @@ describe("a conversation that is there", () => {
     expect(daemon.asked("setConversation")[0]?.body).toEqual({ model: "large", mode: "auto" });
   });
 
-  test("is not taken for one with another agent, nor a terminal for a conversation", async () => {
+  test("is not taken for one with another agent or in another role, nor a terminal for a conversation", async () => {
     const daemon = new ScriptedDaemon();
     daemon.session("fix");
     daemon.session("shell", { kind: "shell" });
@@ -28,6 +28,12 @@ describe("a conversation that is there", () => {
       code: "not_a_conversation",
       hint: "look at it with: holdfast attach shell",
     });
+    daemon.session("reviewed", { role: "reviewer" });
+    await expect(openConversation(daemon.context(), { name: "fix", persona: "reviewer" })).rejects.toMatchObject({
+      code: "name_taken",
+      message: "fix is there, and was not begun as reviewer",
+    });
+    expect(await openConversation(daemon.context(), { name: "reviewed", persona: "reviewer" })).toMatchObject({ created: false });
     daemon.fail("getConversation", new Error("other"));
     await expect(openConversation(daemon.context(), { existing: "fix" })).rejects.toThrow("other");
     daemon.fail("getConversation", new Error("other"));
@@ -67,6 +73,18 @@ describe("a new one", () => {
     expect(daemon.asked("spawn")[0]?.body).toMatchObject({ agent: "demo", name: undefined });
     daemon.session("demo");
     expect(await openConversation(daemon.context(), { existing: "demo", orAgent: true })).toMatchObject({ created: false });
+  });
+
+  test("in a role is with the agent whose name was said, or has that name where there is no such agent", async () => {
+    const daemon = new ScriptedDaemon();
+    await openConversation(daemon.context(), { name: "demo", persona: "reviewer", orAgent: true });
+    await openConversation(daemon.context(), { name: "fix", persona: "reviewer", orAgent: true });
+    await openConversation(daemon.context(), { name: "demo", persona: "reviewer" });
+    expect(daemon.asked("spawn").map(({ body }) => body)).toMatchObject([
+      { agent: "demo", name: undefined, persona: "reviewer" },
+      { agent: "", name: "fix", persona: "reviewer" },
+      { agent: "", name: "demo", persona: "reviewer" },
+    ]);
   });
 
   test("is not begun by another name alone: that may be a slip", async () => {

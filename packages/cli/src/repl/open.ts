@@ -40,7 +40,10 @@ export async function openConversation(context: Context, wanted: Wanted): Promis
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== "session_not_found") throw error;
     const isNew = existing === undefined && (wanted.agent !== undefined || wanted.persona !== undefined);
-    if (isNew) return begin(context, wanted);
+    if (isNew) {
+      const isWord = wanted.orAgent && wanted.agent === undefined && (await hasAgent(context, ref));
+      return begin(context, isWord ? { ...wanted, name: undefined, agent: ref } : wanted);
+    }
     const isAgent = await hasAgent(context, ref);
     if (isAgent && wanted.orAgent) return begin(context, { ...wanted, agent: ref });
     throw unknown(ref, isAgent, error);
@@ -54,6 +57,11 @@ async function join(context: Context, ref: string, wanted: Wanted): Promise<Open
   if (wanted.agent !== undefined && wanted.agent !== session.agent) {
     throw new HoldfastError("name_taken", `${session.name} is a conversation with ${session.agent}, not with ${wanted.agent}`, {
       hint: "leave out --agent to go on with it, or give the new one another name",
+    });
+  }
+  if (wanted.persona !== undefined && wanted.persona !== session.role) {
+    throw new HoldfastError("name_taken", `${session.name} is there, and was not begun as ${wanted.persona}`, {
+      hint: "leave out --persona to go on with it, or give the new one another name: --session NAME",
     });
   }
   const started = isOver(session);

@@ -30,6 +30,11 @@ test("a persona says what the request leaves open", async () => {
   expect(await applied({}, own)).toMatchObject(own);
 });
 
+test("a model is for the agent that the persona is for", async () => {
+  expect(await applied({}, { agent: "codex" })).not.toHaveProperty("model");
+  expect(await applied({ agent: null }, { agent: "codex" })).toMatchObject({ model: "opus" });
+});
+
 test("a model is for conversations only, and instructions that say nothing are none", async () => {
   const started = await applied({ instructions: "", model: "opus" }, { chat: false });
   expect(started).not.toHaveProperty("model");

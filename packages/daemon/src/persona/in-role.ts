@@ -11,7 +11,9 @@ export async function inRole(personas: Personas, request: SpawnRequest): Promise
       hint: `for example: holdfast chat demo --persona ${persona.name}; holdfast agents lists them; or write agent: into its file`,
     });
   }
-  const model = request.model ?? persona.model ?? undefined;
+  // In the words of the agent that it is for; another would not know it.
+  const own = persona.agent === null || persona.agent === agent ? persona.model : null;
+  const model = request.model ?? own ?? undefined;
   const tools = persona.tools === null ? "" : `\n\nUse only these tools: ${persona.tools.join(", ") || "none"}.`;
   const instructions = request.instructions ?? `${persona.instructions}${tools}`.trim();
   return {
