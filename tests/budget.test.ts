@@ -55,6 +55,7 @@ test("near a limit of turns a session is warned once, at it it is stopped when t
     /budget +5 of 5 turns, [\d.]+ of 30 minutes\n +used up: 5 of 5 turns; allow it more: holdfast resume api --budget turns=…/,
   );
   expect(await home.ok(["ls", "--all"])).toMatch(/stopped \(budget: turns\)/);
+  expect(await home.ok(["explain", "api"])).toMatch(/budget +used up: 5 of 5 turns; allow it more/);
 });
 
 test("one that has used up its budget is resumed only with more, which is kept, and counts from where it was", async () => {

@@ -1,6 +1,7 @@
 import type { Evidence, Explanation } from "@holdfast/contract/evidence";
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
+import { exceededText } from "../budget-text.ts";
 import { color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { formatDuration } from "../duration.ts";
@@ -45,6 +46,8 @@ function render({ session, explanation }: { session: Session; explanation: Expla
     ["status", statusCell(session)],
     ["process", processOf(session)],
   ];
+  const spent = exceededText(session);
+  if (spent !== null) rows.push(["budget", plain(spent)]);
   if (!hasEnded(session.status) && session.kind !== "shell") {
     rows.push(
       ["turn", turn ? `${turn.value}, ${by(turn.evidence)}` : unknown],
