@@ -24,6 +24,15 @@ test("a plain checklist is a list of tasks of one turn (TURN-04 conversations)",
   ]);
 });
 
+test("what is quoted as code is words, not an annotation", () => {
+  const [item] = parse("- [ ] Explain `<!-- agent: X -->` in the guide <!-- agent: demo -->\n  as in `<!-- turns: 3 -->`\n");
+  expect(item).toMatchObject({
+    agent: "demo",
+    title: "Explain `<!-- agent: X -->` in the guide",
+    turns: ["Explain `<!-- agent: X -->` in the guide\n\nas in `<!-- turns: 3 -->`"],
+  });
+});
+
 test("an item says its agent and its turns, which share what it is about (TURN-04 conversations)", () => {
   const [item] = parse(`<!-- tasks-with-context.md -->
 - [ ] 1. Analyze authentication code for security issues
@@ -132,6 +141,11 @@ describe("a fault has its file, its line and what was expected", () => {
     ["- [ ] a\n  <!-- after: 7 -->\n", "tasks.md:2: there is no item 7; expected the number of another item"],
     ["- [ ] 1. a\n- [ ] 1. b\n- [ ] 2. c\n  <!-- after: 1 -->\n", "tasks.md:4: 1 is the number of two items, in lines 1 and 2"],
     ["- [ ] a\n  <!-- agent: x -->\n  <!-- agent: y -->\n", "tasks.md:3: agent is said twice, also in line 2"],
+    [
+      "- [ ] a <!-- agent: demo\n- [ ] b\n",
+      "tasks.md:1: agent is in a comment that does not end in this line; expected <!-- agent: claude -->",
+    ],
+    ["- [ ] a\n  <!-- turns:\n  3 -->\n", "tasks.md:2: turns is in a comment that does not end in this line; expected <!-- turns: 3 -->"],
     ["<!-- after: 1 -->\n- [ ] a\n", "tasks.md:1: after is about one item; expected it below the item's line"],
     ["- [ ] 1. a\n  <!-- after: 1 -->\n", "tasks.md:2: these wait for each other: 1 after 1; expected no circle"],
     [

@@ -100,15 +100,23 @@ function readItem(scanned: ScannedItem, { place, defaults, faults }: { place: nu
   return { item, after: said.after };
 }
 
+/** Or what is quoted as code, in which nothing is meant. */
+const ANNOTATION = /`+[^`]*`+|<!--[ \t]*([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*?)[ \t]*(-->|$)/g;
+
 /** `<!-- key: value -->`; of other comments only those are told that were most likely meant to be one. */
 function annotations(lines: readonly Line[], { faults, keys }: { faults: Fault[]; keys: readonly Key[] }): Said {
   const said: Said = {};
   for (const { number: line, text, code } of lines) {
     if (code) continue;
-    for (const [, word = "", bytes = ""] of text.matchAll(/<!--[ \t]*([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*?)[ \t]*-->/g)) {
+    for (const [, word, bytes = "", end] of text.matchAll(ANNOTATION)) {
+      if (word === undefined) continue;
       const key = keys.find((each) => each === word.toLowerCase());
       const value = decoded(bytes);
       const fault = (what: string, expected: string) => void faults.push({ line, what, expected });
+      if (end === "") {
+        if (key !== undefined) fault(`${key} is in a comment that does not end in this line`, EXAMPLES[key]);
+        continue;
+      }
       if (key !== undefined && said[key] !== undefined) fault(`${key} is said twice, also in line ${said[key].line}`, "one of them");
       else if (key !== undefined && value === "") fault(`${key} says nothing`, EXAMPLES[key]);
       else if (key !== undefined) said[key] = { value, line };
@@ -214,7 +222,7 @@ function refuseCycles(items: readonly TaskItem[], drafts: readonly Draft[], faul
 }
 
 function withoutComments(bytes: string): string {
-  return decoded(bytes.replaceAll(/[ \t]*<!--.*?-->/g, ""));
+  return decoded(bytes.replaceAll(/(`+[^`]*`+)|[ \t]*<!--.*?-->/g, "$1"));
 }
 
 /** `first` is a line that the others go on from: it is where it is. */
