@@ -102,7 +102,9 @@ test("one that its budget has ended says so", async () => {
     daemon.session("tasks-1").budget = { limits: [], exceeded: { limit: "turns", used: 1, allowed: 1, at: "now" } };
     Object.assign(message, { state: "failed", why: "the session has ended", endedAt: "now" });
   };
-  await expect(doing.prompt(0, how)).rejects.toMatchObject({ message: expect.stringContaining("its budget is used up: 1 of 1 turns") });
+  await expect(doing.prompt(0, how)).rejects.toThrow(
+    "its budget is used up: 1 of 1 turns; allow it more in the file: <!-- budget: turns=… -->",
+  );
 });
 
 test("a session that takes no messages, or fails for ever, is an error; an interruption ends the waiting", async () => {

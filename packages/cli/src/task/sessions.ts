@@ -10,7 +10,7 @@ import type { Message } from "@holdfast/contract/message";
 import type { Session } from "@holdfast/contract/session";
 import type { Task } from "@holdfast/contract/task";
 import type { HoldfastClient } from "@holdfast/sdk/client";
-import { exceededText } from "../budget-text.ts";
+import { useText } from "../budget-text.ts";
 import { outcome } from "../message-text.ts";
 import { isOver } from "../next-run.ts";
 import { callerEnvironment } from "../start-session.ts";
@@ -175,8 +175,10 @@ export class SessionTurns implements Turns {
   async #noAnswer(message: Message): Promise<HoldfastError> {
     const { code, message: told } = outcome(message);
     const session = await this.#client.call("getSession", { params: { ref: message.session } }).catch(() => undefined);
-    const budget = session && exceededText(session);
-    return new HoldfastError(code, budget ? `its budget is ${budget}` : (message.why ?? told));
+    const spent = session?.budget?.exceeded;
+    // More for the session that was stopped would tick no box.
+    const budget = spent && `its budget is used up: ${useText(spent)}; allow it more in the file: <!-- budget: ${spent.limit}=… -->`;
+    return new HoldfastError(code, budget ?? message.why ?? told);
   }
 
   async #end(task: Task, ended: "done" | "failed", why: string | null): Promise<void> {
