@@ -6,6 +6,8 @@ export interface Shown {
   color: boolean;
   /** With thoughts and what tools said. */
   all: boolean;
+  /** Of the session, as whoever reads it calls it. */
+  name: string;
 }
 
 export class TranscriptText {
@@ -70,7 +72,10 @@ export class TranscriptText {
             : `? ${entry.allowed ? "allowed" : "denied"}${entry.by ? ` by ${plain(entry.by)}` : ""}`,
         ];
       case "error":
-        return [`! ${plain(entry.message)}`, ...(entry.hint === null ? [] : [`  ${plain(entry.hint)}`])];
+        return [
+          `! ${plain(entry.message)}`,
+          ...(entry.hint === null ? [] : [`  ${plain(entry.hint.replaceAll("NAME", this.#shown.name))}`]),
+        ];
       case "turn_ended":
         return entry.reason === "completed" ? [] : [this.#dim(`— the turn ended: ${entry.reason.replace("_", " ")}`)];
       case "note":

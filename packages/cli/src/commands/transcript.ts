@@ -26,12 +26,13 @@ export const command: Command = {
   async run(context) {
     const { flags, json } = context;
     const { printTranscript } = await import("../transcript.ts");
+    const name = oneName(context, "transcript NAME");
     return printTranscript(context, {
-      ref: oneName(context, "transcript NAME"),
+      ref: name,
       follow: flags.has("follow"),
       page: wholeNumber(flags, "page"),
       turns: wholeNumber(flags, "turns"),
-      text: json ? undefined : new TranscriptText({ color: hasColor(), all: flags.has("all") }),
+      text: json ? undefined : new TranscriptText({ color: hasColor(), all: flags.has("all"), name }),
     });
   },
 };

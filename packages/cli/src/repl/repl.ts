@@ -207,10 +207,21 @@ class Repl implements Desk, Followed {
     ]);
   }
 
+  get #name(): string {
+    return (this.#conversation?.session ?? this.#opened?.session)?.name ?? "NAME";
+  }
+
   #newView(): ConversationView {
     const { paint } = this;
     const width = () => this.#terminal.columns;
-    return new ConversationView({ width, paint, painted: this.#painted, me: () => this.#me, now: () => Date.now() });
+    return new ConversationView({
+      width,
+      paint,
+      painted: this.#painted,
+      me: () => this.#me,
+      name: () => this.#name,
+      now: () => Date.now(),
+    });
   }
 
   #newOutbox(): Outbox {

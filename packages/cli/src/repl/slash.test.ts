@@ -17,7 +17,7 @@ async function open(more: object = {}) {
   const context = daemon.context();
   const talk = new Talk(context, session);
   const paint = painter(false);
-  const view = new ConversationView({ width: () => 80, paint, painted: true, me: () => ME, now: () => 0 });
+  const view = new ConversationView({ width: () => 80, paint, painted: true, me: () => ME, name: () => "api", now: () => 0 });
   const lines: string[] = [];
   const did: string[] = [];
   const desk: Desk = {

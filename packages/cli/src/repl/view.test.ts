@@ -8,7 +8,14 @@ const ME = "user:me";
 /** A view, what it has written, and a clock of its own. */
 function open(width = 60) {
   let now = 0;
-  const view = new ConversationView({ width: () => width, paint: painter(false), painted: true, me: () => ME, now: () => now });
+  const view = new ConversationView({
+    width: () => width,
+    paint: painter(false),
+    painted: true,
+    me: () => ME,
+    name: () => "api",
+    now: () => now,
+  });
   const lines: string[] = [];
   const push = (...drafts: EntryDraft[]) => {
     for (const draft of drafts) lines.push(...view.push({ v: 1, n: 1, at: new Date(now).toISOString(), turn: "t1", ...draft } as Entry));
@@ -222,6 +229,16 @@ test("an error is told with what to do, and not twice", () => {
   const { lines, push } = open();
   push(user("go"), { type: "error", code: "x", message: "no network\nat all", hint: "plug it in", retry: true }, ended("failed"));
   expect(lines.slice(2)).toEqual(["✗ no network", "  at all", "  plug it in", "  /retry says the same again"]);
+  lines.length = 0;
+  push(user("go"), { type: "error", code: "x", message: "no", hint: "holdfast resume NAME", retry: false }, ended("failed"));
+  expect(lines.slice(2)).toEqual(["✗ no", "  holdfast resume api"]);
+  lines.length = 0;
+  push(
+    user("go"),
+    { type: "error", code: "agent_ended", message: "gone", hint: "holdfast resume NAME", retry: true },
+    ended("interrupted"),
+  );
+  expect(lines.slice(2)).toEqual(["✗ gone", "  /retry says the same again"]);
   lines.length = 0;
   push(user("go"), { type: "error", code: "unauthenticated", message: "wrong key", hint: null, retry: false }, ended("failed"));
   expect(lines.slice(2)).toEqual(["✗ wrong key", "  log in with the agent's own program, or set its key, then", "  try again"]);

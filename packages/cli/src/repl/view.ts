@@ -17,6 +17,8 @@ export interface ViewOptions {
   painted: boolean;
   /** Whose words need no name before them. */
   me(): string;
+  /** Of the session. */
+  name(): string;
   now(): number;
 }
 
@@ -278,10 +280,12 @@ export class ConversationView {
   #failed({ message, hint, retry, code }: Of<"error">): string[] {
     const [first = "", ...more] = inertLines(message);
     this.#hasFailed = true;
+    // What is said next starts it again: that is told with its end.
+    const advice = code === "agent_ended" ? "" : (hint?.replaceAll("NAME", this.#options.name()) ?? ADVICE[code] ?? "");
     return [
       ...this.#wrapped(first, "✗ ", STYLE.red),
       ...more.flatMap((line) => this.#wrapped(line, "  ", STYLE.red)),
-      ...inertLines(hint ?? ADVICE[code] ?? "").flatMap((line) => this.#wrapped(line, "  ", STYLE.dim)),
+      ...inertLines(advice).flatMap((line) => this.#wrapped(line, "  ", STYLE.dim)),
       ...(retry ? [this.#options.paint(STYLE.dim, "  /retry says the same again")] : []),
     ];
   }

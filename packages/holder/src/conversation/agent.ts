@@ -1,7 +1,8 @@
 /** The run's program as an agent that speaks the Agent Client Protocol on its standard input and output. What it says on its standard error is recorded. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { chmodSync, readFileSync, type Stats, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { constants } from "node:os";
+import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type {
@@ -239,6 +240,7 @@ export class Agent {
     const file = inside(this.#workspace, path);
     const mode = regular(file, path)?.mode;
     // A full disk must not take from the user what was there before.
+    mkdirSync(dirname(file), { recursive: true });
     writeFileAtomic(file, content, NEW_FILE_MODE);
     if (mode !== undefined) chmodSync(file, mode & 0o7777);
   }

@@ -444,3 +444,28 @@ test("what was used may be told after the turn, and is that turn's", async () =>
   await agent.until(() => agent.of("usage").length === 1);
   expect(agent.of("usage")).toMatchObject([{ turn: message, cost: 0.5, context: { used: 12, size: 100 } }]);
 });
+
+test("what is said after the end of a turn is kept with it; what comes of its tools then is over", async () => {
+  await using agent = await Puppet.ready();
+  const { message, end } = await agent.turn();
+  agent.update({ sessionUpdate: "tool_call", toolCallId: "t", title: "sleep", status: "in_progress" });
+  await end({ stopReason: "cancelled" });
+  const before = agent.entries.length;
+  agent.update({ sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" });
+  agent.update({ sessionUpdate: "agent_message_chunk", content: text("too late") });
+  await agent.settled();
+  expect(agent.entries.slice(before)).toMatchObject([{ type: "text", text: "too late", turn: message }]);
+});
+
+test("an empty memory leaves the mode and the model that were chosen", async () => {
+  const modes = { currentModeId: "auto", availableModes: ["auto", "ask"].map((id) => ({ id, name: id })) };
+  await using agent = await Puppet.ready({ offers: { modes } });
+  const chosen = agent.conversation.set({ mode: "ask" });
+  await agent.answer("session/set_mode", {});
+  await chosen;
+  const cleared = agent.conversation.clear();
+  await agent.answer("session/new", { sessionId: "c2", modes });
+  expect((await agent.answer("session/set_mode", {})).params).toEqual({ sessionId: "c2", modeId: "ask" });
+  await cleared;
+  expect(agent.conversation.state.settings.mode).toBe("ask");
+});

@@ -149,10 +149,13 @@ export class Conversation {
     await this.#opened.catch(() => {});
     if (this.#ended) throw new Refusal("ended", "the agent has ended");
     if (this.#turn !== null) throw new Refusal("busy", "a turn runs");
+    const { mode, model, commands } = this.#offer.settings;
     const opened = await this.#agent.clear(this.#order);
-    this.#offer = offerOf(opened, this.#offer.settings.commands);
+    this.#offer = offerOf(opened, commands);
     this.#mustRecall = false;
     this.#note("cleared", "the agent begins with an empty memory", { conversation: opened.conversation });
+    // It forgets what was said, not what was chosen: a mode may be all that keeps it from doing things unasked.
+    await this.#chooseAgain({ model, mode });
   }
 
   hear(update: SessionUpdate): void {
@@ -310,6 +313,14 @@ export class Conversation {
   #tellUse(result: unknown, turn: string | null): void {
     const use = this.#use.take(result, this.#offer.settings.model);
     if (use) this.#transcript.append({ type: "usage", ...use }, turn);
+  }
+
+  async #chooseAgain(before: { model: string | null; mode: string | null }): Promise<void> {
+    for (const what of ["model", "mode"] as const) {
+      const value = before[what];
+      if (value === null || value === this.#offer.settings[what]) continue;
+      await this.#choose(what, value).catch((error: unknown) => this.#tellUnset(error));
+    }
   }
 
   async #choose(what: "mode" | "model", value: string): Promise<void> {
