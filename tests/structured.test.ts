@@ -341,3 +341,17 @@ test("a turn that began and ended while no daemon ran is counted, and the status
   expect(await home.session("api")).toMatchObject({ status: "idle", turns: 1 });
   expect(await home.ok(["last", "api"])).toBe("done\n");
 });
+
+test("a conversation in which nothing was said yet is gone on with like any other, and one of a single turn remembers it", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["stop", "api"]);
+  await home.ok(["resume", "api"]);
+  await home.until("api", ({ status }) => status === "idle");
+  await home.ok(["send", "api", "say first", "--wait"]);
+  const { conversation } = await home.session("api");
+  await home.ok(["stop", "api"]);
+  await home.ok(["resume", "api"]);
+  await home.until("api", ({ status }) => status === "idle");
+  expect((await home.session("api")).conversation).toBe(conversation);
+});

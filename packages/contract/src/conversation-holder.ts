@@ -62,6 +62,8 @@ export interface ConversationOrder {
   cwd: string;
   /** The agent's own conversation to go on with; null: a new one. */
   conversation: string | null;
+  /** Nothing was said in it: the agent may not have kept it, and begins one that is as good. */
+  isEmpty?: boolean | undefined;
   /** In milliseconds since 1970: before then the agent must not be given it. */
   notBefore?: number | undefined;
   mode: string | null;

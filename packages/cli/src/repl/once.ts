@@ -171,7 +171,7 @@ function failureOf({ name }: Session, { reason, error }: Answer): HoldfastError 
       );
     default:
       return new HoldfastError("turn_failed", error ? `${plain(name)}: ${error.message}` : `the turn of ${plain(name)} was cut off`, {
-        hint: error?.hint ?? again,
+        hint: error?.hint?.replaceAll("NAME", plain(name)) ?? again,
       });
   }
 }

@@ -172,7 +172,9 @@ export class Conversations implements RunObserver, Disposable {
       } else if (fact.type === "conversation") {
         const { conversation } = fact;
         if (conversation === record.conversation) continue;
-        const data = { run: run.run, conversation };
+        // One that begins with words on their way has them, for all that is known.
+        const begun = this.turnOf(run) === null && !record.conversations.some(({ id }) => id === conversation);
+        const data = { run: run.run, conversation, begun };
         drafts.push({ type: "session.conversation_changed", actor: DAEMON, session: record.id, data });
         after.push(() => amendSpec(this.#home, record.id, { conversation }));
       } else if (fact.type === "asked") {

@@ -17,10 +17,12 @@ export function conversationOrder(what: {
   conversations?: Session["conversations"];
 }): ConversationOrder {
   const { profile, cwd, chat, known } = what;
-  const begun = profile?.talk?.keepsByTheMinute ? what.conversations?.find(({ id }) => id === known)?.since : undefined;
+  const had = what.conversations?.find(({ id }) => id === known);
+  const isEmpty = had?.turns === 0;
+  const begun = profile?.talk?.keepsByTheMinute && !isEmpty ? had?.since : undefined;
   const notBefore = begun === undefined ? undefined : (Math.floor(Date.parse(begun) / MINUTE_MS) + 1) * MINUTE_MS + 1000;
   const mcpServers = serversOf(profile).map(({ name, command, env }) => ({ name, command, env }));
-  return { cwd, conversation: known, notBefore, mode: chat?.mode ?? null, model: chat?.model ?? null, mcpServers };
+  return { cwd, conversation: known, isEmpty, notBefore, mode: chat?.mode ?? null, model: chat?.model ?? null, mcpServers };
 }
 
 /** They wait like all others until it runs, and are not lost if it never does. */

@@ -45,9 +45,11 @@ export function conversationToResume(
 
 /** The conversation it is in, unless it is empty: most agents have not even written that down, and could not go on with it. */
 export function conversationWithTurns(
-  { conversation, conversations }: Pick<SessionRecord, "conversation" | "conversations">,
+  { kind, conversation, conversations }: Pick<SessionRecord, "kind" | "conversation" | "conversations">,
   profile: Profile | undefined,
 ): string | null {
+  // What keeps it is told that it is empty.
+  if (kind === "conversation") return conversation;
   const isEmpty = profile !== undefined && isObserved(profile) && conversations.find(({ id }) => id === conversation)?.turns === 0;
   return isEmpty ? null : conversation;
 }

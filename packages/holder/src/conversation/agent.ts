@@ -128,7 +128,7 @@ export class Agent {
   }
 
   /** Goes on with the conversation, or begins one. */
-  async open({ cwd, conversation, mcpServers }: ConversationOrder): Promise<Opened> {
+  async open({ cwd, conversation, isEmpty, mcpServers }: ConversationOrder): Promise<Opened> {
     const answer = await this.#connection.request<InitializeResponse>("initialize", {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "holdfast", title: "Holdfast", version: VERSION },
@@ -136,7 +136,7 @@ export class Agent {
     });
     this.#can = fields(fields(answer).agentCapabilities) as AgentCapabilities;
     const at: Place = { cwd, mcpServers: mcpServers.map(asAgentWants) };
-    if (conversation === null) return this.#begin(at);
+    if (conversation === null || (isEmpty && this.#goesOn)) return this.#begin(at);
     if (this.#can.sessionCapabilities?.resume) {
       const offered = await this.#connection.request<ResumeSessionResponse | null>("session/resume", { sessionId: conversation, ...at });
       this.#session = conversation;
@@ -149,6 +149,11 @@ export class Agent {
       return { ...offered, conversation, remembers: true };
     }
     return { ...(await this.#begin(at)), remembers: false };
+  }
+
+  /** By itself. */
+  get #goesOn(): boolean {
+    return Boolean(this.#can.sessionCapabilities?.resume || this.#can.loadSession);
   }
 
   /** A new conversation beside the one before. */

@@ -469,3 +469,11 @@ test("an empty memory leaves the mode and the model that were chosen", async () 
   await cleared;
   expect(agent.conversation.state.settings.mode).toBe("ask");
 });
+
+test("one in which nothing was said begins anew: its agent may not have kept it", async () => {
+  await using agent = new Puppet({ order: { conversation: "c1", isEmpty: true } });
+  await agent.answer("initialize", { agentCapabilities: { loadSession: true } });
+  await agent.answer("session/new", { sessionId: "c2" });
+  await agent.until(() => agent.conversation.state.ready);
+  expect(agent.of("note")).toMatchObject([{ about: "opened", text: "the conversation begins", conversation: "c2" }]);
+});

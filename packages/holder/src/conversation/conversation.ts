@@ -261,7 +261,7 @@ export class Conversation {
 
   #tellOpened({ conversation, remembers }: Opened): void {
     this.#mustRecall = !remembers;
-    const isNew = this.#order.conversation === null;
+    const isNew = remembers && conversation !== this.#order.conversation;
     const text = isNew
       ? "the conversation begins"
       : remembers
