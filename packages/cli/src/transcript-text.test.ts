@@ -7,7 +7,7 @@ function entry(draft: EntryDraft): Entry {
 }
 
 function print(drafts: readonly EntryDraft[], shown = { color: false, all: false }): string {
-  const text = new TranscriptText(shown);
+  const text = new TranscriptText({ name: "api", ...shown });
   return drafts.map((draft) => text.of(entry(draft))).join("") + text.end();
 }
 
