@@ -275,6 +275,9 @@ test("mode and model are set for the next turn where the agent offers them; what
   await client.call("clearConversation", { params: { ref: "api" }, body: {} });
   expect(await home.ok(["send", "api", "recall", "--wait"])).not.toContain("tides");
   expect(await home.ok(["transcript", "api"])).toContain("the tides");
+  await home.ok(["stop", "api"]);
+  await home.ok(["resume", "api"]);
+  await eventually(async () => (await client.call("getConversation", { params: { ref: "api" } })).settings?.mode === "ask");
   for (const args of [
     ["screen", "api"],
     ["keys", "api", "Enter"],

@@ -119,7 +119,7 @@ import { RemoteTerminals } from "./session/remote-terminals.ts";
 import { repliesFrom } from "./session/replies.ts";
 import { writeNotice } from "./session/restore-notice.ts";
 import { Restoring } from "./session/restoring.ts";
-import { readEnvironment } from "./session/run-files.ts";
+import { keepChoice, readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
 import { Tasks } from "./task/tasks.ts";
@@ -356,6 +356,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     viewOf: (ref) => sessions.brief(ref),
     resolve: (ref) => queries.resolve(ref),
     profiles,
+    keepChoice: (session, chosen) => keepChoice(home, session, chosen),
     press: (ref, options) => sessions.press(ref, options),
   });
   const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });

@@ -6,6 +6,11 @@ import type { SessionRecord } from "../projection/session-queries.ts";
 import type { ConversationKeeper, ConversationRequest } from "./keeper.ts";
 import type { Transcripts } from "./transcripts.ts";
 
+interface Choice {
+  mode?: string | undefined;
+  model?: string | undefined;
+}
+
 export class ConversationVerbs {
   readonly #transcripts: Transcripts;
   readonly #keeper: ConversationKeeper;
@@ -13,6 +18,7 @@ export class ConversationVerbs {
   readonly #viewOf: (ref: string) => Session;
   readonly #resolve: (ref: string) => SessionRecord;
   readonly #profiles: Profiles;
+  readonly #keepChoice: (session: SessionRecord["id"], chosen: Choice) => void;
   readonly #press: (ref: string, options: { keys: readonly string[]; actor: Principal }) => Promise<unknown>;
 
   constructor(options: {
@@ -22,6 +28,8 @@ export class ConversationVerbs {
     viewOf(ref: string): Session;
     resolve(ref: string): SessionRecord;
     profiles: Profiles;
+    /** For the next runs. */
+    keepChoice(session: SessionRecord["id"], chosen: Choice): void;
     press(ref: string, options: { keys: readonly string[]; actor: Principal }): Promise<unknown>;
   }) {
     this.#transcripts = options.transcripts;
@@ -30,6 +38,7 @@ export class ConversationVerbs {
     this.#viewOf = options.viewOf;
     this.#resolve = options.resolve;
     this.#profiles = options.profiles;
+    this.#keepChoice = options.keepChoice;
     this.#press = options.press;
   }
 
@@ -45,9 +54,10 @@ export class ConversationVerbs {
     };
   }
 
-  async set(ref: string, { mode, model }: { mode?: string | undefined; model?: string | undefined }): Promise<Conversation> {
+  async set(ref: string, { mode, model }: Choice): Promise<Conversation> {
     if (mode === undefined && model === undefined) throw new HoldfastError("usage", "say which mode or model");
     await this.#tell(ref, { t: "set", ...(mode === undefined ? {} : { mode }), ...(model === undefined ? {} : { model }) });
+    this.#keepChoice(this.#resolve(ref).id, { mode, model });
     return this.get(ref);
   }
 

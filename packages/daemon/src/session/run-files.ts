@@ -177,6 +177,18 @@ export function amendSpec(
   writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, ...more, conversations }, null, 2)}\n`);
 }
 
+/** What was chosen for a conversation is what its next runs begin with. */
+export function keepChoice(
+  home: Home,
+  session: SessionId,
+  { mode, model }: { mode?: string | undefined; model?: string | undefined },
+): void {
+  const spec = readSpec(home, session);
+  if (!spec) return;
+  const chat = { mode: mode ?? spec.chat?.mode ?? null, model: model ?? spec.chat?.model ?? null };
+  writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, chat }, null, 2)}\n`);
+}
+
 /** Undefined when the file is damaged or missing. */
 export function readEnvironment(home: Home, session: SessionId): Record<string, string> | undefined {
   try {
