@@ -19,6 +19,7 @@ function open(world: World, turn: string | null = null) {
     turnOf: () => turn,
     viewOf: (ref) => ({ id: ref }) as Session,
     resolve: (ref) => world.queries.resolve(ref),
+    keepChoice: () => {},
     profiles: new Profiles(),
     press: async (ref, { keys }) => void pressed.push([ref, keys]),
   });
