@@ -14,7 +14,7 @@ const agents = {
   },
 };
 
-/** What takes minutes, and is not in `npm test`: `npm run test:faults`, `npm run test:places` (script/test-suite.mjs). */
+/** What takes minutes, and is not in `npm test`: `npm run test:faults`, `test:places`, `test:terminals` (script/test-suite.mjs). */
 const SUITES = {
   faults: ["full-disk", "backup", "damage", "upgrade", "clock", "recording-limit", "leaks"],
   places: [
@@ -31,6 +31,7 @@ const SUITES = {
     "workspace-rm",
     "workspaces",
   ],
+  terminals: ["attach", "exit", "logs", "native-attach", "replay", "tmux-server", "typing"],
 };
 
 const filesOf = (names: readonly string[]) => names.map((name) => `tests/${name}.test.ts`);
@@ -38,7 +39,7 @@ const filesOf = (names: readonly string[]) => names.map((name) => `tests/${name}
 const product = {
   pool: "forks" as const,
   // Real daemons, tmux servers and floods: they wait more than they compute, but with more at once they measure each other.
-  maxWorkers: 4,
+  maxWorkers: 5,
   // As for the agents.
   retry: 1,
   testTimeout: 60_000,
@@ -58,6 +59,8 @@ export default defineConfig({
           include: ["packages/**/*.test.ts", "agents/**/*.test.ts", "script/**/*.test.ts"],
           // Some write tens of thousands of files or rows; on a busy machine that takes a while.
           testTimeout: 20_000,
+          // Also where there are two cores only.
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },

@@ -14,7 +14,7 @@ export interface Requirement {
   suite?: Suite;
 }
 
-export type Suite = "agents" | "places" | "faults";
+export type Suite = "agents" | "places" | "terminals" | "faults";
 
 /** Issues whose promises hold today. */
 export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume"];

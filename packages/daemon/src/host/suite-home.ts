@@ -105,6 +105,10 @@ export class HostHome implements AsyncDisposable {
       async () => {
         const { dead, exit } = (await this.host.list()).find(({ session }) => session === run.session) ?? {};
         expect(dead).toBe(true);
+        // tmux before 3.5 misses the end of a program now and then, until another one ends.
+        const isMissed = exit?.code === null && exit.signal === null;
+        if (isMissed) this.#userTmux("run-shell", "true");
+        expect(isMissed).toBe(false);
         const signal = exit?.signal ? String(constants.signals[exit.signal as NodeJS.Signals]) : "";
         return { status: exit?.code === null ? "" : String(exit?.code), signal };
       },
