@@ -17,7 +17,7 @@ export interface Requirement {
 export type Suite = "agents" | "places" | "terminals" | "faults";
 
 /** Issues whose promises hold today. */
-export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume"];
+export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume", "conversations"];
 
 export const REQUIREMENTS: Requirement[] = [
   // Agents that persist
