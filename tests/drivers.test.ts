@@ -108,7 +108,16 @@ class Run implements AsyncDisposable {
     const exports = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
     const command = way.command(this.directory).map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
     const launch = path.join(this.directory, "launch");
-    writeFileSync(launch, [`cd '${cwd}'`, ...exports, '[ $# -eq 0 ] || exec "$@"', `exec ${command.join(" ")}`, ""].join("\n"));
+    writeFileSync(
+      launch,
+      [
+        `cd '${cwd}'`,
+        ...exports,
+        'if [ -n "$HOLDFAST_BECOME" ]; then unset HOLDFAST_BECOME; exec "$@"; fi',
+        `exec ${command.join(" ")}`,
+        "",
+      ].join("\n"),
+    );
     this.#transcript = new Transcript(this.directory);
     const order: ConversationOrder = { cwd, conversation, mode: null, model: null, mcpServers: [] };
     this.agent = new Agent({

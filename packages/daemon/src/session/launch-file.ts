@@ -42,7 +42,7 @@ export function launchFile(options: {
     ...Object.entries(env).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
     "export PWD",
     // What an agent asks its keeper to run for it.
-    '[ $# -eq 0 ] || exec "$@"',
+    'if [ -n "$HOLDFAST_BECOME" ]; then unset HOLDFAST_BECOME; exec "$@"; fi',
     `exec ${[program, ...args].map(shellQuote).join(" ")}`,
     "",
   ].join("\n");

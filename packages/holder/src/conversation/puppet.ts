@@ -56,7 +56,16 @@ export class Puppet implements AsyncDisposable {
     this.#server = createServer((socket) => this.#open(socket)).listen(pipes);
     const launch = join(this.run, "launch");
     const becomes = program ?? `exec '${process.execPath}' -e "${PIPES}" '${pipes}'`;
-    writeFileSync(launch, [`cd '${this.project}'`, "export OF_THE_SESSION=yes", '[ $# -eq 0 ] || exec "$@"', becomes, ""].join("\n"));
+    writeFileSync(
+      launch,
+      [
+        `cd '${this.project}'`,
+        "export OF_THE_SESSION=yes",
+        'if [ -n "$HOLDFAST_BECOME" ]; then unset HOLDFAST_BECOME; exec "$@"; fi',
+        becomes,
+        "",
+      ].join("\n"),
+    );
     this.transcript = new Transcript(this.run);
     this.agent = new Agent({
       launch,

@@ -48,6 +48,8 @@ export class Terminals {
     const child = spawn("/bin/sh", ["-c", `. "$0"`, this.#launch, "/bin/sh", "-c", BECOME, "sh", directory, ...words], {
       cwd: "/",
       detached: true,
+      // Without it the launch file becomes the run's own program.
+      env: { ...process.env, HOLDFAST_BECOME: "1" },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const id = randomUUID();
