@@ -43,7 +43,7 @@ const product = {
   // As for the agents.
   retry: 1,
   testTimeout: 60_000,
-  hookTimeout: 60_000,
+  hookTimeout: 180_000,
   sequence: { groupOrder: 1 },
 };
 
