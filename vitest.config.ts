@@ -5,8 +5,8 @@ const agents = {
     name: "agents",
     include: ["tests/real/**/*.agents.ts"],
     pool: "forks" as const,
-    // Each takes half a gigabyte and, at its start, a core.
-    maxWorkers: 2,
+    // Each takes half a gigabyte and, at its start, a core; then it waits more than it computes.
+    maxWorkers: 3,
     // On a machine that does other things too, a screen may come too late once. It is told, and twice is a failure.
     retry: 1,
     testTimeout: 120_000,

@@ -210,7 +210,7 @@ test("a tool that is refused, is none, or is called wrongly gets an answer, and 
   expect(existsSync(join(cwd, "x"))).toBe(false);
   const results = model.asked.at(-1)?.results.join("\n") ?? "";
   expect(results).toContain("The person refused this");
-  expect(results).toContain("outside of the session's directory");
+  expect(results).toContain("outside of the workspace");
   expect(results).toMatch(/invalid/i);
   expect(talk.of("tool_call_update").map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);
 });

@@ -42,8 +42,8 @@ export function endOf(path: string): string {
   }
 }
 
-/** The first line may be torn, and the last one half written. */
-function parsed(line: string): unknown {
+/** A line that is no JSON is passed over: the first may be torn, and the last one half written. */
+export function parsed(line: string): unknown {
   try {
     return line === "" ? undefined : JSON.parse(line);
   } catch {

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { parsed } from "./transcript.ts";
 
 /** One call of a model. Null: it does not tell. */
 export interface Call {
@@ -143,15 +144,6 @@ function linesFrom(path: string, from: number, most: number): Lines {
     return { text: bytes.toString("utf8", 0, end), offset: start + end, more: start + bytes.length < size && end > 0, isOther };
   } finally {
     closeSync(file);
-  }
-}
-
-/** A line that is no JSON is passed over. */
-function parsed(line: string): unknown {
-  try {
-    return line === "" ? undefined : JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }
 

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import { StringDecoder } from "node:string_decoder";
 import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse } from "@agentclientprotocol/sdk";
-import { inside } from "./inside.ts";
+import { inside } from "../inside.ts";
 import { count } from "./told.ts";
 
 /** Of what a command prints, where the agent says nothing: the newest so much is kept. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { directory } from "../agents/test-client.ts";
+import { directory } from "./agents/test-client.ts";
 import { inside } from "./inside.ts";
 
 test("a path is inside of the workspace by where it really is, also of what is not there yet", () => {

@@ -16,10 +16,11 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
     const parent = dirname(path);
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === path) throw error;
-    // A link to what is not there: writing to it would make that, wherever it is.
-    if (lstatSync(path, { throwIfNoEntry: false })) throw error;
+    if (code !== "ENOENT" || parent === path) throw new Error(`${path} cannot be reached: ${code}`);
+    // Writing to it would make what it leads to, wherever that is.
+    if (lstatSync(path, { throwIfNoEntry: false })) throw new Error(`${path} is a symbolic link to nowhere`);
     return join(realPath(parent), basename(path));
   }
 }
