@@ -108,15 +108,18 @@ test("with --json it is an object, also of what failed", async () => {
     cost: 0.01,
     context: null,
   };
-  await once([text("half"), usage, { type: "error", code: "x", message: "no network", hint: null, retry: true }, ended("failed")], {
-    json: true,
-  });
+  await once(
+    [text("half"), usage, { type: "error", code: "x", message: "no network", hint: "holdfast resume NAME", retry: true }, ended("failed")],
+    {
+      json: true,
+    },
+  );
   expect(JSON.parse(out)).toEqual({
     session: "fix0000000",
     name: "fix",
     text: "half",
     reason: "failed",
-    error: { code: "x", message: "no network", hint: null, retry: true },
+    error: { code: "x", message: "no network", hint: "holdfast resume fix", retry: true },
     usage: { model: "small", input: 5, output: 2, cacheRead: null, cacheWrite: null, cost: 0.01, context: null },
   });
   out = "";

@@ -52,10 +52,12 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
   const answer: Answer = { text: "", reason: "interrupted", error: undefined, usage: undefined };
   const over = new AbortController();
   let wasText = false;
+  let hasBegun = false;
   await talk.say(text, { id: message });
   const onEntry = ({ entry }: PlacedEntry) => {
     if (entry.type === "error" && entry.turn === null) answer.error = entry;
     if (entry.turn !== message) return;
+    hasBegun = true;
     if (entry.type === "text") {
       const gap = wasText || answer.text === "" ? "" : answer.text.endsWith("\n") ? "\n" : "\n\n";
       answer.text += gap + entry.text;
@@ -75,6 +77,8 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
   over.abort();
   await followed;
   await printer?.end();
+  // Nobody waits for it any more.
+  if (!hasBegun) await talk.takeBack(message).catch(() => {});
   return answer;
 }
 
@@ -141,7 +145,8 @@ class AnswerPrinter {
 }
 
 function shapeOf({ id, name }: Session, { text, reason, error, usage }: Answer) {
-  const { code, message, hint, retry } = error ?? {};
+  const { code, message, retry } = error ?? {};
+  const hint = hintOf(name, error) ?? null;
   const { model, input, output, cacheRead, cacheWrite, cost, context } = usage ?? {};
   return {
     session: id,
@@ -171,7 +176,12 @@ function failureOf({ name }: Session, { reason, error }: Answer): HoldfastError 
       );
     default:
       return new HoldfastError("turn_failed", error ? `${plain(name)}: ${error.message}` : `the turn of ${plain(name)} was cut off`, {
-        hint: error?.hint?.replaceAll("NAME", plain(name)) ?? again,
+        hint: hintOf(name, error) ?? again,
       });
   }
+}
+
+/** What keeps it does not know what people call it. */
+function hintOf(name: string, error: Failure | undefined): string | undefined {
+  return error?.hint?.replaceAll("NAME", plain(name));
 }
