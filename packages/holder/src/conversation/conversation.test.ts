@@ -82,14 +82,17 @@ describe("a turn", () => {
     expect(await agent.conversation.cancel()).toBe(false);
   });
 
-  test("that was cancelled before the agent was there is never begun", async () => {
+  test("that was cancelled before the agent was there is over at once, and never begun", async () => {
     await using agent = new Puppet();
     await agent.prompt("go");
     await agent.conversation.cancel();
+    expect(agent.of("turn_ended")).toMatchObject([{ reason: "cancelled" }]);
+    await agent.prompt("this instead");
     await agent.answer("initialize", {});
     await agent.answer("session/new", { sessionId: "c1" });
-    await agent.until(() => agent.of("turn_ended").length === 1);
-    expect(agent.of("turn_ended")).toMatchObject([{ reason: "cancelled" }]);
+    const { params } = await agent.request("session/prompt");
+    expect(params?.prompt).toEqual([{ type: "text", text: "this instead" }]);
+    expect(agent.of("turn_ended")).toHaveLength(1);
   });
 
   test("in the middle of which the agent goes is interrupted, with what it asked for", async () => {

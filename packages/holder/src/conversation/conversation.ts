@@ -128,6 +128,8 @@ export class Conversation {
     this.#cancelled = true;
     for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, null);
     if (this.#ready) this.#agent.cancel();
+    // It was told nothing yet, and may never come to be told.
+    else this.#endTurn("cancelled");
     return true;
   }
 
@@ -277,6 +279,7 @@ export class Conversation {
   async #run(prompt: Prompt): Promise<void> {
     try {
       await this.#opened;
+      if (this.#turn !== prompt.message) return;
       if (this.#cancelled) return this.#endTurn("cancelled");
       const result = await this.#agent.prompt(await this.#wordsOf(prompt));
       this.#tellUse(result, this.#turn);
