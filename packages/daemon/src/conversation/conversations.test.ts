@@ -128,6 +128,24 @@ describe("words", () => {
     expect(world.events("message.injecting")).toHaveLength(1);
   });
 
+  test("for a session whose agent has died wait for its next run, also one that was on its way", async () => {
+    using world = new World();
+    world.begin();
+    const running = await said(world, "one");
+    const waits = world.queue("two");
+    world.end(1, "lost");
+    await eventually(() => expect(world.messages.get(running)).toMatchObject({ state: "failed" }));
+    expect(world.messages.get(waits)?.state).toBe("queued");
+    world.append("session.run_created", { run: 2, why: "resume" });
+    world.keep = () => new Promise(() => {});
+    world.append("session.started", { run: 2, pid: 8, pidStart: "x", outputPath: "/out" });
+    await eventually(() => expect(world.messages.get(waits)?.state).toBe("injecting"));
+    world.kill();
+    world.end(2, "lost");
+    world.begin();
+    await eventually(() => expect(world.messages.get(waits)?.state).toBe("queued"));
+  });
+
   test("for a session that has ended have failed: nobody will take them", async () => {
     using world = new World();
     world.begin();
@@ -277,6 +295,29 @@ describe("a run that ended", () => {
     // A second time there is nothing to do.
     conversations.ended(RUN);
     expect(world.lines).toHaveLength(6);
+  });
+
+  test("on a full disk: told again when there is room, its turn is interrupted all the same, and everything is told once", async () => {
+    using world = new World();
+    const conversations = world.begin();
+    const id = await said(world, "go");
+    world.raw('{"v":1,"n":4,"type":"te');
+    const append = world.journal.append.bind(world.journal);
+    const full = new Set([1, 3]);
+    let appended = 0;
+    vi.spyOn(world.journal, "append").mockImplementation((...drafts) => {
+      if (full.has(++appended)) throw new Error("database or disk is full");
+      return append(...drafts);
+    });
+    expect(() => conversations.ended(RUN)).toThrow("disk is full");
+    expect(world.events("turn.ended")).toEqual([]);
+    expect(() => conversations.ended(RUN)).toThrow("disk is full");
+    expect(world.events("transcript.damaged")).toEqual([]);
+    conversations.ended(RUN);
+    expect(world.lines.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(["user", "note", "error", "turn_ended"]);
+    expect(world.events("turn.ended")).toMatchObject([{ data: { reason: "interrupted" } }]);
+    expect(world.events("transcript.damaged")).toHaveLength(1);
+    expect(world.messages.get(id)?.state).toBe("failed");
   });
 
   test("with damaged lines: they are set aside, and that is told", () => {

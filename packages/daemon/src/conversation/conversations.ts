@@ -21,7 +21,7 @@ import type { Approvals } from "../approval/approvals.ts";
 import { type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
-import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
+import { type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { usageDraft } from "../projection/usage.ts";
 import { TranscriptFile } from "../record/transcript.ts";
@@ -92,12 +92,17 @@ export class Conversations implements RunObserver, Disposable {
   }
 
   began(run: RunId): void {
-    const record = this.#recordOf(run);
-    if (!record || this.#followed.has(runMarker(run))) return;
-    const file = new TranscriptFile(runDirectory(this.#home, run.session, run.run));
-    this.#followed.set(runMarker(run), new Following({ file, run: run.run, known: record.transcriptOffset }));
+    if (this.#followed.has(runMarker(run)) || !this.#follow(run)) return;
     this.wrote(run);
     this.#see(run.session);
+  }
+
+  #follow(run: RunId): Following | undefined {
+    const record = this.#recordOf(run);
+    if (!record) return undefined;
+    const following = new Following({ file: this.transcriptOf(run), run: run.run, known: record.transcriptOffset });
+    this.#followed.set(runMarker(run), following);
+    return following;
   }
 
   wrote(run: RunId): void {
@@ -116,22 +121,37 @@ export class Conversations implements RunObserver, Disposable {
     this.wrote(run);
   }
 
-  /** A keeper that was killed has not said how its turn ended: that is written in its place, and what cannot be read is set aside. */
+  /**
+   * A keeper that was killed has not said how its turn ended: that is written in its place, and what cannot be read is set aside. Throws where there is
+   * no room for it, and can be told again.
+   */
   ended(run: RunId): void {
-    const marker = runMarker(run);
-    const following = this.#followed.get(marker);
+    const following = this.#followed.get(runMarker(run));
     if (!following) return;
+    try {
+      this.#conclude(run, following);
+    } catch (error) {
+      // What was read and not written down is read anew.
+      const next = this.#follow(run);
+      if (next) next.torn = following.torn;
+      throw error;
+    }
+    this.#followed.delete(runMarker(run));
+  }
+
+  #conclude(run: RunId, following: Following): void {
+    const { file, reading } = following;
     this.#takeNew(run, following);
-    const torn = following.file.cutTorn();
-    following.file.close([
-      ...(torn ? [cutOff(torn.bytes, following.reading.turn)] : []),
-      ...following.reading.leftOver(new Date().toISOString()),
-    ]);
+    following.torn ??= file.cutTorn();
+    const { torn } = following;
+    const note = torn && !torn.isNoted ? [cutOff(torn.bytes, reading.turn)] : [];
+    file.close([...note, ...reading.leftOver(new Date().toISOString())]);
+    if (torn) torn.isNoted = true;
     this.#takeNew(run, following);
     if (torn) this.#tellDamage(run, { offset: torn.offset, lines: 1, aside: null });
-    const damage = following.file.recover(join(this.#home.path, "damaged"));
+    following.torn = undefined;
+    const damage = file.recover(join(this.#home.path, "damaged"));
     if (damage) this.#tellDamage(run, { offset: 0, ...damage });
-    this.#followed.delete(marker);
   }
 
   #tellDamage({ session, run }: RunId, damage: Omit<EventData<"transcript.damaged">, "run">): void {
@@ -317,16 +337,21 @@ export class Conversations implements RunObserver, Disposable {
     }
   }
 
-  /** Nobody will ever take them. */
+  /** Those that its run had are not answered any more; nobody takes the others, or its next run does. */
   #giveUp(record: SessionRecord, open: readonly MessageRecord[]): void {
+    const isHeld = waitsForNextRun(record);
     const limit = record.budgetExceeded?.limit;
     const budget = limit === undefined ? null : this.#usedUp(record);
     const hint = `holdfast resume NAME${budget === null ? "" : ` --budget ${limit}=…`} goes on; then send it again`;
-    const drafts = open.map(({ id, state }): Draft => {
+    const drafts = open.flatMap(({ id, state }): Draft[] => {
       const isQueued = state === "queued";
+      if (isHeld && isQueued) return [];
+      const about = { actor: DAEMON, session: record.id };
+      // It would be in the transcript, and all of that was read.
+      if (isHeld && state === "injecting") return [{ ...about, type: "message.requeued", data: { id, why: WAITS_FOR_RUN } }];
       const why = budget ?? (isQueued ? "the session has ended" : "its run ended before it answered");
       const data = { id, why, hint, known: isQueued || state === "turn_started" };
-      return { type: "message.failed", actor: DAEMON, session: record.id, data };
+      return [{ ...about, type: "message.failed", data }];
     });
     if (drafts.length > 0) this.#journal.append(...drafts);
   }
@@ -347,6 +372,7 @@ export class Conversations implements RunObserver, Disposable {
 }
 
 const VIA = "protocol";
+const WAITS_FOR_RUN = "its run ended before it was handed over";
 
 const WHY: Readonly<Record<EventData<"turn.ended">["reason"], string>> = {
   completed: "the turn ended",

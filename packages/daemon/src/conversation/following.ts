@@ -9,6 +9,8 @@ import { type Fact, Reading } from "./reading.ts";
 export class Following {
   readonly file: TranscriptFile;
   readonly reading: Reading;
+  /** What was cut off at its end, and is not told yet; the transcript may say it already. */
+  torn: { offset: number; bytes: number; isNoted?: boolean } | undefined;
   readonly #known: number;
   #offset = 0;
 

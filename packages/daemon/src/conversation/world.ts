@@ -151,11 +151,11 @@ export class World implements Disposable {
     return id;
   }
 
-  end(run = 1): void {
+  end(run = 1, cause: "stopped" | "lost" = "stopped"): void {
     this.append("session.ended", {
       run,
-      cause: "stopped",
-      exit: { code: 0, signal: null },
+      cause,
+      exit: cause === "lost" ? null : { code: 0, signal: null },
       endedAt: new Date().toISOString(),
       lastActivityAt: null,
     });

@@ -3,6 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { HoldfastEvent, MessageState, Principal, SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
+import type { SessionRecord } from "./session-queries.ts";
 import { insertRow } from "./sessions.ts";
 
 export interface MessageRecord {
@@ -28,6 +29,14 @@ export interface MessageRecord {
   injectedAt: string | null;
   turnStartedAt: string | null;
   endedAt: string | null;
+}
+
+/**
+ * Whether what is queued for a session that has ended is for its next run. Of one that was stopped, or was done, nobody can tell whether it is still
+ * meant.
+ */
+export function waitsForNextRun({ status, restartAt, budgetExceeded }: SessionRecord): boolean {
+  return (status === "failed" || status === "lost") && restartAt === null && budgetExceeded === null;
 }
 
 type Apply = { [T in HoldfastEvent["type"]]?: (db: DatabaseSync, event: Extract<HoldfastEvent, { type: T }>) => void };

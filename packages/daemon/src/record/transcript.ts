@@ -106,13 +106,19 @@ export class TranscriptFile {
     }
   }
 
-  /** Of a run whose keeper has gone, and whose torn line is cut off: `entries` end what it was in the middle of. */
+  /** Of a run whose keeper has gone, and whose torn line is cut off: `entries` end what it was in the middle of. All of them, or none. */
   close(entries: readonly UnnumberedEntry[]): void {
     if (entries.length === 0) return;
     let n = 0;
     for (const read of this.read(0)) if ("entry" in read) n = Math.max(n, read.entry.n);
     const lines = entries.map((entry, index) => `${JSON.stringify({ ...entry, n: n + index + 1 })}\n`);
-    appendFileSync(this.path, lines.join(""), { mode: 0o600 });
+    const before = this.size();
+    try {
+      appendFileSync(this.path, lines.join(""), { mode: 0o600 });
+    } catch (error) {
+      if (this.size() > before) truncateSync(this.path, before);
+      throw error;
+    }
   }
 
   /** Sets a damaged file aside, and keeps what is readable; undefined: there is nothing damaged. */

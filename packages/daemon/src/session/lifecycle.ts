@@ -338,7 +338,8 @@ export class Lifecycle implements Disposable {
     const directory = runDirectory(this.#home, run.session, run.run);
     // One that ended while nobody watched gets its last times now.
     this.#tryToWatch(run);
-    this.#observer?.ended(run);
+    // What it said last comes before its end, and has no more time to wait for room than that.
+    this.#reserve.spend(() => this.#observer?.ended(run));
     this.#watches.get(runMarker(run))?.[Symbol.dispose]();
     this.#watches.delete(runMarker(run));
     const recording = new Recording(directory);
