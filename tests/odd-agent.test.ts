@@ -1,6 +1,6 @@
 /** What an agent sends that is not what the protocol has: nothing of it is lost, and nobody waits for ever. */
 import { readdirSync } from "node:fs";
-import { type Approval, hasEnded, type PlacedEntry } from "@holdfast/contract";
+import { type Approval, hasEnded, type Message, type PlacedEntry } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 import { bringOdd } from "./odd-agent.ts";
@@ -65,8 +65,9 @@ test("an agent that ends when its turn is cancelled for other words ends its ses
   await using home = new TestHome();
   await start(home, "dies", "--prompt", "waits");
   await eventually(async () => (await entries(home)).some(({ type }) => type === "text"));
-  expect((await home.cli(["send", "odd", "faster", "--steer"])).stderr).toContain("the session has ended");
+  await home.ok(["send", "odd", "faster", "--steer", "--no-wait"]);
   expect(await home.until("odd", ({ status }) => hasEnded(status))).toMatchObject({ exit: { code: 3 } });
+  await eventually(async () => (await home.json<Message[]>(["messages"])).at(-1)?.held);
   expect((await entries(home)).at(-1)).toMatchObject({ type: "turn_ended", reason: "interrupted" });
 });
 

@@ -182,7 +182,8 @@ test("a turn that was cut off with its keeper is marked interrupted; the convers
 test("an agent that crashes ends its session as failed, with its error and what it printed to be read", async () => {
   await using home = new TestHome();
   await talk(home, "api");
-  await home.ok(["send", "api", "say before\ncrash"]);
+  // Where its receipt is waited for, it may have failed by then.
+  await home.ok(["send", "api", "say before\ncrash", "--no-wait"]);
   const ended = await home.ended("api");
   expect(ended.status).toBe("failed");
   const all = await entries(home, "api");
@@ -190,6 +191,30 @@ test("an agent that crashes ends its session as failed, with its error and what 
   expect((await home.cli(["send", "api", "hello"])).stderr).toContain("holdfast resume api");
   await home.ok(["resume", "api"]);
   expect(await home.ok(["send", "api", "say back", "--wait"])).toBe("back\n");
+});
+
+test("what is queued for an agent that is killed goes to its next run, in order; what is queued for one that is stopped has failed", async () => {
+  await using home = new TestHome();
+  await talk(home, "api");
+  await home.ok(["send", "api", "sleep 60000"]);
+  const { pid } = await home.until("api", ({ status }) => status === "working");
+  await home.ok(["send", "api", "say one"]);
+  const waiting = home.cli(["send", "api", "say two", "--wait"]);
+  await eventually(async () => (await home.json<Message[]>(["messages"])).length === 3);
+  process.kill(pid ?? 0, "SIGKILL");
+  await home.ended("api");
+  const { code, stderr } = await waiting;
+  expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining("its next run is given the message") });
+  expect(stderr).toContain("holdfast resume api");
+  const states = async () => (await home.json<Message[]>(["messages"])).map(({ state, held }) => (held ? "held" : state));
+  expect(await states()).toEqual(["failed", "held", "held"]);
+  await home.killDaemon();
+  await home.ok(["resume", "api"]);
+  await eventually(async () => (await said(home, "api")) === "onetwo");
+  await home.ok(["send", "api", "sleep 60000"]);
+  await home.ok(["send", "api", "say three"]);
+  await home.ok(["stop", "api"]);
+  await eventually(async () => (await states()).join() === "failed,replied,replied,failed,failed");
 });
 
 test("files are read and written for the agent inside its workspace, and only there, wherever links lead", async () => {
@@ -349,12 +374,12 @@ test("a conversation in which nothing was said yet is gone on with like any othe
   await using home = new TestHome();
   await talk(home, "api");
   await home.ok(["stop", "api"]);
-  await home.ok(["resume", "api"]);
+  expect(await home.ok(["resume", "api"])).toBe("api begins a new conversation (run 2)\n");
   await home.until("api", ({ status }) => status === "idle");
   await home.ok(["send", "api", "say first", "--wait"]);
   const { conversation } = await home.session("api");
   await home.ok(["stop", "api"]);
-  await home.ok(["resume", "api"]);
+  expect(await home.ok(["resume", "api"])).toBe(`api goes on with its conversation ${conversation} (run 3)\n`);
   await home.until("api", ({ status }) => status === "idle");
   expect((await home.session("api")).conversation).toBe(conversation);
 });

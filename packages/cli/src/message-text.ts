@@ -15,7 +15,7 @@ export async function follow(client: HoldfastClient, { id }: Message, timeoutMs:
   for (;;) {
     const waitMs = Math.ceil(Math.max(0, Math.min(ONE_WAIT_MS, until - performance.now())));
     const message = await client.call("getMessage", { params: { id }, query: { until: "replied", waitMs } });
-    if (message.endedAt !== null || message.settled) return message;
+    if (message.endedAt !== null || message.settled || message.held) return message;
     if (performance.now() >= until) {
       throw new HoldfastError("timeout", `no answer in ${formatDuration(timeoutMs ?? 0)}: ${plain(stateOf(message))}`, {
         hint: `it goes on; see how far it is: holdfast messages ${message.name}`,
@@ -46,6 +46,7 @@ function stateOf({ id, name, state, why, via, evidence, settled }: Message): str
 export function outcome(message: Message): HoldfastError {
   const hint = message.hint === null ? {} : { hint: message.hint };
   const { name, why } = message;
+  if (message.held) return new HoldfastError("session_ended", plain(`${name}: ${why}`), hint);
   if (message.state === "cancelled") return new HoldfastError("message_failed", `somebody has taken back the message to ${plain(name)}`);
   if (message.state === "failed" && message.known) return new HoldfastError("message_failed", plain(`${name}: ${why}`), hint);
   return new HoldfastError("message_unknown", plain(`${name}: ${why ?? "whether it began a turn is not known"}`), hint);

@@ -38,6 +38,8 @@ export const Message = z.object({
   why: z.nullable(z.string()),
   /** What to do about it. */
   hint: z.nullable(z.string()),
+  /** Of a queued one: its session has ended though nobody meant it to, and it is handed over by the next run, if there is one. */
+  held: z.boolean(),
   /** Of an injected one: nothing more will be known of it. */
   settled: z.boolean(),
   /** Of a failed one: false when it is not known whether the agent got it. */

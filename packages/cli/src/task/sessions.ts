@@ -161,6 +161,7 @@ export class SessionTurns implements Turns {
     for (let now = message; ; ) {
       if (now.state === "replied") return now.reply;
       if (now.endedAt !== null || now.settled) throw await this.#noAnswer(now);
+      if (now.held) throw await this.#takenBack(now);
       if (signal.aborted) throw new HoldfastError("timeout", "nobody waits for it any more");
       const query = { until: "replied", waitMs: ONE_WAIT_MS } as const;
       now = await this.#client.call("getMessage", { params: { id: message.id }, query });
@@ -169,6 +170,12 @@ export class SessionTurns implements Turns {
       if (waits !== waited) onWait(waits);
       waited = waits;
     }
+  }
+
+  /** What runs the item again says it itself. */
+  async #takenBack(message: Message): Promise<HoldfastError> {
+    await this.#client.call("cancelMessage", { params: { id: message.id } }).catch(() => {});
+    return outcome(message);
   }
 
   /** Why there is none: its budget, where that has ended it. */

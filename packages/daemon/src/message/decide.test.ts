@@ -33,7 +33,7 @@ const submitted = { ...queued, state: "injected" } as MessageRecord;
 const did = (message: MessageRecord, now: Partial<Situation>): Action["do"] => decide(message, { ...ready, ...now }).do;
 
 const situations = fc.record({
-  process: fc.constantFrom("lives", "restarts", "ended"),
+  process: fc.constantFrom("lives", "restarts", "broken", "ended"),
   sameRun: fc.boolean(),
   turn: fc.constantFrom(...TURNS, null),
   attention: fc.constantFrom(...WAITS, null),
@@ -107,6 +107,12 @@ test("it is typed again only when nothing of it is there and the agent, which te
     expect([now.turn, now.composer, now.attempt.sawTurn, now.attempt.entered]).toEqual(["idle", "nothing", null, 0]);
     expect(now.tells.prompts && now.steadyMs >= SHOWN_MS && now.sameRun && !message.working).toBe(true);
   });
+});
+
+test("what is queued for one that has died waits for its next run; what it had is over", () => {
+  expect(did(queued, { process: "broken" })).toBe("hold");
+  expect(did(submitted, { process: "broken" })).toBe("fail");
+  expect(did(queued, { process: "ended" })).toBe("fail");
 });
 
 test("every message comes to an end: none waits for ever on an idle agent that nothing happens with", () => {

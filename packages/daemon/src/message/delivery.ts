@@ -20,7 +20,7 @@ import { Looks } from "../agent/status/looks.ts";
 import { readScreen } from "../agent/status/screen-rules.ts";
 import type { Host, RunId } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
-import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
+import { type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, StatusFollower } from "../session/agent-status.ts";
 import type { Turns } from "../session/typing.ts";
@@ -313,7 +313,7 @@ export class Delivery implements Disposable {
     // Hooks that were put in may be turned off by the user's own settings: they count once they have told something.
     const heard = standing?.evidence.some(({ source }) => source === "hook") ?? false;
     const situation: Omit<Situation, "steadyMs"> = {
-      process: lives ? "lives" : restartAt ? "restarts" : "ended",
+      process: lives ? "lives" : restartAt ? "restarts" : record && waitsForNextRun(record) ? "broken" : "ended",
       sameRun: message.run === null || message.run === record?.run,
       turn,
       attention: waits && !limitIsOver(waits, { turn, since, now: Date.now() }) ? waits.for : null,

@@ -16,7 +16,7 @@ import {
 } from "@holdfast/contract";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
-import type { MessageQueries, MessageRecord } from "../projection/messages.ts";
+import { type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Delivery } from "./delivery.ts";
@@ -104,7 +104,8 @@ export class Messages {
     for (;;) {
       const { seq } = this.#journal.cursor;
       const record = this.#find(id);
-      if (!record.open || ORDER.indexOf(record.state) >= ORDER.indexOf(options.until) || options.signal.aborted) return this.#view(record);
+      const isThere = ORDER.indexOf(record.state) >= ORDER.indexOf(options.until);
+      if (!record.open || isThere || this.#isHeld(record) || options.signal.aborted) return this.#view(record);
       await this.#journal.changed(seq, options.signal);
     }
   }
@@ -145,15 +146,23 @@ export class Messages {
 
   #view({ open, working: _, ...record }: MessageRecord): Message {
     const { name = record.session, agent = "it" } = this.#queries.get(record.session) ?? {};
-    const why = open ? this.#waitsFor(record) : record.why;
+    const held = this.#isHeld(record);
+    const why = held ? "the session has ended; its next run is given the message" : open ? this.#waitsFor(record) : record.why;
+    const hint = held ? `holdfast resume NAME; or take it back: holdfast messages cancel ${record.id}` : record.hint;
     const named = (text: string | null) => text?.replace(/^it /, `${agent} `).replace(/^its /, `${agent}'s `) ?? null;
     return {
       ...record,
+      held,
       settled: !open && record.state === "injected",
       name,
       why: named(why),
-      hint: record.hint?.replaceAll("NAME", name) ?? null,
+      hint: hint?.replaceAll("NAME", name) ?? null,
     };
+  }
+
+  #isHeld({ state, session }: Pick<MessageRecord, "state" | "session">): boolean {
+    const record = this.#queries.get(session);
+    return state === "queued" && record !== undefined && waitsForNextRun(record);
   }
 
   #waitsFor({ id, session, state, steer, why }: Omit<MessageRecord, "open" | "working">): string | null {

@@ -338,7 +338,9 @@ export class Sessions {
     this.#changeBudget(record, how);
     if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
     const conversation = await this.#nextRun(this.#queries.resolve(record.id), { ...how, known, isCreated: false });
-    const goesOn = conversation && ("resume" in conversation || "fork" in conversation);
+    // One in which nothing was said is not gone on with, whatever is written down of it.
+    const isEmpty = record.kind === "conversation" && record.conversations.find(({ id }) => id === known)?.turns === 0;
+    const goesOn = conversation && !isEmpty && ("resume" in conversation || "fork" in conversation);
     const resumed = goesOn ? "conversation" : record.kind === "shell" ? "command" : "fresh";
     return { ...this.#view(this.#queries.resolve(record.id)), resumed };
   }
