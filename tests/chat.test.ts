@@ -433,6 +433,8 @@ test("spawn -i is the same as chat; a terminal's session is no conversation; one
   await home.ok(["spawn", "shell", "--name", "sh"]);
   terminal.line("clear; holdfast chat sh");
   await terminal.shows("holdfast attach sh");
+  terminal.line("clear; TERM=dumb holdfast chat demo");
+  await terminal.shows(/nothing can be drawn on this terminal.*\n.*-p TEXT/);
   terminal.line("clear; holdfast chat demo --session empty");
   await terminal.shows(PROMPT);
   terminal.keys("C-d");

@@ -44,10 +44,11 @@ const LATE_MS = 3000;
 
 /** `first`: what is said at once. */
 export async function talk(context: Context, wanted: Wanted, first?: string, streams: Streams = STANDARD): Promise<number> {
-  if (streams === STANDARD && !(process.stdin.isTTY && process.stdout.isTTY)) {
-    throw new HoldfastError("not_a_terminal", "to talk with an agent there must be a terminal", {
-      hint: "for one turn: holdfast chat NAME -p TEXT",
-    });
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const isDumb = process.env.TERM === "dumb";
+  if (streams === STANDARD && (!isTerminal || isDumb)) {
+    const what = isTerminal ? "nothing can be drawn on this terminal (TERM=dumb)" : "to talk with an agent there must be a terminal";
+    throw new HoldfastError("not_a_terminal", what, { hint: "for one turn: holdfast chat NAME -p TEXT" });
   }
   const repl = new Repl(context, wanted, streams);
   if (first !== undefined) repl.say(first);

@@ -43,6 +43,8 @@ A conversation with demo, begun 1970-01-01T00:00:00.000Z.
 
 fix it
 
+## demo
+
 I will **fix** it.
 
 - ✓ Edit a.ts

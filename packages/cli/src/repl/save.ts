@@ -12,8 +12,15 @@ import { nameOf } from "./view.ts";
 export async function asMarkdown(session: Session, entries: AsyncIterable<PlacedEntry>): Promise<string> {
   const parts: string[] = [`# ${session.name}`, `A conversation with ${session.agent}, begun ${session.createdAt}.`];
   let text = "";
+  /** Words of a person are the last part: what follows is the agent's. */
+  let isAsked = false;
+  const put = (part: string) => {
+    if (isAsked) parts.push(`## ${session.agent}`);
+    isAsked = false;
+    parts.push(part);
+  };
   const flush = () => {
-    if (text.trim() !== "") parts.push(text.trim());
+    if (text.trim() !== "") put(text.trim());
     text = "";
   };
   const titles = new Map<string, string>();
@@ -27,7 +34,9 @@ export async function asMarkdown(session: Session, entries: AsyncIterable<Placed
     const part = partOf(entry, titles);
     if (part === undefined) continue;
     flush();
-    parts.push(part);
+    if (entry.type === "user") parts.push(part);
+    else put(part);
+    if (entry.type === "user") isAsked = true;
   }
   flush();
   return `${parts.join("\n\n")}\n`;

@@ -16,7 +16,7 @@ export function leftOut({ leftOut: gap }: Kept, total: number): Notice | undefin
     about: "left_out",
     severity: "info",
     title: `${turns} left out of what the agent is given${forRoom ? ", for want of room" : ""}`,
-    description: "The transcript has them. How much is kept: context in config.toml; /clear begins anew.",
+    description: "The transcript has everything. How much is kept: context in config.toml; /clear begins anew.",
   };
 }
 

@@ -424,6 +424,9 @@ describe("an agent that cannot begin", () => {
     expect(agent.exits).toEqual([{ code: 3, signal: 0 }]);
     expect(agent.errors.join("")).toContain("broken");
     expect(agent.agent.isSilent).toBe(true);
+    expect(agent.of("error")).toMatchObject([
+      { code: "agent_failed", message: "the agent ended", hint: "what it printed: holdfast logs NAME" },
+    ]);
   });
 });
 

@@ -49,6 +49,7 @@ export class Conversation {
   readonly #steering = new Map<string, Promise<void>>();
   #offer: Offer = { settings: NOTHING, mode: null, model: null };
   #ready = false;
+  #hasToldUnopened = false;
   #ended = false;
   #turn: string | null = null;
   /** When the turn that runs is over. */
@@ -208,14 +209,13 @@ export class Conversation {
   end(how: string): void {
     this.#ended = true;
     for (const ask of [...this.#asks.keys()]) this.#settle(ask, null, null);
+    const printed = this.#order.conversation === null ? "what it printed: holdfast logs NAME" : null;
+    if (!this.#ready) this.#tellUnopened({ code: "agent_failed", message: how, hint: printed, retry: true });
     if (this.#turn === null) return;
-    this.#write({
-      type: "error",
-      code: "agent_ended",
-      message: how,
-      hint: "holdfast resume NAME goes on with the conversation",
-      retry: true,
-    });
+    if (this.#ready) {
+      const hint = "holdfast resume NAME goes on with the conversation";
+      this.#write({ type: "error", code: "agent_ended", message: how, hint, retry: true });
+    }
     this.#endTurn("interrupted");
   }
 
@@ -238,19 +238,23 @@ export class Conversation {
       if (model !== null) await this.#choose("model", model).catch((error: unknown) => this.#tellUnset(error));
       if (mode !== null) await this.#choose("mode", mode).catch((error: unknown) => this.#tellUnset(error));
     } catch (error) {
-      if (this.#ended) throw error;
-      const { conversation } = this.#order;
-      const failed = failureOf(error);
-      this.#write({
-        type: "error",
-        ...failed,
-        message: conversation === null ? failed.message : `the agent cannot go on with its conversation ${conversation}: ${failed.message}`,
-        hint:
-          failed.hint ?? (conversation === null ? null : "try again: holdfast resume NAME; or begin anew: holdfast resume --fresh NAME"),
-      });
-      this.#agent.kill();
+      // Of one that talks no more its end says more.
+      if (!this.#ended && !this.#agent.isSilent) this.#tellUnopened(failureOf(error));
+      if (!this.#ended) this.#agent.kill();
       throw error;
     }
+  }
+
+  #tellUnopened(failed: ReturnType<typeof failureOf>): void {
+    if (this.#hasToldUnopened) return;
+    this.#hasToldUnopened = true;
+    const { conversation } = this.#order;
+    this.#write({
+      type: "error",
+      ...failed,
+      message: conversation === null ? failed.message : `the agent cannot go on with its conversation ${conversation}: ${failed.message}`,
+      hint: failed.hint ?? (conversation === null ? null : "try again: holdfast resume NAME; or begin anew: holdfast resume --fresh NAME"),
+    });
   }
 
   async #untilItMay(): Promise<void> {

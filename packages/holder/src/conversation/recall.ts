@@ -19,7 +19,10 @@ export async function recall(runDirectory: string, words: string): Promise<Recal
   const { leftOut } = kept;
   return {
     words: renderPrompt({ prompt: words, system: null, kept }),
-    leftOut:
-      leftOut === null ? null : `turns ${leftOut.from} to ${leftOut.to} are left out of what the agent is told; the transcript has them`,
+    leftOut: leftOut === null ? null : `${turnsOf(leftOut)} left out of what the agent is told; the transcript has everything`,
   };
+}
+
+function turnsOf({ from, to }: { from: number; to: number }): string {
+  return from === to ? `turn ${from} is` : `turns ${from} to ${to} are`;
 }

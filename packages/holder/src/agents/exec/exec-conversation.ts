@@ -217,6 +217,12 @@ interface Outcome {
   isForeign: boolean;
 }
 
+/** The last of them is in the message. */
+function lastWords(lines: readonly string[]): string {
+  if (lines.length === 0) return "it wrote nothing to standard error; try the command by hand";
+  return lines.length === 1 ? "try the command by hand" : `its last words: ${lines.join(" / ")}`;
+}
+
 function whatWentWrong({ how: { code, signal }, name, stderr, failed, isForeign }: Outcome): AgentFailure | undefined {
   const lines = stderr
     .split("\n")
@@ -226,7 +232,7 @@ function whatWentWrong({ how: { code, signal }, name, stderr, failed, isForeign 
   const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
   if (failed !== undefined || code !== 0)
     return new AgentFailure("command_failed", code === 0 ? `${name} failed: ${failed}` : `${name} ${how}${said(failed ?? lines.at(-1))}`, {
-      hint: lines.length > 0 ? `its last words: ${lines.join(" / ")}` : "it wrote nothing to standard error; try the command by hand",
+      hint: lastWords(lines),
       retry: true,
     });
   if (!isForeign) return undefined;
