@@ -41,6 +41,30 @@ function follow(near: TestHome, ...commands: string[][]) {
   });
 }
 
+test("a conversation is talked with on another machine: on a terminal, by what is piped in, and by -p in a loop (SYM-17 resume)", async () => {
+  await using machines = await TwoMachines.start();
+  const { near, far } = machines;
+  using terminal = machines.terminal();
+  for (const [line, said] of [
+    ["holdfast -H far chat demo --session talk", "hello"],
+    ["holdfast -H far spawn -i demo --name other", "hi there"],
+  ] as const) {
+    terminal.line(`clear; ${line}`);
+    await terminal.shows(/^\S+ · 0 turns · .*\n› ?$/m);
+    terminal.line(`say ${said}`);
+    await terminal.shows(new RegExp(`^› say ${said}\\n${said}$`, "m"));
+    terminal.keys("C-d");
+    await terminal.shows(/stays as it is|goes on in the background/);
+  }
+  expect(await near.ok(["-H", "far", "chat", "talk"], { input: "say piped\n" })).toBe("piped\n");
+  const loop = `while read -r word; do '${HOLDFAST}' -H far chat talk -p "say $word"; done`;
+  const { stdout } = await near.cli(["run", "--name", "loop", "--cwd", near.root, "--", "sh", "-c", `printf 'one\ntwo\n' | { ${loop}; }`]);
+  expect(stdout).not.toBe("");
+  await near.ended("loop");
+  expect(await near.ok(["logs", "loop"])).toBe("one\ntwo\n");
+  expect(await far.session("talk")).toMatchObject({ turns: 4, status: "idle" });
+});
+
 test("commands are done by the far machine, with odd arguments, standard input, JSON and exit codes (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   const { near, far } = machines;

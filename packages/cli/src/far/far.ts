@@ -57,9 +57,9 @@ export function sshArguments(
 
 async function sendThere(machine: Machine, argv: readonly string[]): Promise<number> {
   const ssh = findSsh(machine);
-  const terminal = hasTerminal() && !ONLY_PRINT.has(argv[0] ?? "");
+  const terminal = hasTerminal() && (!ONLY_PRINT.has(argv[0] ?? "") || isTalk(argv));
   // A loop that reads lines, and calls this for each, must not lose the others to ssh: only who asks for its input gets it.
-  const args = sshArguments(ssh, machine, { argv, terminal, input: argv.includes("-") });
+  const args = sshArguments(ssh, machine, { argv, terminal, input: argv.includes("-") || saysItsInput(argv) });
   const { asExitCode, superviseSsh } = await import("./supervise.ts");
   const end = await superviseSsh(ssh, args);
   if (end.code !== SSH_FAILED) return asExitCode(end);
@@ -68,6 +68,17 @@ async function sendThere(machine: Machine, argv: readonly string[]): Promise<num
 
 function isAboutThisProgram(name: string | undefined): boolean {
   return name === undefined || ["--help", "-h", "help", "completion", "__complete"].includes(name);
+}
+
+/** `spawn` as another name for `chat`. */
+function isTalk(argv: readonly string[]): boolean {
+  return argv[0] === "spawn" && argv.some((word) => /^(-i|--interactive|--session(=.*)?|--resume(=.*)?)$/.test(word));
+}
+
+/** What is piped into `chat` is what is said, where nothing else is. */
+function saysItsInput(argv: readonly string[]): boolean {
+  const isSaid = argv.some((word) => /^(-p.*|--prompt(=.*)?|--help|-h)$/.test(word));
+  return argv[0] === "chat" && !isSaid && !process.stdin.isTTY;
 }
 
 function isPutOnTerminal(argv: readonly string[]): boolean {
