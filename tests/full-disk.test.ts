@@ -343,6 +343,23 @@ function bytesBetween(raw: string, offset: number): number {
   return whole - (offset - cut) - (rest.indexOf("\n") + 1);
 }
 
+test("a conversation whose keeper is killed while the disk is full ends with its turn as soon as there is room, and nothing is told twice", async () => {
+  await using home = new SmallDiskHome({ megabytes: 8 });
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--prompt", "say half\nsleep 60000"]);
+  await eventually(async () => (await home.ok(["transcript", "talk"])).includes("half"));
+  const { pid } = await home.session("talk");
+  const [keeper] = home.processes().filter((each) => argumentsOf(each.pid)?.some((word) => word.includes("conversation-holder")));
+  home.fill();
+  process.kill(keeper?.pid ?? 0, "SIGKILL");
+  await eventually(() => !lives(pid ?? 0));
+  expect((await home.cli(["send", "talk", "say more", "--no-wait"])).code).not.toBe(0);
+  home.empty();
+  expect(await home.ended("talk")).toMatchObject({ status: "lost", turns: 1 });
+  expect(await events(home, "turn.ended")).toMatchObject([{ data: { reason: "interrupted" } }]);
+  expect((await home.ok(["transcript", "talk"])).match(/the turn ended: interrupted/g)).toHaveLength(1);
+  expect(await home.json(["messages"])).toMatchObject([{ state: "failed" }]);
+});
+
 test("a backup before a migration takes its own size and a little more, and says what to do where that is not free", async () => {
   await using disk = new SmallDiskHome({ megabytes: 32 });
   const home = openHome(disk.env);
