@@ -76,10 +76,7 @@ export class Messages {
         hint: "put it into a file, and tell the agent to read that",
       });
     }
-    const isFirst = this.#messages
-      .list({ session: record.id, limit: 100 })
-      .every(({ state, known }) => state === "cancelled" || (state === "failed" && known));
-    const addition = isFirst ? this.#sessions.firstPointer(record, text) : null;
+    const addition = this.#messages.wasSpokenTo(record.id) ? null : this.#sessions.firstPointer(record, text);
     const data = { id, text, steer, ...(addition === null ? {} : { addition }) };
     this.#journal.append({ type: "message.queued", actor, session: record.id, data });
     return { session: this.#sessions.brief(record.id), message: this.get(id), typed: null };

@@ -78,3 +78,18 @@ test("messages go with their session", () => {
   journal.append({ type: "session.removed", actor: ACTOR, session, data: { name: "s0" } });
   expect(messages.list({ limit: 10 })).toEqual([]);
 });
+
+test("a session was spoken to unless all of it was taken back, or is known not to have come there", () => {
+  const { journal, messages } = open();
+  const [session, other] = SESSIONS as [SessionId, SessionId];
+  const failed = (id: string, known: boolean): Draft => {
+    return { type: "message.failed", actor: ACTOR, session, data: { id, why: "so", hint: "look", known } };
+  };
+  journal.append(about("back", session, "message.queued"), about("back", session, "message.cancelled"));
+  journal.append(about("never", session, "message.queued"), failed("never", true));
+  journal.append(about("elsewhere", other, "message.queued"));
+  expect(messages.wasSpokenTo(session)).toBe(false);
+  journal.append(about("doubtful", session, "message.queued"), failed("doubtful", false));
+  expect(messages.wasSpokenTo(session)).toBe(true);
+  expect(messages.wasSpokenTo(other)).toBe(true);
+});

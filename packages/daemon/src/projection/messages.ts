@@ -127,6 +127,13 @@ export class MessageQueries {
     return this.#read("SELECT * FROM messages WHERE session = ? AND run = ? AND state = 'failed' AND known = 0 ORDER BY seq", session, run);
   }
 
+  /** Whether anything was said to it, or may have been: not what was taken back, nor what is known not to have come there. */
+  wasSpokenTo(session: SessionId): boolean {
+    const said = "session = ? AND state <> 'cancelled' AND NOT (state = 'failed' AND known = 1)";
+    const sql = `SELECT EXISTS (SELECT 1 FROM messages WHERE ${said}) AS found`;
+    return watched(this.#db, () => this.#db.prepare(sql).get(session))?.found === 1;
+  }
+
   /** Sessions with open ones. */
   waiting(): SessionId[] {
     const sql = "SELECT DISTINCT session FROM messages WHERE open = 1";
