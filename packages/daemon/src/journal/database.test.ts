@@ -124,3 +124,27 @@ test("a query that finds the database damaged says so as such, and tells who lis
   expect(found).toHaveLength(2);
   db.close();
 });
+
+test("a statement is prepared once, and knows what the tables have become", () => {
+  const db = openDatabase(":memory:");
+  const all = () => db.prepare("SELECT * FROM grown");
+  db.exec("CREATE TABLE grown (a INTEGER); INSERT INTO grown VALUES (1), (2)");
+  expect(all()).toBe(all());
+  expect(all().all()).toEqual([{ a: 1 }, { a: 2 }]);
+  db.exec("ALTER TABLE grown ADD COLUMN b TEXT; UPDATE grown SET b = 'x'");
+  expect(all().get()).toEqual({ a: 1, b: "x" });
+  expect(all().all()).toEqual([
+    { a: 1, b: "x" },
+    { a: 2, b: "x" },
+  ]);
+  for (const row of all().iterate()) if (row.a === 1) break;
+  expect(all().all()).toHaveLength(2);
+  db.close();
+});
+
+test("texts that are made up anew each time do not stay", () => {
+  const db = openDatabase(":memory:");
+  for (let n = 0; n < 2000; n++) expect(db.prepare(`SELECT ${n} AS n`).get()).toEqual({ n });
+  expect(db.prepare("SELECT 1999 AS n")).not.toBe(db.prepare("SELECT 1999 AS n"));
+  db.close();
+});

@@ -1,4 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldfastError } from "@holdfast/contract";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -7,7 +7,7 @@ import { MIGRATIONS } from "./migrations.ts";
  * moments, and never consistency.
  */
 export function openDatabase(path: string, options: { migrations?: readonly string[] } = {}): DatabaseSync {
-  const db = new DatabaseSync(path);
+  const db = new PreparedDatabase(path);
   try {
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;");
     migrate(db, options.migrations);
@@ -16,6 +16,22 @@ export function openDatabase(path: string, options: { migrations?: readonly stri
     throw error;
   }
   return db;
+}
+
+/** Texts beyond this are prepared anew: those that are made up for one question must not stay for good. */
+const MOST_STATEMENTS = 500;
+
+/** Prepares a text once: it costs more than to run most of them. Whoever asks twice has the same statement, so none is to be iterated within itself. */
+class PreparedDatabase extends DatabaseSync {
+  readonly #statements = new Map<string, StatementSync>();
+
+  override prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const statement = super.prepare(sql);
+    if (this.#statements.size < MOST_STATEMENTS) this.#statements.set(sql, statement);
+    return statement;
+  }
 }
 
 export function migrate(db: DatabaseSync, migrations: readonly string[] = MIGRATIONS): void {

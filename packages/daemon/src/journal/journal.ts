@@ -2,8 +2,8 @@
  * The one append-only log. Appending and projecting are one transaction: a table never says what the log does not.
  *
  * Order: `seq` counts from 1 in commit order, within an epoch, without gaps but for what was pruned (prune.ts). Readers hold a cursor and read forward; the
- * journal keeps nothing per reader, so a slow one costs nothing and misses nothing. Listeners are only told that there is
- * more to read, after the commit, once per turn of the event loop.
+ * journal keeps nothing per reader, so a slow one costs nothing and misses nothing. What was just appended is read from memory (recent.ts), as the
+ * same objects by all: nobody changes an event. Listeners are only told that there is more to read, after the commit, once per turn of the event loop.
  */
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -20,6 +20,7 @@ import {
   unwritable,
 } from "@holdfast/contract";
 import { transaction, watched } from "./database.ts";
+import { RecentEvents } from "./recent.ts";
 import type { Reserve } from "./reserve.ts";
 
 /** A fact about to be written; the journal adds place, time and identity. */
@@ -58,6 +59,7 @@ export class Journal {
   readonly #listeners = new Set<() => void>();
   #owed: Draft[] = [];
   #seq: number;
+  #recent: RecentEvents;
   #noticePending = false;
 
   constructor(options: {
@@ -74,6 +76,7 @@ export class Journal {
     this.epoch = this.#meta("epoch", () => randomUUID().slice(0, 8));
     this.machine = this.#meta("machine", () => `${options.machineName}-${randomUUID().slice(0, 4)}`);
     this.#seq = Number(this.#db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
+    this.#recent = new RecentEvents(this.#seq);
     this.#insert = this.#db.prepare(
       "INSERT INTO events (seq, epoch, id, type, v, at, actor, session, machine, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     );
@@ -92,11 +95,12 @@ export class Journal {
   append(...drafts: Draft[]): HoldfastEvent[] {
     let seq = this.#seq;
     const owed = this.#owed.length;
-    const events = transaction(this.#db, () => [...this.#owed, ...drafts].map((draft) => this.#write(draft, ++seq)));
+    const written = transaction(this.#db, () => [...this.#owed, ...drafts].map((draft) => this.#write(draft, ++seq)));
     this.#seq = seq;
     this.#owed = [];
+    for (const { event, text } of written) this.#recent.add(event, text);
     this.#notice();
-    return events.slice(owed);
+    return written.slice(owed).map(({ event }) => event);
   }
 
   /** For a fact that holds whether or not it can be written: on a full disk it is owed, and written before whatever comes next. */
@@ -133,6 +137,7 @@ export class Journal {
         this.#db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('pruned_up_to', ?)").run(String(upTo));
       }
     });
+    this.#recent = new RecentEvents(seq);
     if (seq === this.#seq) return;
     this.#seq = seq;
     this.#notice();
@@ -140,6 +145,13 @@ export class Journal {
 
   /** At most `limit` events after the cursor's `seq`, oldest first. */
   readAfter(seq: number, limit: number, filter: EventFilter = {}): AnyEvent[] {
+    const { session, types, ...narrower } = filter;
+    const isPlain = Object.values(narrower).every((value) => value === undefined || value === false);
+    const recent = isPlain ? this.#recent.readAfter(seq, limit, { session, types }) : undefined;
+    return recent ?? this.#readStored(seq, limit, filter);
+  }
+
+  #readStored(seq: number, limit: number, filter: EventFilter): AnyEvent[] {
     const where = ["seq > ?"];
     const values: (string | number)[] = [seq];
     if (filter.session !== undefined) {
@@ -246,7 +258,7 @@ export class Journal {
     });
   }
 
-  #write(draft: Draft, seq: number): HoldfastEvent {
+  #write(draft: Draft, seq: number): { event: HoldfastEvent; text: string } {
     const event = {
       epoch: this.epoch,
       seq,
@@ -259,20 +271,10 @@ export class Journal {
       machine: this.machine,
       data: draft.data,
     } as HoldfastEvent;
-    this.#insert.run(
-      seq,
-      event.epoch,
-      event.id,
-      event.type,
-      event.v,
-      event.at,
-      event.actor,
-      event.session,
-      event.machine,
-      JSON.stringify(event.data),
-    );
+    const text = JSON.stringify(event.data);
+    this.#insert.run(seq, event.epoch, event.id, event.type, event.v, event.at, event.actor, event.session, event.machine, text);
     for (const projection of this.#projections) projection.apply(this.#db, event);
-    return event;
+    return { event, text };
   }
 
   #prunedUpTo(): number {
