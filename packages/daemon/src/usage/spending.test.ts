@@ -22,7 +22,8 @@ function open() {
   };
   const by = (what: UsageBy, more: { since?: string; within?: SessionId[]; session?: SessionId; timeZone?: string } = {}) =>
     spending.report({ by: what, timeZone: "UTC", ...more });
-  return { journal, spending, use, by };
+  const anew = () => new Spending({ queries, prices });
+  return { journal, spending, anew, use, by };
 }
 
 test("a session's sum grows with each fact, and is null before the first", () => {
@@ -45,6 +46,23 @@ test("a session's sum grows with each fact, and is null before the first", () =>
   use(A, { turn: "2" });
   expect(spending.of(A.id)).toMatchObject({ turns: 2, input: 3000, cost: 0.006, context: { used: 5, size: 10 } });
   expect(spending.of(B.id)).toBeNull();
+});
+
+test("what is added to a sum is what adding up all of it gives, of however many sessions", () => {
+  const { spending, anew, use } = open();
+  const many = Array.from({ length: 120 }, (_, n) => ({
+    id: `s${String(n).padStart(9, "a")}` as SessionId,
+    name: `s${n}`,
+    agent: "codex",
+  }));
+  for (const round of [1, 2, 3]) {
+    for (const [n, session] of many.entries()) {
+      const model = n % 7 === 0 ? "unheard of" : "fine";
+      use(session, { turn: String(round % 2), model, input: n, context: round === 2 ? { used: n, size: 100 } : null });
+      if (n % 3 !== round % 3) expect(spending.of(session.id)).toEqual(anew().of(session.id));
+    }
+    for (const { id } of many) expect(spending.of(id)).toEqual(anew().of(id));
+  }
 });
 
 test("what the agent says that it cost comes before the list of prices", () => {

@@ -6,12 +6,16 @@ import { Sum } from "./sum.ts";
 
 /** Of sessions that were removed long ago nobody asks. */
 const MOST_KNOWN = 1000;
+/** So many use something at about the same time; the others are added up anew. */
+const MOST_GROWING = 50;
 
 export class Spending {
   readonly #queries: UsageQueries;
   readonly #prices: Prices;
   /** Of each session, as of its newest fact. */
   readonly #known = new Map<SessionId, { seq: number; spent: Spent }>();
+  /** Of those that used something lately: what comes is added, however much there was before. */
+  readonly #growing = new Map<SessionId, Sum>();
 
   constructor(options: { queries: UsageQueries; prices: Prices }) {
     this.#queries = options.queries;
@@ -24,7 +28,8 @@ export class Spending {
     if (seq === 0) return null;
     const known = this.#known.get(session);
     if (known?.seq === seq) return known.spent;
-    const { spent } = this.#sum(this.#queries.facts({ session }));
+    const sum = known && this.#growing.get(session);
+    const { spent } = this.#grow(session, sum ? this.#sum(this.#queries.facts({ session, after: known.seq }), sum) : undefined);
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(session, { seq, spent });
     return spent;
@@ -62,8 +67,15 @@ export class Spending {
     return { by, since, rows: by === "turn" ? rows : rows.sort(by === "day" ? byKey : bySize), total: total.sums, unpriced: [...unpriced] };
   }
 
-  #sum(facts: readonly UsageFact[]): Sum {
-    const sum = new Sum();
+  #grow(session: SessionId, sum = this.#sum(this.#queries.facts({ session }))): Sum {
+    this.#growing.delete(session);
+    this.#growing.set(session, sum);
+    const [oldest] = this.#growing.keys();
+    if (this.#growing.size > MOST_GROWING && oldest !== undefined) this.#growing.delete(oldest);
+    return sum;
+  }
+
+  #sum(facts: readonly UsageFact[], sum = new Sum()): Sum {
     for (const fact of facts) sum.add(fact, this.#costOf(fact));
     return sum;
   }
