@@ -126,3 +126,34 @@ test("a list of names, agents or statuses that is empty selects nothing, never e
   expect(refusal(() => queries.select({ names: [""] })).code).toBe("session_not_found");
   expect(queries.select({ agent: [""] })).toEqual([]);
 });
+
+test("what was read is remembered until anything is written, also where that is taken back", () => {
+  const db = openDatabase(":memory:");
+  const journal = new Journal({ db, projections: [sessionsProjection], machineName: "box" });
+  const queries = new SessionQueries(db);
+  const session = "abcdefghij" as SessionId;
+  const about = { actor: ACTOR, session };
+  const rename = (name: string) => journal.append({ ...about, type: "session.renamed", data: { from: "", name } });
+  expect(queries.get(session)).toBeUndefined();
+  const data = {
+    name: "one",
+    kind: "shell",
+    agent: "shell",
+    role: null,
+    objective: null,
+    host: "tmux",
+    cwd: "/",
+    command: ["sh"],
+  } as const;
+  journal.append({ ...about, type: "session.created", data: { ...data, command: ["sh"] } });
+  expect(queries.get(session)?.name).toBe("one");
+  expect(queries.get(session)).toBe(queries.get(session));
+  rename("two");
+  expect([queries.get(session)?.name, queries.byName("one"), queries.byName("two")?.id]).toEqual(["two", undefined, session]);
+  db.exec("BEGIN");
+  db.prepare("UPDATE sessions SET name = 'never'").run();
+  expect(queries.get(session)?.name).toBe("never");
+  db.exec("ROLLBACK");
+  expect([queries.get(session)?.name, queries.byName("never")]).toEqual(["two", undefined]);
+  db.close();
+});

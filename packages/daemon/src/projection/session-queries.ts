@@ -109,14 +109,22 @@ const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
 /** How many candidates an error lists. */
 const CANDIDATES = 10;
 
+/** Nothing may be written for long, and anything asked for. */
+const MOST_REMEMBERED = 1000;
+
 export class SessionQueries {
   readonly #db: DatabaseSync;
   /** By what follows the join, of which there are a handful: preparing one costs more than running it. */
   readonly #statements = new Map<string, StatementSync>();
   #tree: StatementSync | undefined;
+  /** What was read since anything was written: one thing that happens asks for the same session two dozen times. */
+  readonly #remembered = new Map<string, SessionRecord | undefined>();
+  readonly #changes: StatementSync;
+  #changesThen: unknown;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.#changes = db.prepare("SELECT total_changes() AS n");
   }
 
   /**
@@ -198,11 +206,11 @@ export class SessionQueries {
   }
 
   get(id: SessionId): SessionRecord | undefined {
-    return this.#read("WHERE s.id = ?", id)[0];
+    return this.#one("WHERE s.id = ?", id);
   }
 
   byName(name: string): SessionRecord | undefined {
-    return this.#read("WHERE s.name = ?", name)[0];
+    return this.#one("WHERE s.name = ?", name);
   }
 
   /** A session and all that descend from it; UNION, not UNION ALL: a ring of parents would never end. */
@@ -246,6 +254,20 @@ export class SessionQueries {
       hint: names.length === 0 ? "there are no sessions yet; start one with: holdfast run -- COMMAND" : "list them with: holdfast ls --all",
       candidates,
     });
+  }
+
+  /** What a transaction has written may yet be taken back: read in it, nothing is remembered. */
+  #one(where: string, value: string): SessionRecord | undefined {
+    if (this.#db.isTransaction) return this.#read(where, value)[0];
+    const changes = this.#changes.get()?.n;
+    if (changes !== this.#changesThen || this.#remembered.size > MOST_REMEMBERED) this.#remembered.clear();
+    this.#changesThen = changes;
+    const key = `${where} ${value}`;
+    const known = this.#remembered.get(key);
+    if (known || this.#remembered.has(key)) return known;
+    const [record] = this.#read(where, value);
+    this.#remembered.set(key, record && Object.freeze(record));
+    return record;
   }
 
   #read(where: string, ...values: string[]): SessionRecord[] {
