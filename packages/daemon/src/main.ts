@@ -359,7 +359,14 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     keepChoice: (session, chosen) => keepChoice(home, session, chosen),
     press: (ref, options) => sessions.press(ref, options),
   });
-  const messages = new Messages({ journal, queries, messages: messageQueries, sessions, delivery });
+  const messages = new Messages({
+    journal,
+    queries,
+    messages: messageQueries,
+    sessions,
+    delivery,
+    attend: (session) => conversations.attend(session),
+  });
   const looks = new Looks({ journal, db, isThere: (id) => queries.get(id) !== undefined });
   const digests = new Digests({
     db,

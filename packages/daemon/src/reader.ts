@@ -157,7 +157,7 @@ export async function serveReader(options: {
     hosts,
     typing: () => sessions.typing,
   });
-  const said = new Messages({ journal, queries, messages, sessions, delivery });
+  const said = new Messages({ journal, queries, messages, sessions, delivery, attend() {} });
   const envOf = (id: SessionId) => readEnvironment(home, id);
   const looks = new Looks({ journal, db, isThere: () => true });
   const digests = new Digests({

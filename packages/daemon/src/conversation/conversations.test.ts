@@ -1,5 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EntryDraft, HoldfastError } from "@holdfast/contract";
 import { describe, expect, test, vi } from "vitest";
 import type { ConversationRequest } from "./keeper.ts";
@@ -25,6 +26,30 @@ async function said(world: World, text: string, options?: { steer: boolean }): P
   return id;
 }
 
+describe("what a keeper writes", () => {
+  const line = JSON.stringify({ v: 1, n: 1, at: new Date().toISOString(), turn: null, ...opened });
+
+  test("is made facts of once whoever reads the transcript itself has had it", async () => {
+    using world = new World();
+    const conversations = world.begin();
+    world.raw(`${line}\n`);
+    conversations.wrote(RUN);
+    conversations.wrote(RUN);
+    expect(world.queries.get(SESSION)?.conversation).toBeNull();
+    await eventually(() => expect(world.queries.get(SESSION)?.conversation).toBe("c1"));
+    expect(world.events("session.conversation_changed")).toHaveLength(1);
+  });
+
+  test("is made facts of before the end of its run is", () => {
+    using world = new World();
+    const conversations = world.begin();
+    world.raw(`${line}\n`);
+    conversations.wrote(RUN);
+    conversations.ended(RUN);
+    expect(world.queries.get(SESSION)?.conversation).toBe("c1");
+  });
+});
+
 describe("words", () => {
   test("are handed over, begin a turn, and are answered with what the agent said last", async () => {
     using world = new World();
@@ -41,6 +66,21 @@ describe("words", () => {
     expect(world.queries.get(SESSION)?.status).toBe("idle");
     expect(world.events("session.replied")).toMatchObject([{ data: { reply: "hi there", cut: false } }]);
     expect(world.events("turn.started", "turn.ended").map(({ type }) => type)).toEqual(["turn.started", "turn.ended"]);
+  });
+
+  test("are on their way at once where whoever queues them says so, and are said once", async () => {
+    using world = new World();
+    const conversations = world.begin();
+    world.write(opened);
+    // What it saw to when it began is over.
+    await nextTurn();
+    const id = world.queue("hello");
+    conversations.attend(SESSION);
+    expect(world.told).toMatchObject([{ t: "prompt", message: id }]);
+    await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
+    world.write(over());
+    expect(world.messages.get(id)?.state).toBe("replied");
+    expect(world.told).toHaveLength(1);
   });
 
   test("wait for the end of the turn, in the order in which they were sent", async () => {

@@ -5,6 +5,7 @@
  * Driven by what arrives: a notice that a transcript grew, a message, the beginning and the end of a run. No timers but to try again what failed.
  */
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type EventData,
   type Evidence,
@@ -52,6 +53,8 @@ export class Conversations implements RunObserver, Disposable {
   /** Sessions that are being seen to; true: once more. */
   readonly #busy = new Map<SessionId, boolean>();
   readonly #again = new Map<string, NodeJS.Timeout>();
+  /** Runs whose transcripts have grown. */
+  readonly #grown = new Map<string, NodeJS.Immediate>();
   readonly #end = new AbortController();
 
   constructor(options: {
@@ -81,20 +84,21 @@ export class Conversations implements RunObserver, Disposable {
 
   /** Once it is known what runs. */
   begin(): void {
-    for (const session of this.#messages.waiting()) this.#see(session);
+    for (const session of this.#messages.waiting()) this.attend(session);
     void this.#followJournal();
   }
 
   [Symbol.dispose](): void {
     this.#end.abort();
     for (const timer of this.#again.values()) clearTimeout(timer);
+    for (const immediate of this.#grown.values()) clearImmediate(immediate);
     this.#followed.clear();
   }
 
   began(run: RunId): void {
     if (this.#followed.has(runMarker(run)) || !this.#follow(run)) return;
-    this.wrote(run);
-    this.#see(run.session);
+    this.look(run);
+    this.attend(run.session);
   }
 
   #follow(run: RunId): Following | undefined {
@@ -105,8 +109,22 @@ export class Conversations implements RunObserver, Disposable {
     return following;
   }
 
+  /** It is on disk: who reads the transcript itself has it before it is made facts of. */
   wrote(run: RunId): void {
-    const following = this.#followed.get(runMarker(run));
+    const marker = runMarker(run);
+    if (this.#grown.has(marker) || !this.#followed.has(marker)) return;
+    this.#grown.set(
+      marker,
+      setImmediate(() => this.look(run)),
+    );
+  }
+
+  /** Makes facts of what is new. */
+  look(run: RunId): void {
+    const marker = runMarker(run);
+    clearImmediate(this.#grown.get(marker));
+    this.#grown.delete(marker);
+    const following = this.#followed.get(marker);
     if (!following) return;
     try {
       this.#takeNew(run, following);
@@ -115,10 +133,6 @@ export class Conversations implements RunObserver, Disposable {
       log(`session ${run.session}: what its transcript says cannot be taken yet: ${describe(error)}`);
       this.#later(runMarker(run), () => this.#startOver(run));
     }
-  }
-
-  look(run: RunId): void {
-    this.wrote(run);
   }
 
   /**
@@ -274,26 +288,26 @@ export class Conversations implements RunObserver, Disposable {
     let { seq } = this.#journal.cursor;
     while (!signal.aborted) {
       const events = this.#journal.readAfter(seq, 1000);
-      for (const { type, session } of events) if (session !== null && CHANGES.has(type)) this.#see(session);
+      for (const { type, session } of events) if (session !== null && CHANGES.has(type)) this.attend(session);
       seq = events.at(-1)?.seq ?? seq;
       if (events.length === 0) await this.#journal.changed(seq, signal);
     }
   }
 
   /** Hands over what waits, if it is time. */
-  #see(session: SessionId): void {
+  attend(session: SessionId): void {
     if (this.#end.signal.aborted) return;
     if (this.#busy.has(session)) return void this.#busy.set(session, true);
     this.#busy.set(session, false);
     this.#handOver(session)
       .catch((error: unknown) => {
         log(`session ${session}: a message could not be handed over: ${describe(error)}`);
-        this.#later(session, () => this.#see(session));
+        this.#later(session, () => this.attend(session));
       })
       .finally(() => {
         const again = this.#busy.get(session);
         this.#busy.delete(session);
-        if (again) this.#see(session);
+        if (again) this.attend(session);
       });
   }
 
@@ -326,7 +340,8 @@ export class Conversations implements RunObserver, Disposable {
     const words = this.#said(message);
     try {
       await this.#keeper.converse(run, { t: "prompt", message: id, from, text, addition, words, steer });
-      this.wrote(run);
+      await nextTurn();
+      this.look(run);
       return true;
     } catch (error) {
       const { code, message: why } = HoldfastError.from(error);

@@ -130,7 +130,7 @@ export class World implements Disposable {
       this.raw(`${JSON.stringify(entry)}\n`);
       if (draft.type === "turn_ended") this.#turn = null;
     }
-    this.#conversations?.wrote(RUN);
+    this.#conversations?.look(RUN);
   }
 
   raw(text: string): void {

@@ -32,6 +32,7 @@ export class Messages {
   readonly #messages: MessageQueries;
   readonly #sessions: Sessions;
   readonly #delivery: Delivery;
+  readonly #attend: (session: SessionId) => void;
 
   constructor(options: {
     journal: Journal;
@@ -39,12 +40,15 @@ export class Messages {
     messages: MessageQueries;
     sessions: Sessions;
     delivery: Delivery;
+    /** There is something to hand over to it: sooner than the journal tells it. */
+    attend(session: SessionId): void;
   }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#messages = options.messages;
     this.#sessions = options.sessions;
     this.#delivery = options.delivery;
+    this.#attend = options.attend;
   }
 
   async send(
@@ -79,6 +83,7 @@ export class Messages {
     const addition = this.#messages.wasSpokenTo(record.id) ? null : this.#sessions.firstPointer(record, text);
     const data = { id, text, steer, ...(addition === null ? {} : { addition }) };
     this.#journal.append({ type: "message.queued", actor, session: record.id, data });
+    this.#attend(record.id);
     return { session: this.#sessions.brief(record.id), message: this.get(id), typed: null };
   }
 

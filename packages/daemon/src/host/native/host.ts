@@ -48,6 +48,8 @@ export class NativeHost implements Host {
   readonly #home: Home;
   readonly #program: string;
   readonly #clients = new Map<string, Promise<HolderClient>>();
+  /** Those of them that are connected: what one is told is on its way at once. */
+  readonly #connected = new Map<string, HolderClient>();
   readonly #listeners: (() => void)[] = [];
   readonly #clientListeners: (() => void)[] = [];
   /** Sockets that no holder listens on, each with what tells it from one that a new holder makes. */
@@ -192,7 +194,8 @@ export class NativeHost implements Host {
   }
 
   async converse(run: RunId, request: ConversationRequest): Promise<ConversationState> {
-    const { state } = await (await this.#client(run)).request(request);
+    const client = this.#connected.get(runMarker(run)) ?? (await this.#client(run));
+    const { state } = await client.request(request);
     if (!state) throw new HoldfastError("host_failed", "what keeps the conversation does not say how it stands");
     return state;
   }
@@ -238,6 +241,7 @@ export class NativeHost implements Host {
     this.#closed = true;
     for (const client of this.#clients.values()) (await client.catch(() => undefined))?.[Symbol.dispose]();
     this.#clients.clear();
+    this.#connected.clear();
   }
 
   /** An upgrade replaces the files under a daemon that runs, an uninstallation takes them away. */
@@ -295,14 +299,18 @@ export class NativeHost implements Host {
     const known = this.#clients.get(marker);
     if (known) return known;
     const client = HolderClient.open(this.#socket(run), { onEnd: () => void this.#ended(run), onViewers: () => this.#tellClients() });
-    client.catch(() => this.#clients.delete(marker));
     this.#clients.set(marker, client);
+    client.then(
+      (connected) => this.#clients.get(marker) === client && this.#connected.set(marker, connected),
+      () => this.#clients.delete(marker),
+    );
     return client;
   }
 
   /** A process that is killed closes its sockets a moment before it is gone: told at once, we would find it still there. */
   async #ended(run: RunId): Promise<void> {
     this.#clients.delete(runMarker(run));
+    this.#connected.delete(runMarker(run));
     this.#tellClients();
     const deadline = performance.now() + END_MS;
     while (!this.#closed && this.#registered(run) && performance.now() < deadline) await delay(5);
