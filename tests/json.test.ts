@@ -60,6 +60,7 @@ test("run --json prints the session that runs", async () => {
     notes: [],
     owner: `user:${userInfo().username}`,
     parent: null,
+    groups: [],
     pid: expect.any(Number),
     createdAt: TIME,
     startedAt: TIME,

@@ -13,6 +13,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Explanation } from "./evidence.ts";
 import { FORK_ENDPOINTS } from "./fork-endpoints.ts";
+import { GROUP_ENDPOINTS } from "./group-endpoints.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
 import { Message, MessageId, MessageState } from "./message.ts";
@@ -303,6 +304,7 @@ export const ENDPOINTS = {
       "repository_unusable",
       "git_failed",
       "setup_failed",
+      "group_full",
     ],
   },
   getSession: {
@@ -678,6 +680,7 @@ export const ENDPOINTS = {
     errors: [],
   },
   ...TASK_ENDPOINTS,
+  ...GROUP_ENDPOINTS,
   ...PERSONA_ENDPOINTS,
   listOrphans: {
     ...ROUTES.listOrphans,

@@ -127,6 +127,19 @@ export const ERRORS = {
   task_item_gone: { http: 409, exit: 35, what: "An item of a task file was done, but is not there any more: its box was not ticked." },
   task_failed: { http: 409, exit: 35, what: "Some items of a task file were not done; each is told, and a rerun does what is left." },
   task_not_found: { http: 404, exit: 3, what: "There is no such task." },
+  group_not_found: { http: 404, exit: 3, what: "There is no such group." },
+  group_exists: { http: 409, exit: 5, what: "There is a group of that path already." },
+  group_in_use: { http: 409, exit: 6, what: "Members of the group are alive, or a group is in it; --force removes all of it." },
+  group_full: { http: 409, exit: 44, what: "The group has as many members as it may have; nobody was taken in." },
+  not_a_member: { http: 409, exit: 6, what: "The session is not in the group." },
+  value_not_found: { http: 404, exit: 3, what: "Neither the group nor one above it has a value of that key." },
+  stale_value: {
+    http: 409,
+    exit: 45,
+    what: "Somebody changed the value since it was read; nothing was written. `details.current` has it as it is now, null: it is not there.",
+  },
+  value_too_large: { http: 413, exit: 46, what: "A shared value has at most 64 KB as JSON; nothing was written." },
+  too_many_keys: { http: 409, exit: 46, what: "A group has at most 1,000 values; nothing was written." },
   context_not_found: { http: 404, exit: 3, what: "The directory has no Working Context." },
   context_changed: { http: 409, exit: 6, what: "Somebody changed the file of the Working Context since it was read; nothing was written." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },
@@ -151,6 +164,14 @@ export interface ErrorBody {
   message: string;
   hint?: string;
   candidates?: string[];
+  details?: Record<string, unknown>;
+}
+
+interface More {
+  hint?: string | undefined;
+  candidates?: string[] | undefined;
+  details?: Record<string, unknown> | undefined;
+  cause?: unknown;
 }
 
 export class HoldfastError extends Error {
@@ -160,12 +181,15 @@ export class HoldfastError extends Error {
   readonly hint: string | undefined;
   /** Names that were meant perhaps: for `session_not_found` and `session_ambiguous`. */
   readonly candidates: string[] | undefined;
+  /** What a program needs to go on; which, the table above says. */
+  readonly details: Record<string, unknown> | undefined;
 
-  constructor(code: ErrorCode, message: string, more: { hint?: string; candidates?: string[]; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, more: More = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.hint = more.hint;
     this.candidates = more.candidates;
+    this.details = more.details;
   }
 
   get httpStatus(): number {
@@ -182,16 +206,14 @@ export class HoldfastError extends Error {
       message: this.message,
       ...(this.hint === undefined ? {} : { hint: this.hint }),
       ...(this.candidates === undefined ? {} : { candidates: this.candidates }),
+      ...(this.details === undefined ? {} : { details: this.details }),
     };
   }
 
   /** The error behind a failed reply; a body of a code we do not know (a newer daemon's) becomes `internal`. */
-  static fromBody(body: { code?: string; message?: string; hint?: string; candidates?: string[] }): HoldfastError {
-    const code = body.code !== undefined && Object.hasOwn(ERRORS, body.code) ? (body.code as ErrorCode) : "internal";
-    return new HoldfastError(code, body.message ?? "the daemon gave no reason", {
-      ...(body.hint === undefined ? {} : { hint: body.hint }),
-      ...(body.candidates === undefined ? {} : { candidates: body.candidates }),
-    });
+  static fromBody({ code: name, message, ...more }: Partial<Omit<ErrorBody, "code">> & { code?: string }): HoldfastError {
+    const code = name !== undefined && Object.hasOwn(ERRORS, name) ? (name as ErrorCode) : "internal";
+    return new HoldfastError(code, message ?? "the daemon gave no reason", more);
   }
 
   /** Wraps whatever was thrown; a HoldfastError stays itself. */

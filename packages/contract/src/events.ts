@@ -8,6 +8,7 @@ import { ContextFileSchema } from "./context.ts";
 import { CONVERSATION_EVENTS } from "./conversation.ts";
 import { DIGEST_EVENTS } from "./digest.ts";
 import { Evidence } from "./evidence.ts";
+import { GROUP_EVENTS } from "./group.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
 import { PEOPLE_EVENTS } from "./people.ts";
@@ -188,6 +189,7 @@ export const EVENTS = {
   /** Somebody types: how much, never what. */
   "session.input_requested": z.object({ run: RunNumber, bytes: z.nullable(z.int()), keys: z.nullable(z.int()) }),
   ...PEOPLE_EVENTS,
+  ...GROUP_EVENTS,
   "session.stop_requested": z.object({ run: RunNumber, graceMs: z.number() }),
   /** The run is about to be ended for it. */
   "session.limit_exceeded": z.object({ run: RunNumber, limit: z.enum(["memory"]), used: z.int(), allowed: z.int() }),
@@ -231,6 +233,7 @@ export const EVENTS = {
     looks: z.optional(z.array(Row)),
     usagePlaces: z.optional(z.array(Row)),
     tasks: z.optional(z.array(Row)),
+    memberships: z.optional(z.array(Row)),
   }),
   /** Old events were deleted: those up to `upTo` have gaps. */
   "journal.pruned": z.object({ events: z.int(), sessions: z.int(), upTo: z.int(), before: Time }),

@@ -142,6 +142,7 @@ function errorSchema(): Json {
       message: text,
       hint: text,
       candidates: { type: "array", items: text },
+      details: { type: "object", additionalProperties: true },
     },
     required: ["code", "message"],
   };

@@ -98,6 +98,8 @@ export const Session = z.object({
   handover: z.nullable(Handover),
   /** The session that started it, where one did. */
   parent: z.nullable(SessionId),
+  /** The paths of those it is in, the longest first. */
+  groups: z.array(z.string()),
   pid: z.nullable(z.int()),
   createdAt: Time,
   startedAt: z.nullable(Time),

@@ -47,6 +47,8 @@ export const SpawnRequest = z.object({
   model: z.optional(text),
   /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */
   context: z._default(z.boolean(), true),
+  /** It is in them from the beginning; one that is not there yet is made. */
+  groups: z.optional(z.array(z.string())),
   role: z.optional(text),
   objective: z.optional(text),
   /** A worktree of its own, made for it from the repository that `cwd` is in. */

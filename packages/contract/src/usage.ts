@@ -32,6 +32,8 @@ export const USAGE_EVENTS = {
   "usage.recorded": z.extend(UsageRecord, {
     agent: z.string(),
     name: z.string(),
+    /** Those it was in then; absent: none. */
+    groups: z.optional(z.array(z.string())),
     /** When it was used, where that was before it was recorded. */
     at: z.optional(Time),
     /** Up to where its source was read with it: the next reading begins there. */

@@ -3,7 +3,7 @@
  * that makes no sense is refused, by name.
  */
 import { readFileSync } from "node:fs";
-import { type Budget, HoldfastError } from "@holdfast/contract";
+import { type Budget, HoldfastError, MOST_MEMBERS, USUAL_GROUP_LIMIT } from "@holdfast/contract";
 import { configurationFile, durationMs, isMissing, sizeBytes } from "@holdfast/platform";
 import { parse } from "smol-toml";
 import { BUDGET_KEYS, readBudget } from "./agent/budget.ts";
@@ -26,6 +26,8 @@ export interface Configuration {
   /** Whether the daemon brings back by itself, at its start, what was lost. */
   restoreAuto: boolean;
   prune: PrunePolicy;
+  /** Members of a group that has no limit of its own. */
+  groupLimit: number;
   /** Of agents whose own, and whose start, do not say otherwise. */
   budget: Budget;
   /** The tables `[agents.NAME]`, as they are; and the file, for who finds them wrong. */
@@ -58,6 +60,7 @@ const DEFAULTS: Omit<Configuration, "file" | "isThere"> = {
   restoreAuto: false,
   keepAwake: false,
   prune: { ageMs: 30 * 86_400_000, conversationAgeMs: 30 * 86_400_000, bytes: 10 * 2 ** 30, everyMs: 3_600_000 },
+  groupLimit: USUAL_GROUP_LIMIT,
   budget: {},
   agents: { table: undefined, file: "config.toml" },
   mcp: { table: undefined, file: "config.toml" },
@@ -164,6 +167,12 @@ export function readConfiguration(env: Environment = process.env): Configuration
         otherwise: DEFAULTS.prune.everyMs,
       }),
     },
+    groupLimit: table.table("groups").value("limit", {
+      read: (value) => (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_MEMBERS ? Number(value) : undefined),
+      isNot: "a number of members from 1 to 1,000",
+      hint: "for example: limit = 64",
+      otherwise: DEFAULTS.groupLimit,
+    }),
     budget: readBudget(values.budget, { file: path, path: "budget" }),
     agents: { table: values.agents, file: path },
     mcp: { table: values.mcp, file: path },

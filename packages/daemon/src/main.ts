@@ -34,7 +34,7 @@ import {
   writeFileAtomic,
 } from "@holdfast/platform";
 import { Access } from "./access/access.ts";
-import { DAEMON, scopeOf } from "./access/principal.ts";
+import { calledIn, DAEMON, scopeOf } from "./access/principal.ts";
 import { Refusals } from "./access/refusals.ts";
 import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
@@ -46,6 +46,7 @@ import { contextHandlers } from "./api/context-handlers.ts";
 import { conversationHandlers } from "./api/conversation-handlers.ts";
 import { digestHandlers } from "./api/digest-handlers.ts";
 import { type Door, Gate, UNIX_DOOR } from "./api/gate.ts";
+import { groupHandlers } from "./api/group-handlers.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
 import { personaHandlers } from "./api/persona-handlers.ts";
@@ -68,6 +69,11 @@ import { ConversationVerbs } from "./conversation/verbs.ts";
 import { Digests } from "./digest/digests.ts";
 import { Looks } from "./digest/looks.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
+import { Coordination } from "./group/coordination.ts";
+import { Groups } from "./group/groups.ts";
+import { GroupMemberships } from "./group/memberships.ts";
+import { GroupReach } from "./group/reach.ts";
+import { SharedValues } from "./group/shared-values.ts";
 import { watchForHomeGone } from "./home-gone.ts";
 import type { Host, RunId } from "./host/host.ts";
 import { clientKeysOf } from "./host/keys.ts";
@@ -91,6 +97,7 @@ import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
 import { AttachmentQueries } from "./projection/attachments.ts";
+import { GroupQueries } from "./projection/group-queries.ts";
 import { MessageQueries } from "./projection/messages.ts";
 import { lastRestore } from "./projection/restores.ts";
 import { SessionQueries, type SessionRecord } from "./projection/session-queries.ts";
@@ -273,6 +280,12 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     stop: (id, how) => sessions.stop(id, how),
   });
   sessions.accountWith(budgets);
+  const groupQueries = new GroupQueries(db);
+  const groups = new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit });
+  const groupReach = new GroupReach({ queries: groupQueries, sessions: queries, refusals });
+  sessions.groupWith(new GroupMemberships({ groups, reach: groupReach, profiles }));
+  const values = new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => calledIn(queries, principal) });
+  const coordination = new Coordination({ journal, queries: groupQueries });
   const attachmentQueries = new AttachmentQueries(db);
   const attachments = new Attachments({
     journal,
@@ -433,6 +446,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turnCheckpoints.begin();
     usageReading.begin(lastStart);
     budgets.begin();
+    coordination.begin();
   }
   void removing.finish();
   backups.spare(db);
@@ -456,6 +470,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turnCheckpoints[Symbol.dispose]();
     usageReading[Symbol.dispose]();
     budgets[Symbol.dispose]();
+    coordination[Symbol.dispose]();
     workspaces[Symbol.dispose]();
     delivery[Symbol.dispose]();
     conversations[Symbol.dispose]();
@@ -569,6 +584,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     digests: digestHandlers({ digests, queries }),
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
     usage: usageHandlers({ spending, queries, gate }),
+    groups: groupHandlers({ groups, values, reach: groupReach, sessions: queries, gate, spent: (ids) => spending.total(ids) }),
     personas: personaHandlers(personas),
     inRole: (request) => inRole(personas, request),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),

@@ -18,6 +18,7 @@ import { bind, type Handlers } from "./api/bind.ts";
 import { contextHandlers } from "./api/context-handlers.ts";
 import { digestHandlers } from "./api/digest-handlers.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
+import { groupHandlers } from "./api/group-handlers.ts";
 import { handlers } from "./api/handlers.ts";
 import { personaHandlers } from "./api/persona-handlers.ts";
 import { serve } from "./api/serve.ts";
@@ -30,6 +31,9 @@ import { Digests } from "./digest/digests.ts";
 import { Looks } from "./digest/looks.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
 import type { TmuxFacts } from "./doctor/programs.ts";
+import { Groups } from "./group/groups.ts";
+import { GroupReach } from "./group/reach.ts";
+import { SharedValues } from "./group/shared-values.ts";
 import { clientKeysOf } from "./host/keys.ts";
 import { Backups } from "./journal/backups.ts";
 import { openDatabase } from "./journal/database.ts";
@@ -40,6 +44,7 @@ import { Messages } from "./message/messages.ts";
 import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
+import { GroupQueries } from "./projection/group-queries.ts";
 import { MessageQueries } from "./projection/messages.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { TaskQueries } from "./projection/tasks.ts";
@@ -76,6 +81,12 @@ const READS = new Set<EndpointName>([
   "readOutput",
   "diskUse",
   "listAgents",
+  "listGroups",
+  "getGroup",
+  "listPeers",
+  "groupStats",
+  "listValues",
+  "getValue",
   "listPersonas",
   "getPersona",
   "listTasks",
@@ -135,6 +146,7 @@ export async function serveReader(options: {
     missingHost: () => trouble,
   });
   const spending = new Spending({ queries: new UsageQueries(db), prices: readPrices(configuration.prices) });
+  const groupQueries = new GroupQueries(db);
   const nothing = async () => {};
   const spent = (id: SessionId) => spending.of(id);
   // It only tells: it is never begun.
@@ -188,6 +200,14 @@ export async function serveReader(options: {
     gate,
     digests: digestHandlers({ digests, queries }),
     usage: usageHandlers({ spending, queries, gate }),
+    groups: groupHandlers({
+      groups: new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit }),
+      values: new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => principal }),
+      reach: new GroupReach({ queries: groupQueries, sessions: queries, refusals }),
+      sessions: queries,
+      gate,
+      spent: (ids) => spending.total(ids),
+    }),
     personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaces: workspaceHandlers({

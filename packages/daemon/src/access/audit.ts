@@ -25,6 +25,16 @@ const WORDS: Words = {
     `brought ${filesOnly ? "the files of " : ""}the workspace ${id} back to checkpoint ${number}`,
   "tournament.started": ({ name, agents }) => `started the tournament ${name} of ${agents.length} (${[...new Set(agents)].join(", ")})`,
   "tournament.kept": ({ name }) => `kept ${name} of its tournament`,
+  "group.created": ({ group }) => `made the group ${group}`,
+  "group.limit_changed": ({ group, limit }) =>
+    `let the group ${group} have ${limit === null ? "as many members as usual" : plural(limit, "member")}`,
+  "group.removed": ({ group }) => `removed the group ${group}`,
+  "group.joined": ({ group }, name) => `took ${name} into the group ${group}`,
+  "group.left": ({ group }, name) => `took ${name} out of the group ${group}`,
+  "group.coordinator_changed": ({ group, coordinator }, name) =>
+    coordinator === null ? `left the group ${group} without a coordinator` : `made ${name} the coordinator of ${group}`,
+  "group.value_shared": ({ group, key, revision }) => `shared ${key} in ${group} (revision ${revision})`,
+  "group.value_unset": ({ group, key, revision }) => `took ${key} away from ${group} (revision ${revision})`,
   "workspace.created": ({ name, branch }) => `made the workspace ${name}${branch === null ? "" : ` on the branch ${branch}`}`,
   "workspace.setup_started": ({ id, command }) => `had the workspace ${id} set up: ${command}`,
   "workspace.merged": ({ id, into, way, commit }) => `merged the workspace ${id} into ${into} (${way}), now at ${commit.slice(0, 10)}`,

@@ -19,3 +19,9 @@ export function scopeOf(principal: Principal, tokens: { find(name: string): { sc
   if (kind === "session") return "driver";
   return principal === osUser() ? "owner" : undefined;
 }
+
+/** How people call a principal: a session by its name. */
+export function calledIn(sessions: { get(id: SessionId): { name: string } | undefined }, principal: Principal): string {
+  const [kind, id = ""] = principal.split(/:(.*)/s);
+  return kind === "session" ? (sessions.get(id as SessionId)?.name ?? principal) : principal;
+}

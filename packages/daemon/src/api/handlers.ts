@@ -23,6 +23,7 @@ import type { ConversationHandlers } from "./conversation-handlers.ts";
 import type { DigestHandlers } from "./digest-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
+import type { GroupHandlers } from "./group-handlers.ts";
 import type { PersonaHandlers } from "./persona-handlers.ts";
 import type { TaskHandlers } from "./task-handlers.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
@@ -67,6 +68,7 @@ export function handlers(rooms: {
   digests: DigestHandlers;
   conversations: ConversationHandlers;
   usage: UsageHandlers;
+  groups: GroupHandlers;
   personas: PersonaHandlers;
   /** What its persona says of what is to be started. */
   inRole(request: SpawnRequest): Promise<SpawnRequest>;
@@ -124,6 +126,7 @@ export function handlers(rooms: {
     ...rooms.digests,
     ...rooms.conversations,
     ...rooms.usage,
+    ...rooms.groups,
     ...rooms.personas,
     ...rooms.tasks,
     ...rooms.workspaceEnds,

@@ -338,4 +338,45 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE approvals ADD COLUMN always INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  CREATE TABLE groups (
+    path TEXT PRIMARY KEY,
+    member_limit INTEGER,
+    created_at TEXT NOT NULL,
+    created_by TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE group_members (
+    path TEXT NOT NULL,
+    session TEXT NOT NULL,
+    joined_seq INTEGER NOT NULL,
+    joined_at TEXT NOT NULL,
+    coordinator INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (path, session)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX group_members_by_session ON group_members (session, joined_seq);
+
+  CREATE TABLE group_values (
+    path TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT,
+    revision INTEGER NOT NULL,
+    author TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (path, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX group_values_by_revision ON group_values (path, revision);
+
+  CREATE TABLE group_revisions (
+    tree TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE INDEX events_of_values ON events (json_extract(data, '$.group'), json_extract(data, '$.key'), seq)
+    WHERE type IN ('group.value_shared', 'group.value_unset');
+  CREATE INDEX events_of_coordinators ON events (json_extract(data, '$.group'), seq) WHERE type = 'group.coordinator_changed';
+  CREATE INDEX events_of_removed_groups ON events (json_extract(data, '$.group'), seq) WHERE type = 'group.removed';
+
+  ALTER TABLE usage ADD COLUMN groups TEXT;
+  `,
 ];

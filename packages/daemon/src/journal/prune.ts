@@ -23,6 +23,19 @@ const OUTDATED = `
     SELECT max(seq) FROM events WHERE session IS NULL AND type = 'workspace.conflicts_changed' GROUP BY json_extract(data, '$.id')
   ) LIMIT ${EVENTS_AT_ONCE}`;
 
+/** Of shared values, what was changed again since, or went with its group; of coordinators, all but a group's last. */
+const SUPERSEDED = `
+  SELECT e.seq FROM events e WHERE e.type IN ('group.value_shared', 'group.value_unset') AND e.at < ?1 AND (
+    EXISTS (SELECT 1 FROM events l WHERE l.type IN ('group.value_shared', 'group.value_unset') AND l.seq > e.seq
+              AND json_extract(l.data, '$.group') = json_extract(e.data, '$.group') AND json_extract(l.data, '$.key') = json_extract(e.data, '$.key'))
+    OR EXISTS (SELECT 1 FROM events r WHERE r.type = 'group.removed' AND r.seq > e.seq
+              AND json_extract(r.data, '$.group') = json_extract(e.data, '$.group'))
+  )
+  UNION ALL
+  SELECT seq FROM events WHERE type = 'group.coordinator_changed' AND at < ?1 AND seq NOT IN (
+    SELECT max(seq) FROM events WHERE type = 'group.coordinator_changed' GROUP BY json_extract(data, '$.group')
+  ) LIMIT ${EVENTS_AT_ONCE}`;
+
 /** Whatever became of their session. */
 const NOT_KEPT = "type NOT IN (SELECT value FROM json_each(?))";
 
@@ -56,6 +69,7 @@ export function pruneEvents(journal: Journal, options: PruneOptions): boolean {
         options.before,
       ),
       deleteWhere(db, `seq IN (${OUTDATED})`, options.before),
+      deleteWhere(db, `seq IN (${SUPERSEDED})`, options.before),
     ];
     const events = deleted.reduce((sum, { count }) => sum + count, 0);
     if (events === 0) return { upTo: 0, drafts: [] };

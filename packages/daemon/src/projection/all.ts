@@ -3,6 +3,7 @@ import type { Projection } from "../journal/journal.ts";
 import { approvalsProjection } from "./approvals.ts";
 import { attachmentsProjection } from "./attachments.ts";
 import { generationsProjection } from "./generations.ts";
+import { groupsProjection } from "./groups.ts";
 import { looksProjection } from "./looks.ts";
 import { messagesProjection } from "./messages.ts";
 import { restoresProjection } from "./restores.ts";
@@ -28,4 +29,5 @@ export const PROJECTIONS: readonly Projection[] = [
   looksProjection,
   usageProjection,
   tasksProjection,
+  groupsProjection,
 ];

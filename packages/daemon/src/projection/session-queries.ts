@@ -39,6 +39,8 @@ export interface SessionRecord {
   owner: string;
   handover: Handover | null;
   parent: SessionId | null;
+  /** The paths of those it is in, the longest first. */
+  groups: string[];
   createdAt: string;
   /** The current run. */
   run: number;
@@ -101,10 +103,11 @@ const SELECT = `
   SELECT s.*, r.pid, r.pid_start, r.output_path, r.started_at, r.ended_at, r.exit_code, r.exit_signal, r.cause, r.stop_requested, r.limit_exceeded, r.last_activity_at, r.cut_offset, r.transcript_offset,
     r.duration_ms, r.ended_seq, r.status_at, r.standing, w.name AS workspace_name, w.branch AS workspace_branch,
     (SELECT json_group_array(json_object('id', a.id, 'principal', a.principal, 'role', a.role, 'since', a.since, 'terminal', a.terminal, 'from', a.origin)
-       ORDER BY a.seq) FROM attachments a WHERE a.session = s.id) AS attachments
+       ORDER BY a.seq) FROM attachments a WHERE a.session = s.id) AS attachments,
+    (SELECT json_group_array(m.path ORDER BY m.joined_seq) FROM group_members m WHERE m.session = s.id) AS groups
   FROM sessions s JOIN runs r ON r.session = s.id AND r.run = s.run LEFT JOIN workspaces w ON w.id = s.workspace`;
 
-const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
+export const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
 
 /** How many candidates an error lists. */
 const CANDIDATES = 10;
@@ -305,6 +308,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     owner: row.owner as string,
     handover: row.handover === null ? null : (JSON.parse(row.handover as string) as Handover),
     parent: row.parent as SessionId | null,
+    groups: JSON.parse(row.groups as string) as string[],
     createdAt: row.created_at as string,
     run: row.run as number,
     pid: row.pid as number | null,

@@ -220,7 +220,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
   const approvals = db.prepare("SELECT * FROM approvals WHERE session = ? ORDER BY requested_seq").all(session);
   const messages = db.prepare("SELECT * FROM messages WHERE session = ? ORDER BY seq").all(session);
   const attachments = db.prepare("SELECT * FROM attachments WHERE session = ? ORDER BY seq").all(session);
-  const of = (table: "turns" | "replies" | "looks" | "usage_places" | "tasks") =>
+  const of = (table: "turns" | "replies" | "looks" | "usage_places" | "tasks" | "group_members") =>
     db.prepare(`SELECT * FROM ${table} WHERE session = ? ORDER BY 2`).all(session);
   const whole = {
     session: { ...row },
@@ -233,6 +233,7 @@ export function snapshotOf(db: DatabaseSync, session: SessionId): EventData<"ses
     looks: of("looks").map((look) => ({ ...look })),
     usagePlaces: of("usage_places").map((place) => ({ ...place })),
     tasks: of("tasks").map((task) => ({ ...task })),
+    memberships: of("group_members").map((membership) => ({ ...membership })),
   };
   return row && (whole as EventData<"session.snapshot">);
 }
@@ -252,7 +253,8 @@ export function insertRow(
     | "replies"
     | "looks"
     | "usage_places"
-    | "tasks",
+    | "tasks"
+    | "group_members",
   row: EventData<"session.snapshot">["session"],
 ): void {
   const columns = db

@@ -74,6 +74,7 @@ test("what is recorded is read back as it was told, and what is not known stays 
       cacheWrite: 0,
       cost: 0.25,
       context: { used: 10, size: 100 },
+      groups: [],
     },
   ]);
   expect(usage.lastSeq(SESSION)).toBe(2);

@@ -30,11 +30,11 @@ export const usageProjection: Projection = {
 const REMEMBER = "INSERT OR REPLACE INTO usage_places (session, place, state) SELECT id, ?2, ?3 FROM sessions WHERE id = ?1";
 
 const COLUMNS =
-  "seq, session, name, agent, run, turn, model, at, input, output, cache_read, cache_write, cost, context_used, context_size, source, key";
+  "seq, session, name, agent, run, turn, model, at, input, output, cache_read, cache_write, cost, context_used, context_size, source, key, groups";
 
 /** One that has a row by its key already is the same one. */
 function record(db: DatabaseSync, fact: EventData<"usage.recorded"> & { seq: number; session: string; at: string }): void {
-  db.prepare(`INSERT OR IGNORE INTO usage (${COLUMNS}) VALUES (${"?, ".repeat(16)}?)`).run(
+  db.prepare(`INSERT OR IGNORE INTO usage (${COLUMNS}) VALUES (${"?, ".repeat(17)}?)`).run(
     fact.seq,
     fact.session,
     fact.name,
@@ -52,15 +52,21 @@ function record(db: DatabaseSync, fact: EventData<"usage.recorded"> & { seq: num
     fact.context?.size ?? null,
     fact.source,
     fact.key,
+    fact.groups === undefined ? null : JSON.stringify(fact.groups),
   );
 }
 
 /** The fact for the transaction in which it was found out. */
 export function usageDraft(
-  { id, name, agent }: { id: SessionId; name: string; agent: string },
+  { id, name, agent, groups = [] }: { id: SessionId; name: string; agent: string; groups?: readonly string[] },
   usage: UsageRecord & Pick<EventData<"usage.recorded">, "at" | "read">,
 ): Draft {
-  return { type: "usage.recorded", actor: DAEMON, session: id, data: { ...usage, agent, name } };
+  return {
+    type: "usage.recorded",
+    actor: DAEMON,
+    session: id,
+    data: { ...usage, agent, name, ...(groups.length === 0 ? {} : { groups: [...groups] }) },
+  };
 }
 
 export interface UsageFact extends Omit<UsageRecord, "source" | "key"> {
@@ -70,6 +76,8 @@ export interface UsageFact extends Omit<UsageRecord, "source" | "key"> {
   name: string;
   agent: string;
   at: string;
+  /** Those that the session is in now; of a removed one, those it was in then. */
+  groups: string[];
 }
 
 export class UsageQueries {
@@ -102,7 +110,9 @@ export class UsageQueries {
       where.push("u.session IN (SELECT value FROM json_each(?))");
       values.push(JSON.stringify(filter.within));
     }
-    const sql = `SELECT u.*, coalesce(s.name, u.name) AS name FROM usage u LEFT JOIN sessions s ON s.id = u.session WHERE ${where.join(" AND ")} ORDER BY u.seq`;
+    const sql = `SELECT u.*, coalesce(s.name, u.name) AS name,
+        CASE WHEN s.id IS NULL THEN coalesce(u.groups, '[]') ELSE (SELECT json_group_array(m.path ORDER BY m.path) FROM group_members m WHERE m.session = s.id) END AS groups
+      FROM usage u LEFT JOIN sessions s ON s.id = u.session WHERE ${where.join(" AND ")} ORDER BY u.seq`;
     return watched(this.#db, () => this.#db.prepare(sql).all(...values)).map(toFact);
   }
 
@@ -142,6 +152,7 @@ function toFact(row: Record<string, unknown>): UsageFact {
     turn: row.turn as string | null,
     model: row.model as string | null,
     at: row.at as string,
+    groups: JSON.parse(row.groups as string) as string[],
     input: row.input as number | null,
     output: row.output as number | null,
     cacheRead: row.cache_read as number | null,

@@ -20,7 +20,7 @@ import { atAGlance } from "../agent/glance.ts";
 import { conversationFor, conversationId, type Forked, promptWords } from "../agent/launch.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
-import { contextPointer } from "../workspace/context.ts";
+import { beginsCommand, contextPointer } from "../workspace/context.ts";
 import { budgetFor } from "./budget.ts";
 import { runEnvironment } from "./launch-file.ts";
 import { readableName } from "./readable-name.ts";
@@ -57,6 +57,8 @@ export function prepare(
     forkedFrom?: Spec["forkedFrom"];
     /** As configured. */
     budget?: Budget;
+    /** What it is told of its groups with its first prompt. */
+    introduce?(to: { name: string; agent: string; kind: SessionKind }): string | null;
   },
 ): Prepared {
   const profile = context.profiles.get(request.agent);
@@ -67,7 +69,7 @@ export function prepare(
   const env = runEnvironment(request.env);
   const program = programOf(request, { profile, env, programs: context.programs });
   const isChat = request.chat;
-  const prompt = firstPrompt(request, cwd);
+  const prompt = firstPrompt(request, { cwd, peers: context.introduce?.({ name, agent: profile.name, kind }) ?? null });
   const command = [...program, ...request.args, ...(prompt === null || isChat ? [] : promptWords(profile, prompt))];
   const asked = { program, args: request.args, prompt, context: request.context };
   const { forkedFrom } = context;
@@ -180,10 +182,13 @@ export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective
   return objective ?? (first === undefined ? null : atAGlance(first));
 }
 
-/** The user's own words, and where the Working Context is; without that where both would be too long together. */
-function firstPrompt({ prompt, context, instructions, chat }: SpawnRequest, cwd: string): string | null {
+/** The user's own words, who is in its groups, and where the Working Context is; without those where all would be too long together. */
+function firstPrompt(
+  { prompt, context, instructions, chat }: SpawnRequest,
+  { cwd, peers }: { cwd: string; peers: string | null },
+): string | null {
   if (prompt === undefined) return null;
-  const asked = context ? promptIn(cwd, prompt) : prompt;
+  const asked = withNotes(prompt, [beginsCommand(prompt) ? null : peers, context ? contextPointer(cwd, prompt) : null]);
   const told = instructions === undefined ? asked : `${asked}\n\n${roleNote(instructions)}`;
   if (chat || isShortPrompt(told)) return told;
   throw new HoldfastError("usage", "the first prompt has more than 120,000 bytes with the instructions of the role", {
@@ -196,10 +201,9 @@ export function roleNote(instructions: string): string {
   return `[Your role in this conversation, from now on:]\n${instructions}`;
 }
 
-function promptIn(cwd: string, prompt: string): string {
-  const pointer = contextPointer(cwd, prompt);
-  const both = pointer === null ? prompt : `${prompt}\n\n${pointer}`;
-  return isShortPrompt(both) ? both : prompt;
+function withNotes(prompt: string, notes: readonly (string | null)[]): string {
+  const whole = [prompt, ...notes].filter((note) => note !== null).join("\n\n");
+  return isShortPrompt(whole) ? whole : prompt;
 }
 
 /** What was prepared and is not wanted after all. */

@@ -46,7 +46,7 @@ import type { SessionFilter, SessionQueries, SessionRecord } from "../projection
 import { checkKept, firstGap, follow } from "../record/follow.ts";
 import { Recording } from "../record/recording.ts";
 import { Times } from "../record/times.ts";
-import { contextPointer } from "../workspace/context.ts";
+import { beginsCommand, contextPointer } from "../workspace/context.ts";
 import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AgentStatus } from "./agent-status.ts";
@@ -59,6 +59,7 @@ import { conversationOrder, firstWords } from "./in-conversation.ts";
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
+import type { Memberships } from "./memberships.ts";
 import { movedNote } from "./moved-note.ts";
 import { type Place, placeFor } from "./place.ts";
 import { checkDirectory, checkStart, forget, forkedOf, nameOf, nameTaken, objectiveOf, prepare, roleNote } from "./prepare.ts";
@@ -113,6 +114,7 @@ export class Sessions {
   /** Whoever types into a session does so in turn. */
   readonly typing = new Turns();
   #accounts: Accounts | undefined;
+  #memberships: Memberships | undefined;
   #attachments: Pick<Attachments, "look" | "driverHasMark"> | undefined;
   readonly restarts: Restarts;
   readonly limits: Limits;
@@ -165,6 +167,10 @@ export class Sessions {
 
   attendWith(attachments: Pick<Attachments, "look" | "driverHasMark">): void {
     this.#attachments = attachments;
+  }
+
+  groupWith(memberships: Memberships): void {
+    this.#memberships = memberships;
   }
 
   accountWith(accounts: Accounts): void {
@@ -220,12 +226,13 @@ export class Sessions {
     const isTaken = (name: string) => this.isTaken(name);
     const name = nameOf(request, isTaken);
     checkStart(request, { profiles: this.#profiles, programs: this.#programs });
+    const groups = this.#memberships?.check(request.groups ?? [], { parent }) ?? [];
     const place = await placeFor(request, { workspaces: this.#workspaces, name, actor, ...made });
     let copied: Copied | null = null;
     try {
       copied = fork ? await fork.copy(place.cwd) : null;
       const forkedFrom = fork && { ...fork.from, copy: copied?.id ?? null };
-      const session = await this.#spawnAt(place, { ...request, name, cwd: place.cwd }, { host, actor, parent, forkedFrom });
+      const session = await this.#spawnAt(place, { ...request, groups, name, cwd: place.cwd }, { host, actor, parent, forkedFrom });
       return { ...session, notes: place.isNew ? (place.workspace?.notes ?? []) : [] };
     } catch (error) {
       // Of a session that never was, nothing stays; of one that was recorded, all. Another may have begun to work there during the set-up.
@@ -241,6 +248,7 @@ export class Sessions {
     request: SpawnRequest,
     { host, actor, parent, forkedFrom }: { host: Host; actor: Principal; parent: SessionId | null; forkedFrom?: Spec["forkedFrom"] },
   ): Promise<Session> {
+    const { groups = [] } = request;
     const prepared = prepare(request, {
       home: this.#home,
       profiles: this.#profiles,
@@ -252,6 +260,7 @@ export class Sessions {
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
       budget: this.#budget,
+      introduce: (to) => this.#memberships?.introduction({ ...to, id: null, groups }) ?? null,
     });
     const { id, name, profile, kind, command, cwd, conversation, budget } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
@@ -275,7 +284,8 @@ export class Sessions {
       ...(forkedFrom ? { forkedFrom: forkedFromOf(forkedFrom) } : {}),
     };
     try {
-      this.#journal.append({ type: "session.created", actor, session: id, data }, ...firstWords(prepared, actor));
+      const joined = this.#memberships?.joining(id, groups, { actor, parent }) ?? [];
+      this.#journal.append({ type: "session.created", actor, session: id, data }, ...joined, ...firstWords(prepared, actor));
     } catch (error) {
       forget(prepared, this.#home);
       throw error;
@@ -294,16 +304,18 @@ export class Sessions {
   }
 
   /**
-   * What follows the first words ever that are said to its agent: its role, and where the Working Context is, or to what remembers another directory, where it
-   * works now. Null: it was told, or is not to be.
+   * What follows the first words ever that are said to its agent: its role, who is in its groups, and where the Working Context is, or to what remembers
+   * another directory, where it works now. Null: it was told, or is not to be.
    */
-  firstPointer({ id, turns, cwd, forkedFrom }: SessionRecord, words: string): string | null {
+  firstPointer(record: SessionRecord, words: string): string | null {
+    const { id, turns, cwd, forkedFrom } = record;
     const { asked, instructions } = (turns > 0 ? undefined : readSpec(this.#home, id)) ?? {};
     if (asked && forkedFrom) return movedNote({ from: this.#queries.get(forkedFrom.session)?.cwd, to: cwd }, words);
     if (asked?.prompt !== null) return null;
     const role = instructions === undefined ? null : roleNote(instructions);
+    const peers = beginsCommand(words) ? null : (this.#memberships?.introduction(record) ?? null);
     const pointer = asked.context === false ? null : contextPointer(cwd, words);
-    return role === null || pointer === null ? (role ?? pointer) : `${role}\n\n${pointer}`;
+    return [role, peers, pointer].filter((note) => note !== null).join("\n\n") || null;
   }
 
   /** The next run of a session that has ended, with what it was started with, as its policy wants it. */

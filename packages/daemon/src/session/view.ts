@@ -42,6 +42,7 @@ export function viewOf(
     owner: record.owner,
     handover: record.handover,
     parent: record.parent,
+    groups: record.groups,
     pid: record.pid,
     createdAt: record.createdAt,
     startedAt: record.startedAt,

@@ -1,5 +1,5 @@
 /** What was spent, of whom: sums of the facts, each priced as the list is now. Another price list changes what was, too. */
-import type { Session, SessionId, Spent, UsageBy, UsageReport, UsageRow } from "@holdfast/contract";
+import type { Session, SessionId, Spent, Sums, UsageBy, UsageReport, UsageRow } from "@holdfast/contract";
 import type { UsageFact, UsageQueries } from "../projection/usage.ts";
 import type { Prices } from "./prices.ts";
 import { Sum } from "./sum.ts";
@@ -35,6 +35,11 @@ export class Spending {
     return spent;
   }
 
+  /** Of these sessions together. */
+  total(sessions: readonly SessionId[]): Sums {
+    return this.#sum(this.#queries.facts({ within: sessions })).sums;
+  }
+
   /** After a place in the journal; null: nothing. */
   since(session: SessionId, after: number): Session["spent"] {
     const facts = this.#queries.facts({ session, after });
@@ -51,20 +56,27 @@ export class Spending {
     const { by, since = null, timeZone, ...filter } = how;
     const facts = this.#queries.facts({ ...filter, since: how.since });
     const keyOf = KEYS[by]({ day: daysIn(timeZone) });
-    const groups = new Map<string | null, { label: string | null; sum: Sum }>();
+    const rows = new Map<string | null, { label: string | null; sum: Sum }>();
     const total = new Sum();
     const unpriced = new Set<string | null>();
     for (const fact of facts) {
-      const { key, label } = keyOf(fact);
-      const group = groups.get(key) ?? { label, sum: new Sum() };
-      groups.set(key, { label, sum: group.sum });
       const cost = this.#costOf(fact);
       if (cost === null && this.#prices.of(fact.model) === undefined) unpriced.add(fact.model);
-      group.sum.add(fact, cost);
+      for (const { key, label } of [keyOf(fact)].flat()) {
+        const { sum } = rows.get(key) ?? { sum: new Sum() };
+        rows.set(key, { label, sum });
+        sum.add(fact, cost);
+      }
       total.add(fact, cost);
     }
-    const rows = [...groups].map(([key, { label, sum }]): UsageRow => ({ key, label, ...sum.sums }));
-    return { by, since, rows: by === "turn" ? rows : rows.sort(by === "day" ? byKey : bySize), total: total.sums, unpriced: [...unpriced] };
+    const summed = [...rows].map(([key, { label, sum }]): UsageRow => ({ key, label, ...sum.sums }));
+    return {
+      by,
+      since,
+      rows: by === "turn" ? summed : summed.sort(by === "day" ? byKey : bySize),
+      total: total.sums,
+      unpriced: [...unpriced],
+    };
   }
 
   #grow(session: SessionId, sum = this.#sum(this.#queries.facts({ session }))): Sum {
@@ -86,9 +98,14 @@ export class Spending {
   }
 }
 
-type KeyOf = (fact: UsageFact) => { key: string | null; label: string | null };
+interface Key {
+  key: string | null;
+  label: string | null;
+}
 
-/** By group there is one row, of none, as long as there are no groups. */
+type KeyOf = (fact: UsageFact) => Key | Key[];
+
+/** What a session in several groups has used is in the row of each; the total counts it once. */
 const KEYS: Record<UsageBy, (of: { day: (at: string) => string }) => KeyOf> = {
   day:
     ({ day }) =>
@@ -102,7 +119,10 @@ const KEYS: Record<UsageBy, (of: { day: (at: string) => string }) => KeyOf> = {
   session:
     () =>
     ({ session, name }) => ({ key: session, label: name }),
-  group: () => () => ({ key: null, label: null }),
+  group:
+    () =>
+    ({ groups }) =>
+      groups.length === 0 ? { key: null, label: null } : groups.map((path) => ({ key: path, label: null })),
   turn:
     () =>
     ({ session, run, turn, name }) => ({

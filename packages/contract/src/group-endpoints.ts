@@ -1,0 +1,150 @@
+/** The endpoints of groups. A group in a path is its path, percent-encoded: `/groups/team%2Fresearch`. */
+import * as z from "zod/mini";
+import type { Endpoint } from "./endpoint.ts";
+import { Group, GroupLimit, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "./group.ts";
+import { ROUTES } from "./routes.ts";
+
+const path = z.string().check(z.minLength(1, "say which group"), z.maxLength(1000, "a group's path has at most 1,000 characters"));
+const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
+/** Of the value as it was read, 0 where there was none: refused when it is another by now. Left out: written whatever it is. */
+const ifRevision = z.optional(z.int().check(z.minimum(0)));
+
+const GROUP_ERRORS = ["group_not_found", "invalid_name"] as const;
+const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
+
+export const GROUP_ENDPOINTS = {
+  listGroups: {
+    ...ROUTES.listGroups,
+    summary: "Groups, by their paths; a session hears of those that it is in, and of those above and below them.",
+    scope: "observer",
+    reach: "own",
+    reply: z.object({ groups: z.array(Group) }),
+    errors: [],
+  },
+  createGroup: {
+    ...ROUTES.createGroup,
+    summary: "Makes a group, and those it is in. A session that makes one is its first member.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ path, limit: z.optional(GroupLimit) }),
+    reply: Group,
+    errors: ["invalid_name", "group_exists"],
+  },
+  getGroup: {
+    ...ROUTES.getGroup,
+    summary: "One group with its members.",
+    scope: "observer",
+    reach: "own",
+    reply: Group,
+    errors: GROUP_ERRORS,
+  },
+  changeGroup: {
+    ...ROUTES.changeGroup,
+    summary: "Changes how many members a group may have; null: as configured.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ limit: z.nullable(GroupLimit) }),
+    reply: Group,
+    errors: GROUP_ERRORS,
+  },
+  removeGroup: {
+    ...ROUTES.removeGroup,
+    summary: "Removes a group with its values. Refused while a member is alive or a group is in it, but with `force`: those go with it.",
+    scope: "driver",
+    reach: "own",
+    query: z.object({ force: z._default(z.stringbool(), false) }),
+    reply: z.object({ removed: z.array(z.string()) }),
+    errors: [...GROUP_ERRORS, "group_in_use"],
+  },
+  joinGroup: {
+    ...ROUTES.joinGroup,
+    summary:
+      "Takes sessions into a group, all or none; makes the group where it is not there yet. A session takes in itself and its children.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ sessions: z.array(z.string()).check(z.minLength(1, "say which sessions")) }),
+    /** `joined`: the names of those that were not in it before. */
+    reply: z.extend(Group, { joined: z.array(z.string()) }),
+    errors: ["invalid_name", ...SESSION_ERRORS, "group_full"],
+  },
+  leaveGroup: {
+    ...ROUTES.leaveGroup,
+    summary: "Takes a session out of a group.",
+    scope: "driver",
+    reach: "own",
+    reply: Group,
+    errors: [...GROUP_ERRORS, ...SESSION_ERRORS, "not_a_member"],
+  },
+  listPeers: {
+    ...ROUTES.listPeers,
+    summary: "The others in a session's groups, and in those above and below them.",
+    scope: "observer",
+    reach: "own",
+    reply: z.object({ peers: z.array(Peer) }),
+    errors: SESSION_ERRORS,
+  },
+  setCoordinator: {
+    ...ROUTES.setCoordinator,
+    summary: "Makes a member the coordinator.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ session: z.string() }),
+    reply: Group,
+    errors: [...GROUP_ERRORS, ...SESSION_ERRORS, "not_a_member", "session_ended"],
+  },
+  groupStats: {
+    ...ROUTES.groupStats,
+    summary: "What the members of a group, and of those in it, have done together.",
+    scope: "observer",
+    reach: "own",
+    reply: GroupStats,
+    errors: GROUP_ERRORS,
+  },
+  listValues: {
+    ...ROUTES.listValues,
+    summary: "The keys of a group's values and of those above it, by key, the nearest first.",
+    scope: "observer",
+    reach: "own",
+    reply: z.object({ revision: z.int(), values: z.array(SharedKey) }),
+    errors: GROUP_ERRORS,
+  },
+  getValue: {
+    ...ROUTES.getValue,
+    summary: "The value of a key: the group's own, or that of the nearest above it that has one.",
+    scope: "observer",
+    reach: "own",
+    reply: SharedValue,
+    errors: [...GROUP_ERRORS, "value_not_found"],
+  },
+  shareValue: {
+    ...ROUTES.shareValue,
+    summary:
+      "Sets a value. With `ifRevision` only while it is the one that was read; else `stale_value`, with the current one in `details`.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ value: z.unknown(), ifRevision }),
+    reply: SharedValue,
+    errors: [...GROUP_ERRORS, "stale_value", "value_too_large", "too_many_keys"],
+  },
+  unsetValue: {
+    ...ROUTES.unsetValue,
+    summary: "Takes a value away; `ifRevision` as for setting one.",
+    scope: "driver",
+    reach: "own",
+    query: z.object({ ifRevision: z.optional(wholeNumber) }),
+    /** As it was; its revision is that of this change. */
+    reply: SharedValue,
+    errors: [...GROUP_ERRORS, "value_not_found", "stale_value"],
+  },
+  watchValues: {
+    ...ROUTES.watchValues,
+    summary:
+      "The newest change of each key since the revision `after`, of the group and those above it; waits for one up to `waitMs`. Without `after`, from now on.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ after: z.optional(wholeNumber), waitMs: z._default(wholeNumber, 0) }),
+    /** `revision`: what to ask after next. */
+    reply: z.object({ revision: z.int(), changes: z.array(ValueChange) }),
+    errors: [...GROUP_ERRORS, "cursor_gone"],
+  },
+} as const satisfies Record<string, Endpoint>;

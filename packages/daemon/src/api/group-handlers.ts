@@ -1,0 +1,110 @@
+import type { SessionId, Sums } from "@holdfast/contract";
+import { statsOf } from "../group/group-stats.ts";
+import type { Groups } from "../group/groups.ts";
+import type { GroupReach } from "../group/reach.ts";
+import type { SharedValues } from "../group/shared-values.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import type { Handlers } from "./bind.ts";
+import type { Gate } from "./gate.ts";
+
+export type GroupHandlers = Pick<
+  Handlers,
+  | "listGroups"
+  | "createGroup"
+  | "getGroup"
+  | "changeGroup"
+  | "removeGroup"
+  | "joinGroup"
+  | "leaveGroup"
+  | "listPeers"
+  | "setCoordinator"
+  | "groupStats"
+  | "listValues"
+  | "getValue"
+  | "shareValue"
+  | "unsetValue"
+  | "watchValues"
+>;
+
+/** A client asks again: a connection that says nothing for longer is taken for dead by some. */
+const LONGEST_WAIT_MS = 60_000;
+
+export function groupHandlers(rooms: {
+  groups: Groups;
+  values: SharedValues;
+  reach: GroupReach;
+  sessions: SessionQueries;
+  gate: Gate;
+  spent(sessions: readonly SessionId[]): Sums;
+}): GroupHandlers {
+  const { groups, values, reach: may, sessions, gate, spent } = rooms;
+  return {
+    listGroups: (_, { reach }) => ({ groups: groups.list().filter(({ path }) => reach === undefined || may.sees(reach, path)) }),
+    createGroup: ({ body: { path, limit } }, { actor, reach }) => {
+      may.checkJoin(reach, path, "createGroup");
+      return groups.create(path, { limit, actor, first: reach });
+    },
+    getGroup: ({ params }, { reach }) => {
+      may.checkRead(reach, params.group, "getGroup");
+      return groups.get(params.group);
+    },
+    changeGroup: ({ params, body }, { actor, reach }) => {
+      may.checkWrite(reach, params.group, "changeGroup");
+      return groups.setLimit(params.group, body.limit, actor);
+    },
+    removeGroup: ({ params, query }, { actor, reach }) => {
+      may.checkWrite(reach, params.group, "removeGroup");
+      may.checkAlone(reach, params.group, "removeGroup");
+      return { removed: groups.remove(params.group, { ...query, actor }) };
+    },
+    joinGroup: ({ params, body }, { actor, reach }) => {
+      const path = params.group;
+      if (reach === undefined)
+        return groups.join(
+          path,
+          body.sessions.map((ref) => sessions.resolve(ref).id),
+          { actor },
+        );
+      may.checkJoin(reach, path, "joinGroup");
+      const own = body.sessions.map((ref) => gate.resolve(reach, "joinGroup", ref));
+      // Who makes one is in it.
+      return groups.join(path, groups.queries.has(path.normalize("NFC")) ? own : [reach, ...own], { actor });
+    },
+    leaveGroup: ({ params }, { actor, reach }) => {
+      may.checkWrite(reach, params.group, "leaveGroup");
+      const id = reach === undefined ? sessions.resolve(params.ref).id : gate.resolve(reach, "leaveGroup", params.ref);
+      return groups.leave(params.group, id, actor);
+    },
+    listPeers: ({ params }) => ({ peers: groups.peers(sessions.resolve(params.ref).id) }),
+    setCoordinator: ({ params, body }, { actor, reach }) => {
+      may.checkWrite(reach, params.group, "setCoordinator");
+      // A session knows its peers, whoever started them.
+      return groups.setCoordinator(params.group, groups.memberOf(params.group, body.session), actor);
+    },
+    groupStats: ({ params }, { reach }) => {
+      may.checkRead(reach, params.group, "groupStats");
+      return statsOf(params.group, { queries: groups.queries, sessions, spent });
+    },
+    listValues: ({ params }, { reach }) => {
+      may.checkRead(reach, params.group, "listValues");
+      return values.list(params.group);
+    },
+    getValue: ({ params }, { reach }) => {
+      may.checkRead(reach, params.group, "getValue");
+      return values.get(params.group, params.key);
+    },
+    shareValue: ({ params, body }, { actor, reach }) => {
+      may.checkWrite(reach, params.group, "shareValue");
+      return values.share(params.group, params.key, { ...body, actor });
+    },
+    unsetValue: ({ params, query }, { actor, reach }) => {
+      may.checkWrite(reach, params.group, "unsetValue");
+      return values.unset(params.group, params.key, { ...query, actor });
+    },
+    watchValues: ({ params, query: { after, waitMs } }, { reach, signal }) => {
+      may.checkRead(reach, params.group, "watchValues");
+      const until = AbortSignal.any([signal, AbortSignal.timeout(Math.min(waitMs, LONGEST_WAIT_MS))]);
+      return values.watch(params.group, { after, signal: until });
+    },
+  };
+}

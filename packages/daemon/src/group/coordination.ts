@@ -1,0 +1,70 @@
+/**
+ * A group whose coordinator has ended gets another: the member that is alive and has been in it for longest; nobody, when none is. Follows the journal,
+ * and looks at every group at its start: a daemon that died in between leaves it to the next. One whose next run is due has not ended.
+ */
+import { describe, log } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { GroupQueries } from "../projection/group-queries.ts";
+import { handOver } from "./groups.ts";
+
+/** After which a member may be alive, or not any more. */
+const FOLLOWED = [
+  "session.ended",
+  "session.removed",
+  "session.restart_abandoned",
+  "session.run_created",
+  "session.adopted",
+  "session.rebuilt",
+] as const;
+const BATCH = 500;
+
+export class Coordination implements Disposable {
+  readonly #journal: Journal;
+  readonly #queries: GroupQueries;
+  readonly #ending = new AbortController();
+
+  constructor(options: { journal: Journal; queries: GroupQueries }) {
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+  }
+
+  begin(): void {
+    const { seq } = this.#journal.cursor;
+    this.look();
+    this.#follow(seq).catch((error: unknown) => log(`coordinators of groups are not handed over any more: ${describe(error)}`));
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort();
+  }
+
+  /** On a full disk it is tried again after whatever comes next. */
+  look(): boolean {
+    try {
+      const drafts = this.#queries.withoutCoordinator().map((path) => {
+        const from = this.#queries.lastCoordinator(path);
+        const next = this.#queries.members(path).find(({ ended }) => !ended);
+        return handOver(path, { from, to: next?.session ?? null, why: from === null ? "first" : "ended", actor: DAEMON });
+      });
+      if (drafts.length > 0) this.#journal.append(...drafts);
+      return true;
+    } catch (error) {
+      log(`a group's coordinator was not handed over: ${describe(error)}`);
+      return false;
+    }
+  }
+
+  async #follow(from: number): Promise<void> {
+    const { signal } = this.#ending;
+    let isDone = true;
+    for (let seq = from; ; ) {
+      await this.#journal.changed(seq, signal);
+      if (signal.aborted) return;
+      const end = this.#journal.cursor.seq;
+      const events = this.#journal.readAfter(seq, BATCH, { types: FOLLOWED });
+      if (events.length > 0 || !isDone) isDone = this.look();
+      seq = events.length === BATCH ? (events.at(-1)?.seq ?? end) : end;
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { newSessionId, type Principal } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { GroupBench, ME, NOTHING } from "./fixtures.ts";
+import { median, statsOf } from "./group-stats.ts";
+
+test("progress is added up over the members of a group and of those in it, each once (GRP-08 together)", () => {
+  const bench = new GroupBench();
+  const [a, b, c] = [bench.session("a"), bench.session("b", { kind: "terminal", agent: "demo" }), bench.session("c")];
+  bench.groups.join("team", [a, b], { actor: ME });
+  bench.groups.join("team/research", [b, c], { actor: ME });
+  bench.end(c);
+  bench.values.share("team", "goal", { value: 1, actor: ME });
+  bench.values.share("team/research", "note", { value: 1, actor: ME });
+  const asked: string[][] = [];
+  const spent = (ids: readonly string[]) => {
+    asked.push([...ids]);
+    return { ...NOTHING, turns: 3, input: 100 };
+  };
+  expect(statsOf("team", { queries: bench.queries, sessions: bench.sessions, spent })).toEqual({
+    group: "team",
+    sessions: { total: 3, alive: 2, ended: 1, byStatus: { working: 1, unknown: 1, failed: 1 } },
+    turns: 0,
+    spent: { ...NOTHING, turns: 3, input: 100 },
+    messages: { sent: 0, replied: 0, medianReplyMs: null },
+    keys: 2,
+  });
+  expect(asked).toEqual([[a, b, c]]);
+});
+
+test("the time to reply is the median over what members told one another (GRP-12 together)", () => {
+  const bench = new GroupBench();
+  const [a, b, c] = [bench.session("a"), bench.session("b"), bench.session("c")];
+  bench.groups.join("team", [a, b], { actor: ME });
+  const tell = (from: string, ms: number | null) => {
+    const id = newSessionId();
+    bench.journal.append({ type: "message.queued", actor: from as Principal, session: b, data: { id, text: "x", steer: false } });
+    bench.now += ms ?? 0;
+    if (ms !== null) bench.journal.append({ type: "message.replied", actor: ME, session: b, data: { id, run: 1, reply: null } });
+  };
+  for (const ms of [1000, 5000, 2000, null]) tell(`session:${a}`, ms);
+  tell(`session:${c}`, 9000);
+  tell(ME, 9000);
+  const { messages } = statsOf("team", { queries: bench.queries, sessions: bench.sessions, spent: () => NOTHING });
+  expect(messages).toEqual({ sent: 4, replied: 3, medianReplyMs: 2000 });
+  expect([median([]), median([1]), median([4, 2])]).toEqual([null, 1, 3]);
+});

@@ -1,0 +1,41 @@
+import type { Principal, SessionId } from "@holdfast/contract";
+import { serversOf } from "../agent/mcp.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
+import type { Draft } from "../journal/journal.ts";
+import type { Memberships } from "../session/memberships.ts";
+import type { Groups } from "./groups.ts";
+import { introduction } from "./introduction.ts";
+import type { GroupReach } from "./reach.ts";
+
+/** Under this name agents are given Holdfast's own tools. */
+const SERVER = "holdfast";
+
+/** Groups, as sessions need them when they begin. */
+export class GroupMemberships implements Memberships {
+  readonly #groups: Groups;
+  readonly #reach: GroupReach;
+  readonly #profiles: Profiles;
+
+  constructor(options: { groups: Groups; reach: GroupReach; profiles: Profiles }) {
+    this.#groups = options.groups;
+    this.#reach = options.reach;
+    this.#profiles = options.profiles;
+  }
+
+  check(groups: readonly string[], { parent }: { parent: SessionId | null }): string[] {
+    const paths = this.#groups.check(groups);
+    for (const path of paths) this.#reach.checkJoin(parent ?? undefined, path, "spawn");
+    return paths;
+  }
+
+  joining(session: SessionId, groups: readonly string[], { actor, parent }: { actor: Principal; parent: SessionId | null }): Draft[] {
+    return this.#groups.joining(session, groups, { actor, maker: parent });
+  }
+
+  introduction({ id, name, agent, kind, groups }: Parameters<Memberships["introduction"]>[0]): string | null {
+    if (groups.length === 0 || kind === "shell") return null;
+    const profile = this.#profiles.find(agent);
+    const hasTools = serversOf(profile).some((server) => server.name === SERVER) && (kind === "conversation" || profile?.mcp !== undefined);
+    return introduction({ name, groups, peers: this.#groups.peersIn(groups, id), hasTools });
+  }
+}

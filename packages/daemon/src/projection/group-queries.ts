@@ -1,0 +1,255 @@
+/** Reads of groups, their members and their shared values. What is above and below a group follows from its path. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import {
+  type GroupMember,
+  HoldfastError,
+  isBelow,
+  lineOf,
+  type MessageState,
+  type Principal,
+  parentOf,
+  type SessionId,
+  type SessionStatus,
+  treeOf,
+} from "@holdfast/contract";
+import { editDistance } from "@holdfast/platform";
+import { watched } from "../journal/database.ts";
+import { LIVE } from "./session-queries.ts";
+
+export interface GroupRecord {
+  path: string;
+  parent: string | null;
+  children: string[];
+  members: GroupMember[];
+  /** Null: as configured. */
+  limit: number | null;
+  keys: number;
+  revision: number;
+  createdAt: string;
+  createdBy: Principal;
+}
+
+/** `value` is its JSON; null: it was unset. */
+export interface ValueRecord {
+  group: string;
+  key: string;
+  value: string | null;
+  revision: number;
+  author: Principal;
+  at: string;
+}
+
+/** It ends only when no further run of it is due. */
+const ALIVE = `(s.status IN ${LIVE} OR s.restart_at IS NOT NULL)`;
+
+const CANDIDATES = 10;
+
+export class GroupQueries {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  paths(): string[] {
+    return this.#all("SELECT path FROM groups ORDER BY path").map(({ path }) => String(path));
+  }
+
+  has(path: string): boolean {
+    return this.#all("SELECT 1 FROM groups WHERE path = ?", path).length > 0;
+  }
+
+  get(path: string): GroupRecord | undefined {
+    const [row] = this.#all("SELECT * FROM groups WHERE path = ?", path);
+    return row && this.#record(row, this.below(path));
+  }
+
+  /** By their paths. */
+  list(): GroupRecord[] {
+    const paths = this.paths();
+    return this.#all("SELECT * FROM groups ORDER BY path").map((row) => this.#record(row, paths));
+  }
+
+  /** Throws `group_not_found`. */
+  find(input: string): GroupRecord {
+    const found = this.get(input.normalize("NFC"));
+    if (found) return found;
+    throw this.#notFound(input);
+  }
+
+  /** Its path; throws `group_not_found`. */
+  resolve(input: string): string {
+    const path = input.normalize("NFC");
+    if (this.has(path)) return path;
+    throw this.#notFound(input);
+  }
+
+  /** Those in it, at any depth. */
+  below(path: string): string[] {
+    return this.paths().filter((each) => isBelow(each, path));
+  }
+
+  /** Of this group alone, the longest first. */
+  members(path: string): GroupMember[] {
+    const sql = `SELECT m.*, s.name, s.agent, s.status, ${ALIVE} AS alive FROM group_members m JOIN sessions s ON s.id = m.session
+                 WHERE m.path = ? ORDER BY m.joined_seq`;
+    return this.#all(sql, path).map((row) => ({
+      session: row.session as SessionId,
+      name: String(row.name),
+      agent: String(row.agent),
+      status: row.status as SessionStatus,
+      ended: row.alive === 0,
+      joinedAt: String(row.joined_at),
+      coordinator: row.coordinator === 1 && row.alive === 1,
+    }));
+  }
+
+  /** Of the group and all in it, each once. */
+  membersBelow(path: string): GroupMember[] {
+    const all = [path, ...this.below(path)].flatMap((each) => this.members(each));
+    return [...new Map(all.map((member) => [member.session, member])).values()];
+  }
+
+  isMember(path: string, session: SessionId): boolean {
+    return this.#all("SELECT 1 FROM group_members WHERE path = ? AND session = ?", path, session).length > 0;
+  }
+
+  /** The groups that a session is in, the longest first. */
+  of(session: SessionId): string[] {
+    return this.#all("SELECT path FROM group_members WHERE session = ? ORDER BY joined_seq", session).map(({ path }) => String(path));
+  }
+
+  /** Who coordinates a group; null: nobody who is alive. */
+  coordinator(path: string): GroupMember | null {
+    return this.members(path).find(({ coordinator }) => coordinator) ?? null;
+  }
+
+  /** Who was the last to be made coordinator, if it still is a member; it may have ended since. */
+  lastCoordinator(path: string): SessionId | null {
+    const [row] = this.#all("SELECT session FROM group_members WHERE path = ? AND coordinator = 1", path);
+    return (row?.session as SessionId | undefined) ?? null;
+  }
+
+  /** Who is in these groups, and in those above and below them, with the groups by which they are. */
+  peersIn(own: readonly string[], session: SessionId | null): (GroupMember & { groups: string[] })[] {
+    const near = this.paths().filter((path) => own.some((mine) => path === mine || isBelow(path, mine) || isBelow(mine, path)));
+    const peers = new Map<SessionId, GroupMember & { groups: string[] }>();
+    for (const path of near) {
+      for (const member of this.members(path).filter((each) => each.session !== session)) {
+        const known = peers.get(member.session);
+        if (known) known.coordinator ||= member.coordinator;
+        peers.set(member.session, { ...(known ?? member), groups: [...(known?.groups ?? []), path] });
+      }
+    }
+    return [...peers.values()];
+  }
+
+  arePeers(one: SessionId, other: SessionId): boolean {
+    return this.peersIn(this.of(one), one).some(({ session }) => session === other);
+  }
+
+  /** Groups whose coordinator has ended, or that have none though a member is alive. */
+  withoutCoordinator(): string[] {
+    const sql = `SELECT m.path FROM group_members m JOIN sessions s ON s.id = m.session GROUP BY m.path
+                 HAVING sum(m.coordinator AND ${ALIVE}) = 0 AND (sum(${ALIVE}) > 0 OR sum(m.coordinator) > 0)`;
+    return this.#all(sql).map(({ path }) => String(path));
+  }
+
+  /** The group's own, also one that was unset. */
+  value(path: string, key: string): ValueRecord | undefined {
+    return this.#all("SELECT * FROM group_values WHERE path = ? AND key = ?", path, key).map(toValue)[0];
+  }
+
+  /** The group's own, or that of the nearest above it that has one. */
+  visible(path: string, key: string): ValueRecord | undefined {
+    for (const each of lineOf(path)) {
+      const found = this.value(each, key);
+      if (found && found.value !== null) return found;
+    }
+    return undefined;
+  }
+
+  /** Of the group and those above it, by key, the nearest first; without the values. */
+  keys(path: string): (Omit<ValueRecord, "value"> & { bytes: number })[] {
+    const sql = `SELECT path, key, NULL AS value, revision, author, at, octet_length(value) AS bytes FROM group_values
+                 WHERE path IN (SELECT value FROM json_each(?)) AND value IS NOT NULL ORDER BY key, length(path) DESC`;
+    return this.#all(sql, JSON.stringify(lineOf(path))).map((row) => {
+      const { value: _, ...record } = toValue(row);
+      return { ...record, bytes: Number(row.bytes) };
+    });
+  }
+
+  keyCount(path: string): number {
+    return Number(this.#all("SELECT count(*) AS n FROM group_values WHERE path = ? AND value IS NOT NULL", path)[0]?.n);
+  }
+
+  /** Of the last change in its tree; 0: there was none. */
+  revision(path: string): number {
+    return Number(this.#all("SELECT revision FROM group_revisions WHERE tree = ?", treeOf(path))[0]?.revision ?? 0);
+  }
+
+  /** What has changed after that revision in the group and those above it, in order. */
+  changesAfter(path: string, revision: number): ValueRecord[] {
+    const sql = "SELECT * FROM group_values WHERE path IN (SELECT value FROM json_each(?)) AND revision > ? ORDER BY revision";
+    return this.#all(sql, JSON.stringify(lineOf(path)), revision).map(toValue);
+  }
+
+  /** What these sessions were told by one another: its state, and how long the answer took. */
+  messagesAmong(sessions: readonly SessionId[]): { state: MessageState; replyMs: number | null }[] {
+    const sql = `SELECT state, CASE state WHEN 'replied' THEN (julianday(ended_at) - julianday(queued_at)) * 86400000 END AS ms FROM messages
+                 WHERE session IN (SELECT value FROM json_each(?1)) AND substr(sender, 9) IN (SELECT value FROM json_each(?1)) AND sender LIKE 'session:%'`;
+    return this.#all(sql, JSON.stringify(sessions)).map((row) => ({
+      state: row.state as MessageState,
+      replyMs: row.ms === null ? null : Math.max(0, Number(row.ms)),
+    }));
+  }
+
+  #notFound(input: string): HoldfastError {
+    const paths = this.paths();
+    const alike = paths.filter((path) => isAlike(path, input));
+    return new HoldfastError("group_not_found", `there is no group ${JSON.stringify(input)}`, {
+      hint: paths.length === 0 ? "there are none yet; make one: holdfast group join GROUP SESSION" : "list them with: holdfast group ls",
+      candidates: (alike.length > 0 ? alike : paths).slice(0, CANDIDATES),
+    });
+  }
+
+  #record(row: Record<string, unknown>, paths: readonly string[]): GroupRecord {
+    const path = String(row.path);
+    return {
+      path,
+      parent: parentOf(path),
+      children: paths.filter((each) => parentOf(each) === path),
+      members: this.members(path),
+      limit: row.member_limit as number | null,
+      keys: this.keyCount(path),
+      revision: this.revision(path),
+      createdAt: String(row.created_at),
+      createdBy: row.created_by as Principal,
+    };
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): Record<string, unknown>[] {
+    return watched(this.#db, () => {
+      const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+      return statement.all(...values);
+    });
+  }
+}
+
+function toValue(row: Record<string, unknown>): ValueRecord {
+  return {
+    group: String(row.path),
+    key: String(row.key),
+    value: row.value as string | null,
+    revision: Number(row.revision),
+    author: row.author as Principal,
+    at: String(row.at),
+  };
+}
+
+function isAlike(path: string, input: string): boolean {
+  const [a, b] = [path.toLowerCase(), input.toLowerCase()];
+  return b.length > 1 && (a.includes(b) || b.includes(a) || editDistance(a, b) <= 2);
+}
