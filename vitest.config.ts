@@ -66,7 +66,7 @@ export default defineConfig({
       },
       { test: { name: "product", include: ["tests/**/*.test.ts"], exclude: filesOf(Object.values(SUITES).flat()), ...product } },
       ...Object.entries(SUITES).flatMap(([name, files]) =>
-        process.env.TEST_SUITE === name ? [{ test: { name, include: filesOf(files), ...product } }] : [],
+        process.env.TEST_SUITE === name ? [{ test: { name, include: filesOf(files), ...product, testTimeout: 180_000 } }] : [],
       ),
       // All real agents take minutes: `npm run test:agents`, and not `npm test`.
       ...(process.env.TEST_AGENTS === "all" ? [agents] : []),

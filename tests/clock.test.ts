@@ -64,9 +64,9 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     clock.set(shift);
     await home.killDaemon();
     await clock.startDaemon();
-    const { restartAt } = await home.json<Session>(["show", "it"], { env: clock.env });
+    const { restartAt, runs } = await home.json<Session>(["show", "it"], { env: clock.env });
     // On a busy machine it may be over by now; how long it was is looked at below.
-    const left = restartAt === null ? 0 : Date.parse(restartAt) - (Date.now() + step);
+    const left = restartAt === null || runs > 3 ? 0 : Date.parse(restartAt) - (Date.now() + step);
     expect(left).toBeLessThan(5000);
     expect(left).toBeGreaterThan(-2000);
     const next = await eventually(async () => (await events(home, "--type", "session.ended")).find(({ data }) => data.run === 4));

@@ -186,14 +186,16 @@ describe.each(["tmux", "native"] as const)("on the %s host", (host) => {
 
   test("a restart that is due on a full disk happens when there is room", async () => {
     await using home = new SmallDiskHome({ megabytes: 8 });
-    const { pid } = await home.run("sleep 1000", "--name", "again", "--host", host, "--restart", "always");
-    process.kill(pid ?? 0, "SIGKILL");
-    const { restartAt } = await home.until("again", (session) => session.restartAt !== null);
+    const go = path.join(home.root, "go");
+    await home.run(`[ -e ${go} ] && exec sleep 1000; exit 1`, "--name", "again", "--host", host, "--restart", "always");
+    // The pauses are 1, 2 and 4 seconds: in the third there is time to fill the disk.
+    const { restartAt } = await home.until("again", (session) => session.runs === 3 && session.restartAt !== null);
     home.fill();
+    writeFileSync(go, "");
     await eventually(() => Date.now() > Date.parse(restartAt ?? "") + 500);
-    expect(await home.session("again")).toMatchObject({ runs: 1 });
+    expect(await home.session("again")).toMatchObject({ runs: 3 });
     home.empty();
-    expect(await home.until("again", ({ runs, status }) => runs === 2 && status === "working")).toMatchObject({ runs: 2 });
+    expect(await home.until("again", ({ runs, status }) => runs === 4 && status === "working")).toMatchObject({ runs: 4 });
   });
 
   test("a home that becomes read-only costs no session anything, and how a program ended is known when it can be written again", async () => {

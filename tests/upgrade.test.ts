@@ -146,7 +146,21 @@ class Flood {
     const [copy, enough] = [path.join(home.root, "copy"), path.join(home.root, "enough")];
     const lines = `seq -f 'line %08.0f' $((i * ${LINES} + 1)) $(((i + 1) * ${LINES}))`;
     const script = `stty -echo; i=0; while [ ! -e ${enough} ]; do ${lines}; i=$((i + 1)); sleep 0.01; done | tee ${copy}`;
-    const args = ["run", "--name", "flood", "--host", host, "--env", "PATH=/usr/bin:/bin", "--", "sh", "-c", script];
+    const args = [
+      "run",
+      "--name",
+      "flood",
+      "--recording-limit",
+      "off",
+      "--host",
+      host,
+      "--env",
+      "PATH=/usr/bin:/bin",
+      "--",
+      "sh",
+      "-c",
+      script,
+    ];
     return new Flood(home, { session: await installed.json<Session>(home, args), copy, enough });
   }
 
