@@ -9,7 +9,7 @@ export async function actOnEach<R>(
 ): Promise<number> {
   const outcomes = await Promise.allSettled(sessions.map(options.act));
   const results = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
-  if (options.json) process.stdout.write(`${JSON.stringify(results.map(options.toJson))}\n`);
+  if (options.json) process.stdout.write(`${JSON.stringify(results.flatMap(options.toJson))}\n`);
   else for (const result of results) process.stdout.write(`${options.line(result)}\n`);
   let code = 0;
   for (const outcome of outcomes) {

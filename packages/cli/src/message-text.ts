@@ -31,8 +31,9 @@ export function receipt(message: Message, session: Pick<Session, "status" | "sta
   return plain(since === undefined ? line : line.replace("is working", `is working (${formatDuration(Math.max(0, since))})`));
 }
 
-function stateOf({ id, name, state, why, via, evidence, settled }: Message): string {
+export function stateOf({ id, name, state, why, via, evidence, settled }: Message): string {
   const because = why === null ? "" : `: ${why}`;
+  if (state === "injected" && via === "read") return `${name} has read it`;
   if (state === "injected" && !settled) return `${name} has it (${via}); whether a turn begins with it is not known yet`;
   if (state === "queued") return `queued for ${name} as ${id}${because}`;
   if (state === "injecting") return `${name} is being given ${id}${because}`;

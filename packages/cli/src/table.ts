@@ -23,6 +23,8 @@ export interface TableOptions {
   width: number | undefined;
   /** Where each keeps what it printed. */
   outputs?: boolean;
+  /** What stands before the name of each, in a tree. */
+  branches?: ReadonlyMap<string, string> | undefined;
   /** What each uses of the machine. */
   usage?: boolean;
   /** Processor time per second of each, measured between two looks; without it, the average since the start. */
@@ -100,7 +102,7 @@ interface Column {
 const NONE = "–";
 
 const COLUMNS: readonly Column[] = [
-  { head: "NAME", cell: ({ name }) => plain(name) },
+  { head: "NAME", cell: ({ id, name }, { branches }) => (branches?.get(id) ?? "") + plain(name) },
   { head: "STATUS", cell: (session, { now }) => statusCell(session) + exitNote(session) + restartNote(session, now) },
   { head: "WAITS FOR", when: "waits", cell: (session, { now }) => cut(waitsFor(session, now), MOST_WAITS) },
   { head: "AGENT", cell: ({ agent }) => plain(agent) },

@@ -16,7 +16,7 @@ import { FORK_ENDPOINTS } from "./fork-endpoints.ts";
 import { GROUP_ENDPOINTS } from "./group-endpoints.ts";
 import { Screen } from "./holder.ts";
 import { Principal, SessionId } from "./ids.ts";
-import { Message, MessageId, MessageState } from "./message.ts";
+import { MESSAGE_ENDPOINTS, TypedText, WaitingBytes } from "./message-endpoints.ts";
 import { AttachingClient, ControlReply } from "./people.ts";
 import { PERSONA_ENDPOINTS } from "./persona-endpoints.ts";
 import { Generation, RestoreItem } from "./restore.ts";
@@ -34,12 +34,6 @@ z.config(en());
 
 /** A sentence of its own is told as it is (`sentence` in the daemon's `bind.ts`): it begins with a small letter, as none of the library's does. */
 const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
-/** What a program is given to read. */
-const typedText = z
-  .string()
-  .check(
-    z.maxLength(16_000_000, "a text has at most 16 million characters; put a longer one into a file, and tell the program to read that"),
-  );
 const flag = z._default(z.stringbool(), false);
 const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
 
@@ -120,7 +114,8 @@ export const DaemonStatus = z.object({
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
 
-export const SessionList = z.object({ cursor: z.string(), sessions: z.array(Session) });
+/** `unread`: how many messages wait for whoever asks. */
+export const SessionList = z.object({ cursor: z.string(), sessions: z.array(Session), unread: z.int() });
 export type SessionList = z.infer<typeof SessionList>;
 
 /**
@@ -144,7 +139,10 @@ export const AttachPlan = z.object({
 });
 export type AttachPlan = z.infer<typeof AttachPlan>;
 
-export const StopReply = z.object({ session: Session, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) });
+const Stopped = z.object({ session: Session, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) });
+
+/** `tree`: what descends from it and was stopped with it, where that was asked for. */
+export const StopReply = z.extend(Stopped, { tree: z.array(Stopped) });
 export type StopReply = z.infer<typeof StopReply>;
 
 /**
@@ -216,9 +214,6 @@ export const DiskUse = z.object({
   totalBytes: z.int(),
 });
 export type DiskUse = z.infer<typeof DiskUse>;
-
-/** How much of what was typed the program has not read yet; null where the host does not know (tmux). */
-const WaitingBytes = z.nullable(z.int());
 
 const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
@@ -353,10 +348,14 @@ export const ENDPOINTS = {
   ...FORK_ENDPOINTS,
   stopSession: {
     ...ROUTES.stopSession,
-    summary: "SIGTERM to every process of the run, SIGKILL after the grace period; answers when all are gone.",
+    summary:
+      "SIGTERM to every process of the run, SIGKILL after the grace period; answers when all are gone. With `tree` also everything that descends from it, whether it runs itself or not.",
     scope: "driver",
     reach: "own",
-    body: z.object({ graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000) }),
+    body: z.object({
+      graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000),
+      tree: z._default(z.boolean(), false),
+    }),
     reply: StopReply,
     errors: [...SESSION_ERRORS, "session_ended", "stop_incomplete"],
   },
@@ -423,64 +422,14 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     body: z.object({
-      text: typedText,
+      text: TypedText,
       enter: z._default(z.boolean(), true),
       force: z._default(z.boolean(), false),
     }),
     reply: z.object({ session: Session, bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes }),
     errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "input_full", "control_held"],
   },
-  sendMessage: {
-    ...ROUTES.sendMessage,
-    summary:
-      "Says something to a session's agent: queued until it can be handed over safely, with receipts. A program that cannot be read gets it typed at once, without any (`typed`).",
-    scope: "driver",
-    reach: "own",
-    body: z.object({
-      text: typedText.check(z.minLength(1)),
-      /** Do not wait for the end of a turn. */
-      steer: z._default(z.boolean(), false),
-      /** The caller's own id for it: sent again with the same one, it is the same message. Ten letters and digits, as ours. */
-      id: z.optional(MessageId),
-    }),
-    reply: z.object({
-      session: Session,
-      message: z.nullable(Message),
-      typed: z.nullable(z.object({ bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes })),
-    }),
-    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "approval_waits", "input_full", "control_held"],
-  },
-  listMessages: {
-    ...ROUTES.listMessages,
-    summary: "Messages to agents, oldest first: those of one session or of all, those that are open or all.",
-    scope: "observer",
-    reach: "own",
-    query: z.object({
-      session: z.optional(z.string()),
-      state: z.optional(z.pipe(list, z.array(MessageState))),
-      /** The newest so many. */
-      limit: z._default(wholeNumber, 100),
-    }),
-    reply: z.object({ messages: z.array(Message) }),
-    errors: SESSION_ERRORS,
-  },
-  getMessage: {
-    ...ROUTES.getMessage,
-    summary: "A message; with `until`, once it has come that far or cannot come further, or after `waitMs`.",
-    scope: "observer",
-    reach: "own",
-    query: z.object({ until: z.optional(z.enum(["injected", "turn_started", "replied"])), waitMs: z._default(wholeNumber, 0) }),
-    reply: Message,
-    errors: ["message_not_found"],
-  },
-  cancelMessage: {
-    ...ROUTES.cancelMessage,
-    summary: "Takes back a message that is queued.",
-    scope: "driver",
-    reach: "own",
-    reply: Message,
-    errors: ["message_not_found", "message_gone"],
-  },
+  ...MESSAGE_ENDPOINTS,
   pressKeys: {
     ...ROUTES.pressKeys,
     summary: "Presses keys by name, one after the other.",

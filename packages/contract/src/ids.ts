@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { newId } from "./new-id.ts";
 
 /**
  * Session ids are ten lower-case letters and digits, the first a letter: safe as a file name, as a tmux session
@@ -34,8 +35,6 @@ export const Principal = z
   .brand<"Principal">();
 export type Principal = z.infer<typeof Principal>;
 
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-
 export function newSessionId(): SessionId {
   return newId() as SessionId;
 }
@@ -51,13 +50,6 @@ export function newTournamentId(): TournamentId {
 /** Likewise, of a task. */
 export function newTaskId(): string {
   return newId();
-}
-
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(10));
-  let id = "";
-  for (const [i, byte] of bytes.entries()) id += ALPHABET[i === 0 ? byte % 26 : byte & 31];
-  return id;
 }
 
 /** Who acts when nobody asked for it. */

@@ -1,4 +1,4 @@
-/** What is said to an agent, and how far it has come. */
+/** What is said to agents and to persons, and how far it has come. */
 import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
@@ -12,24 +12,43 @@ export const MessageId = z.string().check(z.regex(/^[a-z][a-z2-7]{9}$/));
 /** Longer ones belong into a file that the agent is told to read. */
 export const LONGEST_MESSAGE = 1_000_000;
 
+/** Of a message to a group: to each of its members, or to the one that coordinates it. */
+export const MESSAGE_ROLES = ["member", "coordinator"] as const;
+
+/** In a mailbox: until its agent can be given it, or until it is read. */
+export const LONGEST_EXPIRY_MS = 30 * 24 * 3_600_000;
+
 /**
- * A message to an agent. `state` is the last receipt: `queued`, `injecting` (it is being handed over; a daemon that dies here finds out by
+ * A message to an agent, or to a person. `state` is the last receipt: `queued`, `injecting` (it is being handed over; a daemon that dies here finds out by
  * evidence what came of it), `injected` (the agent has it; whether it began a turn is not known), `turn_started`, `replied`, `failed`, `cancelled`.
  * `why`: of a queued one what it waits for, of a failed one what happened, of an injected one why it stays so.
  */
 export const Message = z.object({
   id: z.string(),
-  session: SessionId,
-  /** The session's name now. */
+  /** Whose mailbox it is in: a session's; null: that of a person, `principal`. */
+  session: z.nullable(SessionId),
+  principal: z.nullable(Principal),
+  /** The session's name now, or the person. */
   name: z.string(),
   from: Principal,
+  /** The name that its sender has now, where that is a session; else who it is. */
+  fromName: z.string(),
+  /** What it was sent to, where that was a group, as what part of it, and the id that all its copies share. */
+  group: z.nullable(z.string()),
+  role: z.nullable(z.enum(MESSAGE_ROLES)),
+  sent: z.nullable(z.string()),
+  /** The first message of those that answer each other: its own id where it answers none. */
+  thread: z.string(),
+  replyTo: z.nullable(z.string()),
+  /** After that it is handed over to nobody. */
+  expiresAt: z.nullable(Time),
   text: z.string(),
   /** What follows the text when it is handed over: where the Working Context is, with the first words to a session. */
   addition: z.nullable(z.string()),
   /** Also while it works; without it a message waits for the end of the turn. */
   steer: z.boolean(),
   state: MessageState,
-  /** How it was handed over: `typed`, or the agent's own channel. */
+  /** How it was handed over: `typed`, the agent's own channel, its `protocol`, or `read` by whom it is for. */
   via: z.nullable(z.string()),
   /** By what is known that it began a turn. */
   evidence: z.nullable(z.string()),
@@ -55,11 +74,31 @@ export type Message = z.infer<typeof Message>;
 
 export const MESSAGE_EVENTS = {
   /** Somebody wants to say something to the session's agent. */
-  "message.queued": z.object({ id: z.string(), text: z.string(), steer: z.boolean(), addition: z.optional(z.string()) }),
+  "message.queued": z.object({
+    id: z.string(),
+    text: z.string(),
+    steer: z.boolean(),
+    addition: z.optional(z.string()),
+    /** Of one to a person: who. The envelope then names no session. */
+    to: z.optional(Principal),
+    group: z.optional(z.string()),
+    role: z.optional(z.enum(MESSAGE_ROLES)),
+    /** The message to a group, of which this is the copy for one. */
+    sent: z.optional(z.string()),
+    replyTo: z.optional(z.string()),
+    thread: z.optional(z.string()),
+    expiresAt: z.optional(Time),
+    /** The same moment on the clock that nobody sets: boot and milliseconds since. */
+    due: z.optional(z.nullable(z.string())),
+  }),
   /** The intent, before the first key: whoever finds it without anything later has to find out whether it was done. `working`: a turn ran. */
   "message.injecting": z.object({ id: z.string(), run: RunNumber, via: z.string(), working: z.boolean() }),
-  /** It was not handed over after all, and waits again. */
-  "message.requeued": z.object({ id: z.string(), why: z.string() }),
+  /** It was not handed over after all, and waits again. `doubt`: its keeper may have it, and is told of it again by its id. */
+  "message.requeued": z.object({ id: z.string(), why: z.string(), doubt: z.optional(z.boolean()) }),
+  /** Whom it is for has asked for what waits, and was given it. `read`: the caller's own id of that. */
+  "message.read": z.object({ id: z.string(), read: z.optional(z.string()) }),
+  /** Whom it was for has answered it by another message. */
+  "message.answered": z.object({ id: z.string(), by: z.string(), reply: z.string() }),
   "message.injected": z.object({ id: z.string(), run: RunNumber, via: z.string() }),
   /** Nothing more will be known of it than that the agent has it. */
   "message.settled": z.object({ id: z.string(), why: z.string() }),

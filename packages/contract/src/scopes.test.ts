@@ -21,10 +21,11 @@ test("a session may do nothing that only an owner may, and what names a session 
   }
 });
 
-test("who only looks changes nothing but that somebody has looked, or looks on", () => {
+test("who only looks changes nothing but that somebody has looked, looks on, or has read what is for them", () => {
   const observed = Object.entries(ENDPOINTS as Record<string, Endpoint>).filter(([, { scope }]) => scope === "observer");
   expect(observed.filter(([, { method }]) => method !== "GET").map(([name]) => name)).toEqual([
     "attachSession",
+    "readMessages",
     "viewSession",
     "lookAtSession",
   ]);

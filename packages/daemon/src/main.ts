@@ -49,6 +49,7 @@ import { type Door, Gate, UNIX_DOOR } from "./api/gate.ts";
 import { groupHandlers } from "./api/group-handlers.ts";
 import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
+import { messageHandlers, readerOf } from "./api/message-handlers.ts";
 import { personaHandlers } from "./api/persona-handlers.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { SHARED_DOOR, SharedDoor } from "./api/shared.ts";
@@ -91,7 +92,9 @@ import { Reserve } from "./journal/reserve.ts";
 import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
 import { takeHome } from "./lock.ts";
 import { Delivery } from "./message/delivery.ts";
+import { Expiry } from "./message/expiry.ts";
 import { Messages } from "./message/messages.ts";
+import { People } from "./message/people.ts";
 import { inRole } from "./persona/in-role.ts";
 import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
@@ -333,6 +336,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turns,
   });
   const messageQueries = new MessageQueries(db);
+  const expiry = new Expiry({ journal, messages: messageQueries });
   const usedUp = (record: SessionRecord) => budgets.usedUp(record);
   const delivery = new Delivery({
     home,
@@ -343,6 +347,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     profiles,
     status,
     typing: sessions.typing,
+    expiry,
     usedUp,
   });
   const conversations = new Conversations({
@@ -355,6 +360,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     keeper: native,
     said: (message) => delivery.said(message),
     usedUp,
+    expire: () => expiry.look(),
   });
   lifecycle.observeWith(observedBy({ conversations, status }));
   const transcripts = new Transcripts({
@@ -379,6 +385,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     sessions,
     delivery,
     attend: (session) => conversations.attend(session),
+    expiry,
+    people: new People({ sessions: queries, scopeOf: people.scopeOf }),
   });
   const looks = new Looks({ journal, db, isThere: (id) => queries.get(id) !== undefined });
   const digests = new Digests({
@@ -434,6 +442,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   sessions.finishStops();
   if (!trouble) {
     approvals.begin();
+    expiry.look();
     delivery.begin();
     conversations.begin();
     sessions.restarts.begin(lifecycle.cutShort);
@@ -472,6 +481,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     budgets[Symbol.dispose]();
     coordination[Symbol.dispose]();
     workspaces[Symbol.dispose]();
+    expiry[Symbol.dispose]();
     delivery[Symbol.dispose]();
     conversations[Symbol.dispose]();
     attachments[Symbol.dispose]();
@@ -560,7 +570,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const all = handlers({
     sessions,
     forking,
-    messages,
+    messages: messageHandlers({ messages, sessions, queries, gate }),
+    unread: (who) => messages.unread(readerOf(who)),
     orphans,
     adopting,
     doctor,

@@ -20,6 +20,7 @@ import { digestHandlers } from "./api/digest-handlers.ts";
 import { Gate, UNIX_DOOR } from "./api/gate.ts";
 import { groupHandlers } from "./api/group-handlers.ts";
 import { handlers } from "./api/handlers.ts";
+import { messageHandlers, readerOf } from "./api/message-handlers.ts";
 import { personaHandlers } from "./api/persona-handlers.ts";
 import { serve } from "./api/serve.ts";
 import { taskHandlers } from "./api/task-handlers.ts";
@@ -40,7 +41,9 @@ import { openDatabase } from "./journal/database.ts";
 import { Journal } from "./journal/journal.ts";
 import { Reserve } from "./journal/reserve.ts";
 import { Delivery } from "./message/delivery.ts";
+import { Expiry } from "./message/expiry.ts";
 import { Messages } from "./message/messages.ts";
+import { People } from "./message/people.ts";
 import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
@@ -152,7 +155,9 @@ export async function serveReader(options: {
   // It only tells: it is never begun.
   sessions.accountWith(new Budgets({ journal, sessions: queries, spent, read: nothing, interrupt: nothing, stop: nothing }));
   const messages = new MessageQueries(db);
-  const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing: sessions.typing, usedUp: () => null });
+  const expiry = new Expiry({ journal, messages });
+  const { typing } = sessions;
+  const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing, expiry, usedUp: () => null });
   const backups = new Backups({ home });
   const refuse = (): never => {
     throw trouble;
@@ -169,7 +174,8 @@ export async function serveReader(options: {
     hosts,
     typing: () => sessions.typing,
   });
-  const said = new Messages({ journal, queries, messages, sessions, delivery, attend() {} });
+  const people = new People({ sessions: queries, scopeOf: () => undefined });
+  const said = new Messages({ journal, queries, messages, sessions, delivery, expiry, people, attend() {} });
   const envOf = (id: SessionId) => readEnvironment(home, id);
   const looks = new Looks({ journal, db, isThere: () => true });
   const digests = new Digests({
@@ -188,7 +194,8 @@ export async function serveReader(options: {
   // Only what READS asks for: the rooms that change something are not there.
   const rooms: Partial<Parameters<typeof handlers>[0]> = {
     sessions,
-    messages: said,
+    messages: messageHandlers({ messages: said, sessions, queries, gate }),
+    unread: (who) => said.unread(readerOf(who)),
     doctor,
     journal,
     backups,

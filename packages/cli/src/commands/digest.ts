@@ -3,6 +3,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
 import { again, block } from "../digest-text.ts";
+import { lookForMail } from "../mail-note.ts";
 import { parseSince } from "../since.ts";
 import { tellLooked, tellViewed } from "../viewed.ts";
 
@@ -33,7 +34,9 @@ export const command: Command = {
     if (isAgain && since !== undefined) throw new HoldfastError("usage", "--since or --again, not both");
     if (isAgain && name === undefined)
       throw new HoldfastError("usage", "--again needs a session", { hint: "holdfast digest NAME --again" });
-    return name === undefined ? all(context, since) : one(context, name, { since, again: isAgain });
+    const code = await (name === undefined ? all(context, since) : one(context, name, { since, again: isAgain }));
+    await lookForMail(context);
+    return code;
   },
 };
 

@@ -1,19 +1,23 @@
+import { HoldfastError } from "@holdfast/contract/errors";
 import { counted } from "@holdfast/platform/units";
 import { type Command, type Context, SELECTION_FLAGS } from "../command.ts";
+import { tellMail } from "../mail-note.ts";
 import { selectionOf } from "../select.ts";
 import { sessionTable } from "../table.ts";
+import { branchesOf, inTree } from "../tree.ts";
 
 export const command: Command = {
   name: "ls",
   summary: "list sessions",
   onlyReads: true,
-  usage: "[NAME…] [--all] [--status S] [--agent A] [--wide] [--watch]",
+  usage: "[NAME…] [--all] [--status S] [--agent A] [--tree] [--wide] [--watch]",
   description:
     "Sessions that run; with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).\n\ndone and failed have ended by themselves, stopped was ended by somebody; lost vanished with its keeper, and show NAME says what to do.\nA session that is to be restarted says when, or that it was given up.",
   flags: {
     ...SELECTION_FLAGS,
     all: { summary: "also those that have ended", short: "a" },
     wide: { summary: "with CPU, memory, processes, tokens and cost of each", short: "l" },
+    tree: { summary: "under those that started them; with NAME, all that descends from it" },
     watch: { summary: "stay, and show changes as they happen", short: "w" },
   },
   arguments: "sessions",
@@ -21,21 +25,37 @@ export const command: Command = {
     ["holdfast ls", "what runs"],
     ["holdfast ls --all --json", "everything, for a script"],
     ["holdfast ls --status failed,lost", "what needs a look"],
+    ["holdfast ls --tree", "who started whom"],
     ["holdfast ls --wide --watch", "what each uses, as it changes"],
   ],
   async run(context) {
     const query = { ...selectionOf(context), usage: context.flags.has("wide") };
+    if (context.flags.has("tree")) return tree(context, query);
     if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
-    const { sessions } = await context.client.call("listSessions", { query });
+    const { sessions, unread } = await context.client.call("listSessions", { query });
     process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context)}\n`);
     if (sessions.length === 0 && !context.json) await tellLost(context);
+    if (!context.json) tellMail(unread);
     return 0;
   },
 };
 
-function render(sessions: Parameters<typeof sessionTable>[0], context: Context): string {
+async function tree(context: Context, query: ReturnType<typeof selectionOf> & { usage: boolean }): Promise<number> {
+  if (context.flags.has("watch")) throw new HoldfastError("usage", "--tree or --watch, not both");
+  const [wanted, all] = await Promise.all([
+    context.client.call("listSessions", { query }),
+    context.client.call("listSessions", { query: { all: true, usage: query.usage } }),
+  ]);
+  const ids = new Set<string>(wanted.sessions.map(({ id }) => id));
+  const { sessions, branches } = inTree(branchesOf(all.sessions, ids, { named: query.names !== undefined }));
+  process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context, branches)}\n`);
+  return 0;
+}
+
+function render(sessions: Parameters<typeof sessionTable>[0], context: Context, branches?: ReadonlyMap<string, string>): string {
   if (sessions.length > 0)
     return sessionTable(sessions, {
+      branches,
       now: Date.now(),
       width: process.stdout.columns,
       outputs: context.flags.has("all"),

@@ -1,30 +1,45 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
+import type { ReadMessage } from "@holdfast/contract/message-endpoints";
+import { newId } from "@holdfast/contract/new-id";
 import { color } from "../color.ts";
 import type { Command, Context } from "../command.ts";
-import { formatDuration } from "../duration.ts";
+import { formatDuration, parseDuration } from "../duration.ts";
+import { insist } from "../insist.ts";
 import { plain } from "../plain.ts";
 import { cut, widthOf } from "../table.ts";
 
 export const command: Command = {
   name: "messages",
-  summary: "what was said to agents, and how far it has come",
-  usage: "[NAME | cancel ID]",
+  summary: "what was said to agents and to you, and how far it has come",
+  usage: "[NAME | --mine [--wait 1m | --peek] | --thread ID | cancel ID]",
   description:
-    "The newest hundred, oldest first. queued waits for its turn; injected: the agent has it; turn started: it works on it; replied; failed\nsays why. cancel takes back one that is queued.",
-  flags: {},
+    "The newest hundred, oldest first. queued waits for its turn; injected: the agent has it; turn started: it works on it; replied; failed\nsays why. cancel takes back one that is queued.\n\n--mine prints what waits for you, or inside an agent for that agent, and from then on it counts as read: nobody else is given it, and it\nis not handed over a second time.",
+  flags: {
+    mine: { summary: "read what waits for you" },
+    wait: { value: "TIME", summary: "with --mine: if there is nothing, until there is, at most so long", complete: "nothing" },
+    peek: { summary: "with --mine: all that was ever sent to you, and nothing counts as read" },
+    thread: { value: "ID", summary: "only those that answer each other, by the id of the first", complete: "nothing" },
+  },
   arguments: "messages",
   examples: [
-    ["holdfast messages", "to all sessions"],
-    ["holdfast messages demo --json", "to one, with texts and answers"],
+    ["holdfast messages", "all that you may know of"],
+    ["holdfast messages demo --json", "to one session, with texts and answers"],
+    ["holdfast messages --mine", "what agents and others have sent to you"],
+    ["holdfast messages --mine --wait 10m --json", "a program waits for what its peers say"],
     ["holdfast messages cancel k7f2m9q4xw", "one that is still queued"],
   ],
   async run(context) {
+    const { flags } = context;
     const [first, second, ...more] = context.args;
-    if (more.length > 0 || (second !== undefined && first !== "cancel")) {
-      throw new HoldfastError("usage", "say NAME, or cancel ID", { hint: "see: holdfast messages --help" });
+    const mine = flags.has("mine");
+    if (more.length > 0 || (second !== undefined && first !== "cancel") || (mine && first !== undefined)) {
+      throw new HoldfastError("usage", "say NAME, --mine, or cancel ID", { hint: "see: holdfast messages --help" });
     }
-    return first === "cancel" && second !== undefined ? cancel(context, second) : list(context, first);
+    const needsMine = ["wait", "peek"].find((flag) => flags.has(flag));
+    if (needsMine !== undefined && !mine) throw new HoldfastError("usage", `--${needsMine} is about --mine`);
+    if (first === "cancel" && second !== undefined) return cancel(context, second);
+    return mine && !flags.has("peek") ? read(context) : list(context, { session: first, mine, thread: flags.text("thread") });
   },
 };
 
@@ -34,20 +49,50 @@ async function cancel(context: Context, id: string): Promise<number> {
   return 0;
 }
 
-async function list(context: Context, session: string | undefined): Promise<number> {
-  const { messages } = await context.client.call("listMessages", { query: { session } });
+/** Of one request, less than after which it is said that the daemon does not answer. */
+const ONE_WAIT_MS = 4000;
+
+async function read(context: Context): Promise<number> {
+  const wait = context.flags.text("wait");
+  const until = performance.now() + (wait === undefined ? 0 : parseDuration(wait, "--wait"));
+  const messages: ReadMessage[] = [];
+  for (let more = true; more; ) {
+    const waitMs = messages.length > 0 ? 0 : Math.ceil(Math.max(0, Math.min(ONE_WAIT_MS, until - performance.now())));
+    // Asked again with the same id, when a daemon died before it had answered, it is the same answer.
+    const body = { read: newId(), waitMs };
+    const page = await insist(() => context.client.call("readMessages", { body }));
+    messages.push(...page.messages);
+    more = page.more || (messages.length === 0 && performance.now() < until);
+  }
+  if (context.json) process.stdout.write(`${JSON.stringify(messages)}\n`);
+  else process.stdout.write(messages.length === 0 ? "Nothing waits for you.\n" : `${messages.map(whole).join("\n\n")}\n`);
+  return 0;
+}
+
+function whole({ id, fromName, principal, group, replyTo, queuedAt, text, words }: ReadMessage): string {
+  const age = formatDuration(Math.max(0, Date.now() - Date.parse(queuedAt)));
+  const about = [`from ${plain(fromName)}`, ...(group === null ? [] : [`to ${plain(group)}`]), `${age} ago`];
+  if (replyTo !== null) about.push(`answers ${replyTo}`);
+  // An agent is to see that it is not the user who speaks; a person sees whom it is from.
+  const lines = (principal === null ? words : text).split(/\r?\n/).map((line) => `  ${plain(line.replaceAll("\t", "    "))}`);
+  return [color("bold", id) + color("dim", `  ${about.join(", ")}`), ...lines].join("\n");
+}
+
+async function list(context: Context, query: { session: string | undefined; mine: boolean; thread: string | undefined }): Promise<number> {
+  const { messages } = await context.client.call("listMessages", { query });
   if (context.json) process.stdout.write(`${JSON.stringify(messages)}\n`);
   else process.stdout.write(messages.length === 0 ? "No messages.\n" : `${table(messages, process.stdout.columns).join("\n")}\n`);
   return 0;
 }
 
-const HEADS = ["ID", "TO", "STATE", "AGE", "TEXT"];
+const HEADS = ["ID", "FROM", "TO", "STATE", "AGE", "TEXT"];
 
 function table(messages: readonly Message[], width = Number.POSITIVE_INFINITY): string[] {
-  const rows = messages.map(({ id, name, state, queuedAt, text, why, settled }) => [
+  const rows = messages.map(({ id, fromName, name, state, via, queuedAt, text, why, settled }) => [
     id,
+    plain(fromName),
     plain(name),
-    state.replace("_", " "),
+    state === "injected" && via === "read" ? "read" : state.replace("_", " "),
     formatDuration(Math.max(0, Date.now() - Date.parse(queuedAt))),
     plain(text.trim().split("\n")[0] ?? "") +
       (why !== null && (state === "queued" || state === "failed" || settled) ? ` (${plain(why)})` : ""),

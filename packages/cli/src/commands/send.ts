@@ -1,8 +1,10 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
+import { newId } from "@holdfast/contract/new-id";
 import type { Command, Context } from "../command.ts";
 import { parseDuration } from "../duration.ts";
-import { follow, outcome, receipt } from "../message-text.ts";
+import { insist } from "../insist.ts";
+import { follow, outcome, receipt, stateOf } from "../message-text.ts";
 import { plain } from "../plain.ts";
 import { readInput } from "../read-input.ts";
 import { typedLines } from "../typed.ts";
@@ -15,10 +17,14 @@ const TURN_MS = 2500;
 export const command: Command = {
   name: "send",
   summary: "say something to an agent, or type into a session",
-  usage: "NAME TEXT|- [--wait [--timeout 5m]] [--steer] [--no-wait] [--no-enter] [--force] [-- TEXT]",
+  usage:
+    "NAME TEXT|- | --to PERSON TEXT|- [--reply-to ID] [--expires 10m] [--wait [--timeout 5m]] [--steer] [--no-wait] [--no-enter] [--force]",
   description:
-    "To an agent: queued, and handed over when its turn has ended, when it asks nothing and nobody has begun to type there; once, and\nverified. What it prints is how far the message has come; messages lists them. --wait prints the answer.\n\nInto anything else it is typed at once, then Enter: in one piece, as a paste where the program takes pastes. Several lines for a program\nthat does not are refused: it would run each as a command of its own. What several senders send at once is never mixed.",
+    "To an agent: queued, and handed over when its turn has ended, when it asks nothing and nobody has begun to type there; once, and\nverified. What it prints is how far the message has come; messages lists them. --wait prints the answer.\n\nInto anything else it is typed at once, then Enter: in one piece, as a paste where the program takes pastes. Several lines for a program\nthat does not are refused: it would run each as a command of its own. What several senders send at once is never mixed.\n\nA person (--to) reads what was sent to them with messages --mine. An agent may send to its parent, its children, its peers in groups and\nto persons; what it says is marked as an agent's word. --reply-to alone answers whoever sent that message.",
   flags: {
+    to: { value: "PERSON", summary: "to a person: user:NAME, token:NAME, or owner: whose session or home this is", complete: "nothing" },
+    "reply-to": { value: "ID", summary: "as the answer to this message; without NAME to whoever sent that", complete: "nothing" },
+    expires: { value: "TIME", summary: "give it up if it cannot be handed over within this", complete: "nothing" },
     wait: { summary: "wait for the answer, and print it" },
     timeout: { value: "TIME", summary: "with --wait: how long (default: as long as it takes)", complete: "nothing" },
     steer: { summary: "to an agent that works: do not wait for the end of its turn" },
@@ -33,33 +39,74 @@ export const command: Command = {
     ["holdfast send demo 'fix the login bug' --wait --timeout 10m", "and its answer"],
     ["holdfast send demo 'use the old API' --steer", "in the middle of its turn"],
     ["holdfast send demo - < prompt.md", "from standard input"],
+    ["holdfast send --to owner 'which database?'", "an agent asks whose session it is; they read it with: holdfast messages --mine"],
+    ["holdfast send --reply-to k7f2m9q4xw 'the old one'", "the answer to a message"],
+    ["holdfast send demo 'lunch menu: soup' --expires 2h", "not worth more than that"],
     ["holdfast send demo -- '- a list'", "a text that begins with a dash"],
     ["holdfast send sh 'rm -i x' --no-enter", "for you to look at before Enter"],
   ],
   async run(context) {
-    const [ref, given, ...more] = [...context.args, ...context.rest];
-    if (ref === undefined || given === undefined || more.length > 0) {
-      throw new HoldfastError("usage", "say which session and one text", {
+    const { flags } = context;
+    const words = [...context.args, ...context.rest];
+    const [person, replyTo] = [flags.text("to"), flags.text("reply-to")];
+    const isNamed = person === undefined && (replyTo === undefined || words.length > 1);
+    const [ref, given, ...more] = isNamed ? words : [undefined, ...words];
+    if ((isNamed && ref === undefined) || given === undefined || more.length > 0) {
+      throw new HoldfastError("usage", person === undefined ? "say which session and one text" : "with --to there is only the text", {
         hint: "usage: holdfast send NAME 'TEXT', or - for standard input",
       });
     }
-    const { flags } = context;
     const raw = flags.has("no-enter") || flags.has("force");
-    const receipts = ["wait", "timeout", "steer", "no-wait"].filter((name) => flags.has(name));
+    const receipts = ["to", "reply-to", "expires", "wait", "timeout", "steer", "no-wait"].filter((name) => flags.has(name));
     if (raw && receipts.length > 0) {
       throw new HoldfastError("usage", `--${receipts[0]} is for messages; what is only typed has no receipts`, {
         hint: "leave out --no-enter and --force",
       });
     }
     const text = given === "-" ? (await readInput()).replace(/\r?\n$/, "") : given;
-    return raw ? type(context, ref, text) : say(context, ref, text);
+    if (raw) return type(context, ref ?? "", text);
+    const to = ref === undefined ? await addressee(context, { person, replyTo }) : { session: ref };
+    return "person" in to ? leave(context, to.person, text) : say(context, to.session, text);
   },
 };
+
+/** Whoever sent what is answered. */
+async function addressee(
+  { client }: Context,
+  { person, replyTo = "" }: { person: string | undefined; replyTo: string | undefined },
+): Promise<{ session: string } | { person: string }> {
+  if (person !== undefined) return { person };
+  const { from } = await client.call("getMessage", { params: { id: replyTo } });
+  const session = /^session:(.+)$/.exec(from)?.[1];
+  return session === undefined ? { person: from } : { session };
+}
+
+function saidWith({ flags }: Context) {
+  const expires = flags.text("expires");
+  return {
+    id: newId(),
+    replyTo: flags.text("reply-to"),
+    expiresMs: expires === undefined ? undefined : parseDuration(expires, "--expires"),
+  };
+}
+
+/** To a person, who reads it when they like. */
+async function leave(context: Context, person: string, text: string): Promise<number> {
+  if (text.trim() === "") throw new HoldfastError("usage", `there is nothing to send to ${plain(person)}`);
+  if (context.flags.has("steer")) throw new HoldfastError("usage", "--steer is for agents; a person reads it when they like");
+  const body = { text, ...saidWith(context) };
+  const message = await insist(() => context.client.call("sendToPerson", { params: { person }, body }));
+  if (context.flags.has("wait")) return waitFor(context, message);
+  process.stdout.write(context.json ? `${JSON.stringify(message)}\n` : `${stateOf(message)}\n`);
+  return 0;
+}
 
 async function say(context: Context, ref: string, text: string): Promise<number> {
   if (text.trim() === "") return enter(context, ref, text);
   const { flags, client, json } = context;
-  const { session, message, typed } = await client.call("sendMessage", { params: { ref }, body: { text, steer: flags.has("steer") } });
+  const body = { text, steer: flags.has("steer"), ...saidWith(context) };
+  // What is typed at once has no id: it is not tried again.
+  const { session, message, typed } = await client.call("sendMessage", { params: { ref }, body });
   if (!message) {
     if (typed) tellTyped(context, session, typed);
     if (!flags.has("wait")) return 0;

@@ -1,3 +1,4 @@
+import type { StopReply } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { actOnEach } from "../act.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
@@ -12,10 +13,12 @@ export const command: Command = {
   name: "stop",
   summary: "end sessions: SIGTERM to all their processes, SIGKILL after a grace period",
   stops: true,
-  usage: "NAME… [--grace 5s] [--all] [--status S] [--agent A]",
-  description: "Returns when every process is gone. What a session printed stays readable until rm.",
+  usage: "NAME… [--tree] [--grace 5s] [--all] [--status S] [--agent A]",
+  description:
+    "Returns when every process is gone. What a session printed stays readable until rm. --tree also stops what it started, what that started,\nand so on, also of a session that has ended itself: shells, agents and conversations alike.",
   flags: {
     grace: { value: "TIME", summary: "how long to wait before SIGKILL (default 5s)", complete: "nothing" },
+    tree: { summary: "and all sessions that descend from it" },
     ...SELECTION_FLAGS,
     all: { summary: "all that run" },
   },
@@ -23,6 +26,7 @@ export const command: Command = {
   examples: [
     ["holdfast stop demo", "one"],
     ["holdfast stop build test --grace 30s", "two, with time to clean up"],
+    ["holdfast stop lead --tree", "an agent, and those that it started"],
     ["holdfast stop --all", "everything that runs"],
   ],
   async run(context) {
@@ -35,15 +39,26 @@ export const command: Command = {
     if (running.length === 0 && !context.json) process.stdout.write("Nothing to stop.\n");
     return actOnEach(running, {
       json: context.json,
-      act: ({ id }) => context.client.call("stopSession", { params: { ref: id }, body: { graceMs } }),
-      line: ({ session, killed }) =>
-        session.restartGivenUp === "stopped"
-          ? `${plain(session.name)} gets no further run`
-          : `${plain(session.name)} stopped (${describeKilled(killed)})`,
-      toJson: ({ session, killed }) => ({ ...session, killed }),
+      act: ({ id }) => context.client.call("stopSession", { params: { ref: id }, body: { graceMs, tree: context.flags.has("tree") } }),
+      line: (reply) => stoppedBy(reply).map(line).join("\n"),
+      toJson: (reply) => stoppedBy(reply).map(({ session, killed }) => ({ ...session, killed })),
     });
   },
 };
+
+type Stopped = Omit<StopReply, "tree">;
+
+/** Of a tree whose root had ended before, only what ran. */
+function stoppedBy({ tree, ...root }: StopReply): Stopped[] {
+  const hadEnded = tree.length > 0 && root.killed.length === 0 && root.session.restartGivenUp !== "stopped";
+  return hadEnded ? tree : [root, ...tree];
+}
+
+function line({ session, killed }: Stopped): string {
+  return session.restartGivenUp === "stopped"
+    ? `${plain(session.name)} gets no further run`
+    : `${plain(session.name)} stopped (${describeKilled(killed)})`;
+}
 
 function describeKilled(killed: readonly { signal: string }[]): string {
   const hard = killed.filter(({ signal }) => signal === "SIGKILL").length;

@@ -165,7 +165,8 @@ export class SessionTurns implements Turns {
       if (signal.aborted) throw new HoldfastError("timeout", "nobody waits for it any more");
       const query = { until: "replied", waitMs: ONE_WAIT_MS } as const;
       now = await this.#client.call("getMessage", { params: { id: message.id }, query });
-      const session = now.endedAt === null ? await this.#client.call("getSession", { params: { ref: message.session } }) : undefined;
+      const session =
+        now.endedAt === null ? await this.#client.call("getSession", { params: { ref: message.session ?? message.name } }) : undefined;
       const waits = session?.attention ? waitsFor(session, Date.now()) : "";
       if (waits !== waited) onWait(waits);
       waited = waits;
@@ -181,7 +182,7 @@ export class SessionTurns implements Turns {
   /** Why there is none: its budget, where that has ended it. */
   async #noAnswer(message: Message): Promise<HoldfastError> {
     const { code, message: told } = outcome(message);
-    const session = await this.#client.call("getSession", { params: { ref: message.session } }).catch(() => undefined);
+    const session = await this.#client.call("getSession", { params: { ref: message.session ?? message.name } }).catch(() => undefined);
     const spent = session?.budget?.exceeded;
     // More for the session that was stopped would tick no box.
     const budget = spent && `its budget is used up: ${useText(spent)}; allow it more in the file: <!-- budget: ${spent.limit}=… -->`;

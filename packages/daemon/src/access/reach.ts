@@ -3,17 +3,20 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import { SESSION_HINT } from "./identity.ts";
 
 /**
- * The session that a session means: itself or a descendant. The names of others are not told, not even as candidates; that one exists
+ * The session that a session means: itself or a descendant, or one of `others`. The names of others are not told, not even as candidates; that one exists
  * is, because a name that is taken must be told apart from one that was mistyped.
  */
-export function resolveWithin(queries: SessionQueries, root: SessionId, ref: string): SessionRecord {
-  const own = queries.descendants(root).flatMap((id) => queries.get(id) ?? []);
+export function resolveWithin(queries: SessionQueries, root: SessionId, ref: string, others: readonly SessionId[] = []): SessionRecord {
+  const own = [...queries.descendants(root), ...others].flatMap((id) => queries.get(id) ?? []);
   const name = ref.normalize("NFC");
   const exact = own.find((record) => record.name === name) ?? own.find((record) => record.id === ref);
   if (exact) return exact;
-  const outside = new HoldfastError("forbidden", `${JSON.stringify(ref)} is neither this session nor a child of it`, {
-    hint: SESSION_HINT,
-  });
+  const outside =
+    others.length === 0
+      ? new HoldfastError("forbidden", `${JSON.stringify(ref)} is neither this session nor a child of it`, { hint: SESSION_HINT })
+      : new HoldfastError("forbidden", `${JSON.stringify(ref)} is neither this session, a child, its parent nor a peer in a group`, {
+          hint: `it may say something to: ${own.map(({ name }) => name).join(", ")}`,
+        });
   if (queries.byName(name) ?? queries.get(ref as SessionId)) throw outside;
   const byPrefix = ref === "" ? [] : own.filter((record) => record.id.startsWith(ref));
   if (byPrefix.length === 1 && byPrefix[0]) return byPrefix[0];

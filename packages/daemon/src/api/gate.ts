@@ -38,7 +38,17 @@ export class Gate {
   readonly #queries: SessionQueries;
   readonly #workspaces: WorkspaceQueries;
 
-  constructor(options: { access: Access; refusals: Refusals; queries: SessionQueries; workspaces: WorkspaceQueries }) {
+  readonly #peersOf: (session: SessionId) => readonly SessionId[];
+
+  constructor(options: {
+    access: Access;
+    refusals: Refusals;
+    queries: SessionQueries;
+    workspaces: WorkspaceQueries;
+    /** Those that are in a group with it. */
+    peersOf?(session: SessionId): readonly SessionId[];
+  }) {
+    this.#peersOf = options.peersOf ?? (() => []);
     this.#access = options.access;
     this.#refusals = options.refusals;
     this.#queries = options.queries;
@@ -62,7 +72,7 @@ export class Gate {
     if (identity.reach === undefined || ref === undefined) return params;
     if (endpoint.path.startsWith("/workspaces/")) return { ...params, ref: this.resolveWorkspace(identity.reach, name, ref).id };
     if (!endpoint.path.startsWith("/sessions/")) return params;
-    const id = this.resolve(identity.reach, name, ref);
+    const id = name === "sendMessage" ? this.resolveAddressee(identity.reach, ref) : this.resolve(identity.reach, name, ref);
     if (TYPES.has(name)) this.refuseApproving(identity.reach, name, id);
     return { ...params, ref: id };
   }
@@ -112,10 +122,16 @@ export class Gate {
     if (others.length > 0) throw this.refuse(reach, "removeWorkspace", `others work in ${name} as well: ${others.join(", ")}`);
   }
 
+  /** Whom a session may say something to: itself and its descendants, its parent, and its peers in groups. */
+  resolveAddressee(reach: SessionId, ref: string): SessionId {
+    const parent = this.#queries.get(reach)?.parent ?? null;
+    return this.resolve(reach, "sendMessage", ref, [...(parent === null ? [] : [parent]), ...this.#peersOf(reach)]);
+  }
+
   /** The id of what a session means by `ref`; throws `forbidden` for another's. */
-  resolve(reach: SessionId, name: EndpointName, ref: string): SessionId {
+  resolve(reach: SessionId, name: EndpointName, ref: string, others: readonly SessionId[] = []): SessionId {
     try {
-      return resolveWithin(this.#queries, reach, ref).id;
+      return resolveWithin(this.#queries, reach, ref, others).id;
     } catch (error) {
       const isForbidden = error instanceof HoldfastError && error.code === "forbidden";
       if (isForbidden) this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why: "neither itself nor a child" });

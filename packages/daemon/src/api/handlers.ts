@@ -6,7 +6,6 @@ import type { Doctor } from "../doctor/doctor.ts";
 import { parseRunMarker } from "../host/host.ts";
 import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
-import type { Messages } from "../message/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Adopting } from "../session/adopting.ts";
 import type { Driving } from "../session/driving.ts";
@@ -24,15 +23,13 @@ import type { DigestHandlers } from "./digest-handlers.ts";
 import { eventsFrom, startOf } from "./events.ts";
 import type { Gate } from "./gate.ts";
 import type { GroupHandlers } from "./group-handlers.ts";
+import type { MessageHandlers } from "./message-handlers.ts";
 import type { PersonaHandlers } from "./persona-handlers.ts";
 import type { TaskHandlers } from "./task-handlers.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
 import type { UsageHandlers } from "./usage-handlers.ts";
 import type { WorkspaceEndHandlers } from "./workspace-end-handlers.ts";
 import type { WorkspaceHandlers } from "./workspace-handlers.ts";
-
-/** A client asks again: a connection that says nothing for longer is taken for dead by some. */
-const LONGEST_WAIT_MS = 60_000;
 
 export interface Control {
   status: Handlers["status"];
@@ -45,7 +42,7 @@ export interface Control {
 export function handlers(rooms: {
   sessions: Sessions;
   forking: Forking;
-  messages: Messages;
+  messages: MessageHandlers;
   orphans: Orphans;
   adopting: Adopting;
   doctor: Doctor;
@@ -70,29 +67,16 @@ export function handlers(rooms: {
   usage: UsageHandlers;
   groups: GroupHandlers;
   personas: PersonaHandlers;
+  /** How many messages wait for whoever asks to read them. */
+  unread(who: Pick<Caller, "reach" | "actor">): number;
   /** What its persona says of what is to be started. */
   inRole(request: SpawnRequest): Promise<SpawnRequest>;
   tasks: TaskHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
-  const {
-    sessions,
-    messages,
-    orphans,
-    adopting,
-    doctor,
-    journal,
-    backups,
-    queries,
-    pruning,
-    approvals,
-    diskUse,
-    listAgents,
-    tokens,
-    gate,
-    control,
-  } = rooms;
+  const { sessions, orphans, adopting, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } =
+    rooms;
   /** A session reads only what it reaches, also what it will start while it reads. */
   const filterOf = (
     query: { session?: string | undefined; type?: string[] | undefined },
@@ -113,12 +97,6 @@ export function handlers(rooms: {
   const followed = (query: Parameters<typeof filterOf>[0] & { after?: string | undefined }, caller: Caller, name: EndpointName) =>
     eventsFrom(journal, { seq: startOf(journal, query.after), filter: filterOf(query, caller, name), signal: caller.signal });
 
-  /** A message that a session may know of: to itself or a descendant. */
-  const messageId = (id: string, { reach }: Caller, name: EndpointName): string => {
-    if (reach !== undefined) gate.resolve(reach, name, messages.get(id).session);
-    return id;
-  };
-
   return {
     ...control,
     ...rooms.workspaces,
@@ -129,11 +107,14 @@ export function handlers(rooms: {
     ...rooms.groups,
     ...rooms.personas,
     ...rooms.tasks,
+    ...rooms.messages,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
-    listSessions: ({ query }, { reach }) => {
-      if (reach === undefined) return sessions.list(query);
-      return sessions.list({ ...query, names: query.names?.map((name) => gate.resolve(reach, "listSessions", name)), within: reach });
+    listSessions: ({ query }, { reach, actor }) => {
+      const unread = rooms.unread({ reach, actor });
+      if (reach === undefined) return { ...sessions.list(query), unread };
+      const names = query.names?.map((name) => gate.resolve(reach, "listSessions", name));
+      return { ...sessions.list({ ...query, names, within: reach }), unread };
     },
     spawn: async ({ body }, { actor, reach }) => {
       if (reach === undefined) return sessions.spawn(await rooms.inRole(body), { actor });
@@ -150,7 +131,8 @@ export function handlers(rooms: {
       const workspace = gate.resolvePlace(reach, "forkSession", body);
       return rooms.forking.fork(params.ref, { ...body, workspace }, { actor, parent: reach });
     },
-    stopSession: ({ params, body }, { actor }) => sessions.stop(params.ref, { graceMs: body.graceMs, actor }),
+    stopSession: async ({ params, body: { graceMs, tree } }, { actor }) =>
+      tree ? sessions.stopTree(params.ref, { graceMs, actor }) : { ...(await sessions.stop(params.ref, { graceMs, actor })), tree: [] },
     attachSession: ({ params, body }, { actor, scope, reach }) => {
       // The terminals of `from` are moved: it must be its own too.
       const from = body.from === null ? undefined : parseRunMarker(body.from);
@@ -169,33 +151,6 @@ export function handlers(rooms: {
       sessions.checkTyping(params.ref, { actor, scope });
       return sessions.send(params.ref, { ...body, actor });
     },
-    sendMessage: ({ params, body }, { actor, scope, reach }) => {
-      const { id } = queries.resolve(params.ref);
-      if (messages.isTypedAtOnce(id)) sessions.checkTyping(id, { actor, scope });
-      if (reach !== undefined && messages.isTypedAtOnce(id)) gate.refuseApproving(reach, "sendMessage", id);
-      return messages.send(id, { ...body, actor });
-    },
-    listMessages: ({ query }, { reach }) => {
-      const { session: ref, state: states, limit } = query;
-      if (ref === undefined && reach !== undefined) {
-        const own = new Set(queries.descendants(reach));
-        return {
-          messages: messages
-            .list({ states, limit: 10_000 })
-            .filter(({ session }) => own.has(session))
-            .slice(-limit),
-        };
-      }
-      const resolve = (name: string) => (reach === undefined ? queries.resolve(name).id : gate.resolve(reach, "listMessages", name));
-      return { messages: messages.list({ session: ref === undefined ? undefined : resolve(ref), states, limit }) };
-    },
-    getMessage: ({ params, query }, caller) => {
-      const id = messageId(params.id, caller, "getMessage");
-      if (query.until === undefined) return messages.get(id);
-      const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(Math.min(query.waitMs, LONGEST_WAIT_MS))]);
-      return messages.reached(id, { until: query.until, signal });
-    },
-    cancelMessage: ({ params }, caller) => messages.cancel(messageId(params.id, caller, "cancelMessage"), caller.actor),
     pressKeys: ({ params, body }, { actor, scope }) => {
       sessions.checkTyping(params.ref, { actor, scope });
       return sessions.press(params.ref, { ...body, actor });

@@ -22,7 +22,7 @@ import type { Approvals } from "../approval/approvals.ts";
 import { type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
-import { type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
+import { type MessageQueries, type SessionMessage, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { usageDraft } from "../projection/usage.ts";
 import { TranscriptFile } from "../record/transcript.ts";
@@ -47,8 +47,9 @@ export class Conversations implements RunObserver, Disposable {
   readonly #status: AgentStatus;
   readonly #approvals: Approvals;
   readonly #keeper: ConversationKeeper;
-  readonly #said: (message: MessageRecord) => string;
+  readonly #said: (message: SessionMessage) => string;
   readonly #usedUp: (record: SessionRecord) => string | null;
+  readonly #expire: () => void;
   readonly #followed = new Map<string, Following>();
   /** Sessions that are being seen to; true: once more. */
   readonly #busy = new Map<SessionId, boolean>();
@@ -66,9 +67,11 @@ export class Conversations implements RunObserver, Disposable {
     approvals: Approvals;
     keeper: ConversationKeeper;
     /** What is handed over of a message. */
-    said(message: MessageRecord): string;
+    said(message: SessionMessage): string;
     /** Why its budget allows no further turn. */
     usedUp(record: SessionRecord): string | null;
+    /** Messages that have waited too long are none to hand over. */
+    expire(): void;
   }) {
     this.#home = options.home;
     this.#journal = options.journal;
@@ -79,6 +82,7 @@ export class Conversations implements RunObserver, Disposable {
     this.#keeper = options.keeper;
     this.#said = options.said;
     this.#usedUp = options.usedUp;
+    this.#expire = options.expire;
     options.approvals.tellWith((approval) => this.#tellDecision(approval));
   }
 
@@ -315,6 +319,7 @@ export class Conversations implements RunObserver, Disposable {
     for (;;) {
       const record = this.#queries.get(session);
       if (record?.kind !== "conversation") return;
+      this.#expire();
       const open = this.#messages.open(session);
       if (hasEnded(record.status) && record.restartAt === null) return this.#giveUp(record, open);
       if (record.status === "starting" || hasEnded(record.status) || record.stopRequested) return;
@@ -331,7 +336,7 @@ export class Conversations implements RunObserver, Disposable {
   }
 
   /** False: not now; what ends that is told by the transcript, or by the end of the run. */
-  async #prompt(run: RunId, message: MessageRecord): Promise<boolean> {
+  async #prompt(run: RunId, message: SessionMessage): Promise<boolean> {
     const { id, from, text, addition, steer } = message;
     if (message.state === "queued") {
       const data = { id, run: run.run, via: VIA, working: this.turnOf(run) !== null };
@@ -346,14 +351,16 @@ export class Conversations implements RunObserver, Disposable {
     } catch (error) {
       const { code, message: why } = HoldfastError.from(error);
       const stands = this.#messages.get(id)?.state === "injecting";
-      if (stands) this.#journal.append({ type: "message.requeued", actor: DAEMON, session: run.session, data: { id, why } });
-      if (code !== "turn_runs" && code !== "session_ended") throw error;
+      const isRefused = code === "turn_runs" || code === "session_ended";
+      const data = { id, why, ...(isRefused ? {} : { doubt: true }) };
+      if (stands) this.#journal.append({ type: "message.requeued", actor: DAEMON, session: run.session, data });
+      if (!isRefused) throw error;
       return false;
     }
   }
 
   /** Those that its run had are not answered any more; nobody takes the others, or its next run does. */
-  #giveUp(record: SessionRecord, open: readonly MessageRecord[]): void {
+  #giveUp(record: SessionRecord, open: readonly SessionMessage[]): void {
     const isHeld = waitsForNextRun(record);
     const limit = record.budgetExceeded?.limit;
     const budget = limit === undefined ? null : this.#usedUp(record);
@@ -425,7 +432,7 @@ function useRecorded(record: SessionRecord, { entry, key }: Extract<Fact, { type
 }
 
 /** One that was on its way is told again first; then what steers; then what waits for the end of a turn, if none runs. */
-function nextOf(open: readonly MessageRecord[], turnRuns: boolean): MessageRecord | undefined {
+function nextOf(open: readonly SessionMessage[], turnRuns: boolean): SessionMessage | undefined {
   const onItsWay = open.find(({ state }) => state === "injecting");
   if (onItsWay) return onItsWay;
   const queued = open.filter(({ state }) => state === "queued");

@@ -99,6 +99,7 @@ export class World implements Disposable {
       keeper,
       said: ({ text }) => `said: ${text}`,
       usedUp: () => this.usedUp,
+      expire: () => {},
     });
     this.status.began(RUN);
     this.#conversations.began(RUN);

@@ -33,6 +33,8 @@ export interface Projection {
   readonly tables: readonly string[];
   /** Events that its tables are made of, of no session or whatever became of that: as good as the row, however old, and never pruned. */
   readonly kept?: readonly EventType[];
+  /** Of events of no session: those that a row is still made of, as a condition on `events`. They are not pruned while it is there. */
+  readonly needed?: string;
   apply(db: DatabaseSync, event: HoldfastEvent): void;
 }
 
@@ -87,6 +89,11 @@ export class Journal {
     return this.#projections.flatMap(({ kept = [] }) => kept);
   }
 
+  /** Likewise, of events of no session, as a condition. */
+  get needed(): string {
+    return this.#projections.flatMap(({ needed }) => (needed === undefined ? [] : [`(${needed})`])).join(" OR ") || "FALSE";
+  }
+
   get cursor(): Cursor {
     return { epoch: this.epoch, seq: this.#seq };
   }
@@ -103,15 +110,15 @@ export class Journal {
     return written.slice(owed).map(({ event }) => event);
   }
 
-  /** For a fact that holds whether or not it can be written: on a full disk it is owed, and written before whatever comes next. */
-  note(draft: Draft): void {
+  /** For facts that hold whether or not they can be written: on a full disk they are owed, and written before whatever comes next. */
+  note(...drafts: Draft[]): void {
     try {
-      const append = () => this.append(draft);
+      const append = () => this.append(...drafts);
       if (this.#reserve) this.#reserve.spend(append);
       else append();
     } catch (error) {
       if (!unwritable(error)) throw error;
-      this.#owed.push(draft);
+      this.#owed.push(...drafts);
     }
   }
 

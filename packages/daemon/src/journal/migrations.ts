@@ -379,4 +379,54 @@ export const MIGRATIONS: readonly string[] = [
 
   ALTER TABLE usage ADD COLUMN groups TEXT;
   `,
+  // A message may be for a person, and then is in no session.
+  `
+  CREATE TABLE messages_2 (
+    id TEXT PRIMARY KEY,
+    session TEXT,
+    seq INTEGER NOT NULL,
+    sender TEXT NOT NULL,
+    text TEXT NOT NULL,
+    steer INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    open INTEGER NOT NULL DEFAULT 1,
+    working INTEGER NOT NULL DEFAULT 0,
+    run INTEGER,
+    via TEXT,
+    evidence TEXT,
+    reply TEXT,
+    why TEXT,
+    hint TEXT,
+    known INTEGER NOT NULL DEFAULT 1,
+    queued_at TEXT NOT NULL,
+    injected_at TEXT,
+    turn_started_at TEXT,
+    ended_at TEXT,
+    addition TEXT,
+    principal TEXT,
+    group_path TEXT,
+    role TEXT,
+    sent TEXT,
+    thread TEXT,
+    reply_to TEXT,
+    expires_at TEXT,
+    due TEXT,
+    doubt INTEGER NOT NULL DEFAULT 0,
+    read_id TEXT
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO messages_2 (id, session, seq, sender, text, steer, state, open, working, run, via, evidence, reply, why, hint, known, queued_at,
+    injected_at, turn_started_at, ended_at, addition)
+  SELECT id, session, seq, sender, text, steer, state, open, working, run, via, evidence, reply, why, hint, known, queued_at, injected_at,
+    turn_started_at, ended_at, addition FROM messages;
+  DROP TABLE messages;
+  ALTER TABLE messages_2 RENAME TO messages;
+  CREATE INDEX messages_by_session ON messages (session, seq);
+  CREATE INDEX messages_open ON messages (session, seq) WHERE open = 1;
+  CREATE INDEX messages_by_person ON messages (principal, seq) WHERE principal IS NOT NULL;
+  CREATE INDEX messages_by_seq ON messages (seq);
+  CREATE INDEX messages_by_thread ON messages (thread, seq) WHERE thread IS NOT NULL;
+  CREATE INDEX messages_by_sent ON messages (sent) WHERE sent IS NOT NULL;
+  CREATE INDEX messages_by_reading ON messages (read_id, seq) WHERE read_id IS NOT NULL;
+  CREATE INDEX messages_that_expire ON messages (expires_at) WHERE expires_at IS NOT NULL AND state = 'queued';
+  `,
 ];

@@ -64,7 +64,8 @@ export function pruneEvents(journal: Journal, options: PruneOptions): boolean {
       ...crowded.map((session) => deleteWhere(db, `session = ? AND at < ? AND ${NOT_KEPT}`, session, options.before, kept)),
       deleteWhere(
         db,
-        `seq IN (SELECT seq FROM events WHERE session IS NULL AND ${NOT_KEPT} AND at < ? LIMIT ${EVENTS_AT_ONCE})`,
+        `seq IN (SELECT seq FROM events WHERE session IS NULL AND ${NOT_KEPT} AND at < ? AND NOT (${journal.needed})
+           ORDER BY seq LIMIT ${EVENTS_AT_ONCE})`,
         kept,
         options.before,
       ),

@@ -20,13 +20,15 @@ import { Looks } from "../agent/status/looks.ts";
 import { readScreen } from "../agent/status/screen-rules.ts";
 import type { Host, RunId } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
-import { type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
+import { type MessageQueries, type MessageRecord, type SessionMessage, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, StatusFollower } from "../session/agent-status.ts";
 import type { Turns } from "../session/typing.ts";
 import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
+import type { Expiry } from "./expiry.ts";
 import { headed } from "./heading.ts";
+import { sessionOf } from "./people.ts";
 import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
 import { remembers } from "./remembers.ts";
 import { asTyped } from "./same-words.ts";
@@ -41,7 +43,7 @@ const AGAIN_MS = 2000;
 
 const CHANGES = new Set(["message.queued", "session.ended", "session.started", "session.restart_abandoned"]);
 /** After these nothing of a message needs to be remembered. */
-const ENDS = new Set(["message.replied", "message.failed", "message.settled", "message.cancelled"]);
+const ENDS = new Set(["message.replied", "message.failed", "message.settled", "message.cancelled", "message.read"]);
 
 interface Seen {
   what: string;
@@ -56,6 +58,7 @@ export class Delivery implements Disposable {
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #profiles: Profiles;
   readonly #typing: Turns;
+  readonly #expiry: Expiry;
   readonly #usedUp: (record: SessionRecord) => string | null;
   readonly #attempts = new Map<string, Attempt>();
   readonly #seen = new Map<string, Seen>();
@@ -74,6 +77,7 @@ export class Delivery implements Disposable {
     profiles: Profiles;
     status: AgentStatus;
     typing: Turns;
+    expiry: Expiry;
     /** Why its budget allows no further turn. */
     usedUp(record: SessionRecord): string | null;
   }) {
@@ -84,6 +88,7 @@ export class Delivery implements Disposable {
     this.#hosts = options.hosts;
     this.#profiles = options.profiles;
     this.#typing = options.typing;
+    this.#expiry = options.expiry;
     this.#usedUp = options.usedUp;
     options.status.followWith(this.#follow);
   }
@@ -132,13 +137,13 @@ export class Delivery implements Disposable {
   };
 
   /** Of what was given into a running turn nobody tells when it is answered: what was told last, once all is quiet, is the answer. */
-  #noteWords(message: MessageRecord, signal: Signal): void {
+  #noteWords(message: SessionMessage, signal: Signal): void {
     const attempt = this.#attemptOf(message);
     if (signal.reply !== null) attempt.reply = signal.reply;
     if (signal.prompt !== null && isSame(this.said(message), signal.prompt)) attempt.told = evidenceOf(signal);
   }
 
-  #noteTurn(open: readonly MessageRecord[], { evidence }: EventData<"session.status_changed">): void {
+  #noteTurn(open: readonly SessionMessage[], { evidence }: EventData<"session.status_changed">): void {
     const by = evidence.filter(({ claim }) => claim.turn === "working").sort((a, b) => b.at.localeCompare(a.at))[0];
     for (const message of open) {
       if (message.state !== "queued") this.#attemptOf(message).sawTurn = by ? `${by.source}: ${by.what}` : "a turn began";
@@ -146,12 +151,11 @@ export class Delivery implements Disposable {
   }
 
   /** What is handed over, by the name that its sender has now. */
-  said({ from, text, addition }: Pick<MessageRecord, "from" | "text" | "addition">): string {
+  said({ id, from, text, addition, group }: Pick<MessageRecord, "id" | "from" | "text" | "addition" | "group">): string {
     const clean = asTyped(addition === null ? text : `${text}\n\n${addition}`);
-    const session = /^session:(.+)$/.exec(from)?.[1];
+    const session = sessionOf(from);
     if (session === undefined) return clean;
-    const name = this.#queries.get(session as SessionId)?.name ?? session;
-    return headed(name, clean);
+    return headed({ id, name: this.#queries.get(session)?.name ?? session, group }, clean);
   }
 
   async #followJournal(): Promise<void> {
@@ -185,11 +189,14 @@ export class Delivery implements Disposable {
 
   async #seeTo(session: SessionId): Promise<void> {
     try {
+      this.#expiry.look();
+      const record = this.#queries.get(session);
+      if (record && !this.delivers(record)) return this.#giveUpUnread(record);
       let onlySteering = false;
       for (const message of this.#messages.open(session)) {
         if (onlySteering && !message.steer) continue;
         await this.#advance(message);
-        const now = this.#messages.get(message.id);
+        const now = this.#find(message.id);
         // One that waits for the end of the turn is overtaken by one that does not; else what follows waits until this one is accounted for.
         if (now?.state === "queued" && !now.steer) onlySteering = true;
         else if (now?.open && now.state !== "turn_started") break;
@@ -200,9 +207,23 @@ export class Delivery implements Disposable {
     }
   }
 
+  /** What nothing can be handed over to safely reads what waits for it, while it is there. */
+  #giveUpUnread(record: SessionRecord): void {
+    const { id: session, status, restartAt } = record;
+    if (!hasEnded(status) || restartAt !== null || waitsForNextRun(record)) return;
+    const why = "the session has ended, and has not read it";
+    const hint = "the text is in: holdfast messages NAME --json";
+    const unread = this.#messages.open(session).map((message) => failure(message, { why, hint, known: true }));
+    if (unread.length > 0) this.#journal.append(...unread);
+  }
+
+  #find(id: string): SessionMessage | undefined {
+    return this.#messages.get(id) as SessionMessage | undefined;
+  }
+
   /** Until it has to wait for something. */
-  async #advance(message: MessageRecord): Promise<void> {
-    for (let now: MessageRecord | undefined = message; now?.open && !this.#end.signal.aborted; now = this.#messages.get(message.id)) {
+  async #advance(message: SessionMessage): Promise<void> {
+    for (let now: SessionMessage | undefined = message; now?.open && !this.#end.signal.aborted; now = this.#find(message.id)) {
       const action = decide(now, await this.#look(now));
       if (action.do === "hold") {
         this.#reasons.set(now.id, action.why);
@@ -219,7 +240,7 @@ export class Delivery implements Disposable {
     for (const kept of [this.#attempts, this.#seen, this.#reasons]) kept.delete(id);
   }
 
-  async #act(message: MessageRecord, action: Exclude<Action, { do: "hold" }>): Promise<void> {
+  async #act(message: SessionMessage, action: Exclude<Action, { do: "hold" }>): Promise<void> {
     const { id, session } = message;
     const run = message.run ?? 0;
     const note = (draft: Draft) => void this.#journal.append(draft);
@@ -244,12 +265,14 @@ export class Delivery implements Disposable {
   }
 
   /** Looks once more when it is its turn to type: meanwhile anything may have come up. */
-  async #handOver(message: MessageRecord): Promise<void> {
+  async #handOver(message: SessionMessage): Promise<void> {
     await this.#typing.inTurn(message.session, async () => {
       const now = await this.#look(message);
       if (decide(message, now).do !== "hand over") return;
       const { record, run, host, profile } = this.#placeOf(message);
-      if (!record || !run || !host) return;
+      // While its screen was asked for, somebody may have read it, taken it back, or waited too long for it.
+      this.#expiry.look();
+      if (!record || !run || !host || this.#find(message.id)?.state !== "queued") return;
       const via = (now.channel !== undefined && profile?.channel?.name) || "typed";
       // What was told counts, not a last frame of a spinner.
       const working = this.#queries.get(message.session)?.standing?.turn === "working";
@@ -273,7 +296,7 @@ export class Delivery implements Disposable {
   async #submit(id: string): Promise<void> {
     const until = performance.now() + TYPING_MS;
     while (performance.now() < until && !this.#end.signal.aborted) {
-      const message = this.#messages.get(id);
+      const message = this.#find(id);
       if (message?.state !== "injecting") return;
       const action = decide(message, await this.#look(message));
       if (action.do === "press enter") return this.#pressEnter(message);
@@ -283,8 +306,8 @@ export class Delivery implements Disposable {
   }
 
   /** The last look is right before the key. */
-  async #pressEnter({ id }: MessageRecord): Promise<void> {
-    const message = this.#messages.get(id);
+  async #pressEnter({ id }: SessionMessage): Promise<void> {
+    const message = this.#find(id);
     if (!message) return;
     const now = await this.#look(message);
     const { run, host } = this.#placeOf(message);
@@ -293,12 +316,12 @@ export class Delivery implements Disposable {
     attempt.entered++;
     this.#seen.delete(id);
     await host.write(run, Buffer.from("\r"), { paste: false });
-    if (this.#messages.get(id)?.state !== "injecting") return;
+    if (this.#find(id)?.state !== "injecting") return;
     const data = { id, run: run.run, via: "typed" };
     this.#journal.append({ type: "message.injected", actor: DAEMON, session: message.session, data });
   }
 
-  async #look(message: MessageRecord): Promise<Situation> {
+  async #look(message: SessionMessage): Promise<Situation> {
     const { record, run, host, profile } = this.#placeOf(message);
     const lives = record && !hasEnded(record.status) && run;
     const screen = lives ? await host?.screen(run).catch(() => undefined) : undefined;
@@ -330,7 +353,7 @@ export class Delivery implements Disposable {
   }
 
   #composerOf(
-    message: MessageRecord,
+    message: SessionMessage,
     { record, profile, screen }: { record: SessionRecord | undefined; profile: Profile | undefined; screen: Screen | undefined },
   ): Situation["composer"] {
     // Without paste marks each line would be submitted by itself.
@@ -339,7 +362,7 @@ export class Delivery implements Disposable {
     return whoseText(readComposer(profile.composer, screen), this.said(message));
   }
 
-  #steadyMs(message: MessageRecord, { attempt: _, ...situation }: Omit<Situation, "steadyMs">): number {
+  #steadyMs(message: SessionMessage, { attempt: _, ...situation }: Omit<Situation, "steadyMs">): number {
     const what = JSON.stringify([message.state, situation]);
     const now = performance.now();
     const seen = this.#seen.get(message.id);
@@ -348,7 +371,7 @@ export class Delivery implements Disposable {
     return 0;
   }
 
-  #placeOf({ session }: MessageRecord): {
+  #placeOf({ session }: SessionMessage): {
     record: SessionRecord | undefined;
     run: RunId | undefined;
     host: Host | undefined;
@@ -363,7 +386,7 @@ export class Delivery implements Disposable {
     };
   }
 
-  #attemptOf({ id }: MessageRecord): Attempt {
+  #attemptOf({ id }: SessionMessage): Attempt {
     let attempt = this.#attempts.get(id);
     if (!attempt) {
       attempt = { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null };

@@ -1,13 +1,23 @@
-/** What another session says is not the user's word, and says so. */
+/** What another session says is not the user's word, and says so; its id is there for whoever wants to answer it. */
 
-export function headed(name: string, text: string): string {
-  return `[Message from the agent session "${name}", not from the user]\n${text}`;
+export interface Heading {
+  id: string;
+  /** The sender's name. */
+  name: string;
+  /** What it was sent to, where that was a group. */
+  group: string | null;
+}
+
+export function headed({ id, name, group }: Heading, text: string): string {
+  const to = group === null ? "" : ` to the group "${group}"`;
+  return `[Message ${id} from the agent session "${name}"${to}, not from the user]\n${text}`;
 }
 
 /** With whatever white space an agent makes of it, or none. */
-const HEADING = /^\s*\[\s*Message\s*from\s*the\s*agent\s*session\s*"[^"]*"\s*,\s*not\s*from\s*the\s*user\s*\]/;
+const HEADING =
+  /^\s*\[\s*Message\s*([a-z2-7]{10})\s*from\s*the\s*agent\s*session\s*"[^"]*"(\s*to\s*the\s*group\s*"[^"]*")?\s*,\s*not\s*from\s*the\s*user\s*\]/;
 
 /** The same whatever the sender was called then: it may have been renamed since. */
 export function whateverItsName(text: string): string {
-  return text.replace(HEADING, "[from a session]");
+  return text.replace(HEADING, "[$1 from a session]");
 }

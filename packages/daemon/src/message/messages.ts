@@ -1,6 +1,9 @@
 /**
- * The verbs on messages. A message to an agent whose screen can be read is queued, and has receipts; anything else is typed at once, as
- * `holdfast send --force` does, and nothing is promised of it.
+ * The verbs on messages. A message is in the journal before it is acknowledged, in the mailbox of a session or of a person. An agent whose screen can
+ * be read, or that is talked to in a protocol, is given it when it is safe (delivery.ts, conversation/); everybody else reads what waits for them.
+ * Only a person, or a session that it descends from, has text typed at once into what cannot be given a message; nothing is promised of that.
+ *
+ * Reading and handing over cannot both take a message: each writes, without waiting for anything since it looked, that it is no longer queued.
  */
 import {
   HoldfastError,
@@ -10,19 +13,35 @@ import {
   type MessageState,
   newSessionId,
   type Principal,
+  type ReadMessage,
   type Session,
   type SessionId,
   type SessionStatus,
 } from "@holdfast/contract";
+import { bootStamp } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
-import { type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
-import type { SessionQueries } from "../projection/session-queries.ts";
+import { type MessageFilter, type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Delivery } from "./delivery.ts";
+import type { Expiry } from "./expiry.ts";
+import { type People, sessionOf } from "./people.ts";
 import { asTyped } from "./same-words.ts";
 
 export type Reached = "injected" | "turn_started" | "replied";
+
+/** What somebody says. */
+export interface Saying {
+  text: string;
+  id?: string | undefined;
+  replyTo?: string | undefined;
+  expiresMs?: number | undefined;
+  actor: Principal;
+}
+
+/** Who reads what waits for them. */
+export type Reader = { session: SessionId } | { person: Principal };
 
 const ORDER: readonly MessageState[] = ["queued", "injecting", "injected", "turn_started", "replied"];
 
@@ -33,6 +52,8 @@ export class Messages {
   readonly #sessions: Sessions;
   readonly #delivery: Delivery;
   readonly #attend: (session: SessionId) => void;
+  readonly #expiry: Expiry;
+  readonly #people: People;
 
   constructor(options: {
     journal: Journal;
@@ -42,6 +63,8 @@ export class Messages {
     delivery: Delivery;
     /** There is something to hand over to it: sooner than the journal tells it. */
     attend(session: SessionId): void;
+    expiry: Expiry;
+    people: People;
   }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
@@ -49,56 +72,58 @@ export class Messages {
     this.#sessions = options.sessions;
     this.#delivery = options.delivery;
     this.#attend = options.attend;
+    this.#expiry = options.expiry;
+    this.#people = options.people;
   }
 
   async send(
     ref: string,
-    { text, steer, id = newSessionId(), actor }: { text: string; steer: boolean; id?: string | undefined; actor: Principal },
+    { steer, id = newSessionId(), ...said }: Saying & { steer: boolean },
   ): Promise<{ session: Session; message: Message | null; typed: { bytes: number; pasted: boolean; waitingBytes: number | null } | null }> {
     const record = this.#queries.resolve(ref);
-    if (this.isTypedAtOnce(record.id)) {
+    const { text, actor } = said;
+    if (this.isTypedAtOnce(record.id, said)) {
       if (record.standing?.attention?.for === "approval" && !hasEnded(record.status)) throw approvalWaits(record.name);
       const { session, ...typed } = await this.#sessions.send(record.id, { text, enter: true, force: false, actor });
       return { session, message: null, typed };
     }
-    const known = this.#messages.get(id);
-    if (known && (known.session !== record.id || known.text !== text)) {
-      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
-    }
     // Whoever did not hear the reply asks again, whatever has become of it since.
-    if (known) return { session: this.#sessions.brief(record.id), message: this.get(id), typed: null };
-    if (hasEnded(record.status) && record.restartAt === null) {
-      const isTalk = record.kind === "conversation";
-      throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
-        hint: isTalk ? `go on with it: holdfast resume ${record.name}` : `read what it said: holdfast logs ${record.name}`,
-      });
+    if (!this.#isKnown(id, text, { session: record.id })) {
+      refuseEnded(record);
+      checkText(text);
+      this.#queue({ ...said, id }, { session: record.id, data: { steer, ...this.#additionFor(record, text) } });
     }
-    // A lone Enter could say yes to something.
-    if (asTyped(text).trim() === "") throw new HoldfastError("usage", "there is nothing to send but control characters");
-    if (text.length > LONGEST_MESSAGE) {
-      throw new HoldfastError("usage", "a message to an agent has at most a million characters", {
-        hint: "put it into a file, and tell the agent to read that",
-      });
-    }
-    const addition = this.#messages.wasSpokenTo(record.id) ? null : this.#sessions.firstPointer(record, text);
-    const data = { id, text, steer, ...(addition === null ? {} : { addition }) };
-    this.#journal.append({ type: "message.queued", actor, session: record.id, data });
-    this.#attend(record.id);
     return { session: this.#sessions.brief(record.id), message: this.get(id), typed: null };
   }
 
-  /** Nothing tells what it does with a message. */
-  isTypedAtOnce(id: SessionId): boolean {
-    const record = this.#queries.get(id);
-    return record !== undefined && !this.#delivery.delivers(record);
+  /** It waits until they read it. */
+  sendToPerson(person: string, { id = newSessionId(), ...said }: Saying): Message {
+    const to = this.#people.find(person, sessionOf(said.actor));
+    if (!this.#isKnown(id, said.text, { person: to })) {
+      checkText(said.text);
+      this.#queue({ ...said, id }, { session: null, data: { steer: false, to } });
+    }
+    return this.get(id);
   }
 
-  list(filter: { session?: SessionId | undefined; states?: readonly MessageState[] | undefined; limit: number }): Message[] {
+  /** Nothing tells what it does with a message; and whoever sends it could type there as well. */
+  isTypedAtOnce(id: SessionId, { actor, replyTo }: Pick<Saying, "actor" | "replyTo">): boolean {
+    const record = this.#queries.get(id);
+    if (!record || this.#delivery.delivers(record) || replyTo !== undefined) return false;
+    const sender = sessionOf(actor);
+    return sender === undefined || this.#queries.descendants(sender).includes(id);
+  }
+
+  list(filter: MessageFilter): Message[] {
     return this.#messages.list(filter).map((record) => this.#view(record));
   }
 
   get(id: string): Message {
     return this.#view(this.#find(id));
+  }
+
+  unread(reader: Reader): number {
+    return this.#messages.countUnread(reader);
   }
 
   /** Once it has come that far or can come no further, or when the time is over. */
@@ -107,9 +132,41 @@ export class Messages {
       const { seq } = this.#journal.cursor;
       const record = this.#find(id);
       const isThere = ORDER.indexOf(record.state) >= ORDER.indexOf(options.until);
-      if (!record.open || isThere || this.#isHeld(record) || options.signal.aborted) return this.#view(record);
+      const isOver = (!record.open && !this.#mayBeAnswered(record)) || this.#isHeld(record);
+      if (isThere || isOver || options.signal.aborted) return this.#view(record);
       await this.#journal.changed(seq, options.signal);
     }
+  }
+
+  /** What waits for whoever asks, which from then on was handed over; `signal`: until when to wait for something. */
+  async read(
+    reader: Reader,
+    options: { read?: string | undefined; limit: number; actor: Principal; signal: AbortSignal; isGone(): boolean },
+  ): Promise<{ messages: ReadMessage[]; more: boolean }> {
+    const given = options.read === undefined ? [] : this.#messages.givenTo(options.read).filter((each) => isFor(each, reader));
+    if (given.length > 0) return { messages: given.map(({ id }) => this.#words(id)), more: this.unread(reader) > 0 };
+    for (;;) {
+      const { seq } = this.#journal.cursor;
+      if (options.isGone()) return { messages: [], more: false };
+      const taken = this.#take(reader, options);
+      if (taken.length > 0) return { messages: taken.map((id) => this.#words(id)), more: this.unread(reader) > 0 };
+      if (options.signal.aborted) return { messages: [], more: false };
+      await this.#journal.changed(seq, options.signal);
+    }
+  }
+
+  #take(reader: Reader, { read, limit, actor }: { read?: string | undefined; limit: number; actor: Principal }): string[] {
+    this.#expiry.look();
+    const waiting = this.#messages.unread(reader, limit);
+    const own = read === undefined ? {} : { read };
+    const facts = waiting.map(({ id, session }): Draft => ({ type: "message.read", actor, session, data: { id, ...own } }));
+    if (facts.length > 0) this.#journal.append(...facts);
+    return waiting.map(({ id }) => id);
+  }
+
+  #words(id: string): ReadMessage {
+    const record = this.#find(id);
+    return { ...this.#view(record), words: this.#delivery.said(record) };
   }
 
   cancel(id: string, actor: Principal): Message {
@@ -125,7 +182,7 @@ export class Messages {
     return this.get(id);
   }
 
-  /** After a restore of the journal: what it says of open messages is of an earlier time, and much may have been said since. */
+  /** After a restore of the journal: what it says of open messages is of an earlier time, and much may have been said since. A person reads one twice at worst. */
   doubtAll(): Draft[] {
     const data = {
       why: "the journal was restored from an earlier time; it may have been delivered since",
@@ -138,6 +195,34 @@ export class Messages {
       .map(({ id, session }) => ({ type: "message.failed", actor: DAEMON, session, data: { id, ...data } }));
   }
 
+  /** Sent again with the same id, it is the same message; another under that id is refused. */
+  #isKnown(id: string, text: string, to: Reader): boolean {
+    const known = this.#messages.get(id);
+    if (known && !(isFor(known, to) && known.text === text)) {
+      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
+    }
+    return known !== undefined;
+  }
+
+  /** What it answers is answered by the same fact. */
+  #queue(
+    { id, text, replyTo, expiresMs, actor }: Saying & { id: string },
+    { session, data }: { session: SessionId | null; data: { steer: boolean; addition?: string; to?: Principal } },
+  ): void {
+    const answered = replyTo === undefined ? undefined : this.#find(replyTo);
+    const thread = answered ? { replyTo: answered.id, thread: answered.thread } : {};
+    const queued: Draft = { type: "message.queued", actor, session, data: { id, text, ...data, ...thread, ...expiryIn(expiresMs) } };
+    this.#journal.append(queued, ...(answered ? answers(answered, { by: id, reply: text, actor }) : []));
+    if (session !== null) this.#attend(session);
+    if (expiresMs !== undefined) this.#expiry.look();
+  }
+
+  #additionFor(record: SessionRecord, text: string): { addition?: string } {
+    if (record.turns > 0 || !this.#delivery.delivers(record) || this.#messages.wasSpokenTo(record.id)) return {};
+    const addition = this.#sessions.firstPointer(record, text);
+    return addition === null ? {} : { addition };
+  }
+
   #find(id: string): MessageRecord {
     const record = this.#messages.get(id);
     if (record) return record;
@@ -146,28 +231,44 @@ export class Messages {
     });
   }
 
-  #view({ open, working: _, ...record }: MessageRecord): Message {
-    const { name = record.session, agent = "it" } = this.#queries.get(record.session) ?? {};
+  #view({ open, working: _, doubt: __, due: ___, ...record }: MessageRecord): Message {
+    const session = record.session === null ? undefined : this.#queries.get(record.session);
+    const name = session?.name ?? record.session ?? record.principal ?? "";
+    const agent = session?.agent ?? "it";
     const held = this.#isHeld(record);
     const why = held ? "the session has ended; its next run is given the message" : open ? this.#waitsFor(record) : record.why;
     const hint = held ? `holdfast resume NAME; or take it back: holdfast messages cancel ${record.id}` : record.hint;
-    const named = (text: string | null) => text?.replace(/^it /, `${agent} `).replace(/^its /, `${agent}'s `) ?? null;
+    const named = (text: string | null) => text?.replace(/^it (?!expired)/, `${agent} `).replace(/^its /, `${agent}'s `) ?? null;
     return {
       ...record,
       held,
-      settled: !open && record.state === "injected",
+      settled: !open && record.state === "injected" && !this.#mayBeAnswered(record),
       name,
-      why: named(why),
+      fromName: this.#nameOf(record.from),
+      why: session ? named(why) : why,
       hint: hint?.replaceAll("NAME", name) ?? null,
     };
   }
 
   #isHeld({ state, session }: Pick<MessageRecord, "state" | "session">): boolean {
-    const record = this.#queries.get(session);
+    const record = session === null ? undefined : this.#queries.get(session);
     return state === "queued" && record !== undefined && waitsForNextRun(record);
   }
 
-  #waitsFor({ id, session, state, steer, why }: Omit<MessageRecord, "open" | "working">): string | null {
+  /** Whoever has read it may say something to it later, while they are there. */
+  #mayBeAnswered({ state, via, session }: Pick<MessageRecord, "state" | "via" | "session">): boolean {
+    if (state !== "injected" || via !== "read") return false;
+    return session === null || !hasEnded(this.#queries.get(session)?.status ?? "lost");
+  }
+
+  #nameOf(principal: Principal): string {
+    const session = sessionOf(principal);
+    return session === undefined ? principal : (this.#queries.get(session)?.name ?? session);
+  }
+
+  #waitsFor({ id, session, state, steer, why }: Omit<MessageRecord, "open" | "working" | "doubt" | "due">): string | null {
+    const record = session === null ? undefined : this.#queries.get(session);
+    if (session === null || (record && !this.#delivery.delivers(record))) return "the message waits until it is read";
     if (state !== "queued") return this.#delivery.reasonOf(id) ?? why;
     const open = this.#messages.open(session);
     const before = open.slice(
@@ -176,8 +277,7 @@ export class Messages {
     );
     const ahead = before.filter((other) => other.state !== "turn_started" && (!steer || other.steer || other.state !== "queued")).length;
     if (ahead > 0) return ahead === 1 ? "another message is ahead of it" : `${ahead} other messages are ahead of it`;
-    const { kind, status } = this.#queries.get(session) ?? {};
-    if (kind === "conversation") return why ?? TALK_WAITS[status ?? "unknown"] ?? null;
+    if (record?.kind === "conversation") return why ?? TALK_WAITS[record.status] ?? null;
     return this.#delivery.reasonOf(id) ?? why;
   }
 }
@@ -188,6 +288,42 @@ const TALK_WAITS: Readonly<Partial<Record<SessionStatus, string>>> = {
   working: "it is working; the message is handed over when the turn ends",
   waiting: "it waits for an approval; the message is handed over when the turn ends",
 };
+
+function isFor({ session, principal }: MessageRecord, to: Reader): boolean {
+  return "person" in to ? principal === to.person : session === to.session;
+}
+
+/**
+ * That whom a message was for has answered it, where nothing else would tell: it was read, or handed over to what tells no more. Whoever answers
+ * what still waits has seen it, by listing it.
+ */
+function answers(message: MessageRecord, { actor, ...answer }: { by: string; reply: string; actor: Principal }): Draft[] {
+  const { id, session, principal, state, open } = message;
+  const isTheirs = principal === actor || (session !== null && sessionOf(actor) === session);
+  if (!isTheirs || (state !== "queued" && !(state === "injected" && !open))) return [];
+  const read: Draft[] = state === "queued" ? [{ type: "message.read", actor, session, data: { id } }] : [];
+  return [...read, { type: "message.answered", actor, session, data: { id, ...answer } }];
+}
+
+function expiryIn(ms: number | undefined): { expiresAt?: string; due?: string | null } {
+  return ms === undefined ? {} : { expiresAt: new Date(Date.now() + ms).toISOString(), due: bootStamp(ms) };
+}
+
+function refuseEnded({ name, status, kind, restartAt }: SessionRecord): void {
+  if (!hasEnded(status) || restartAt !== null) return;
+  throw new HoldfastError("session_ended", `${name} has ended (${status})`, {
+    hint: kind === "conversation" ? `go on with it: holdfast resume ${name}` : `read what it said: holdfast logs ${name}`,
+  });
+}
+
+function checkText(text: string): void {
+  // A lone Enter could say yes to something.
+  if (asTyped(text).trim() === "") throw new HoldfastError("usage", "there is nothing to send but control characters");
+  if (text.length <= LONGEST_MESSAGE) return;
+  throw new HoldfastError("usage", "a message to an agent has at most a million characters", {
+    hint: "put it into a file, and tell the agent to read that",
+  });
+}
 
 function approvalWaits(name: string): HoldfastError {
   return new HoldfastError("approval_waits", `${name} asks for leave, and what is typed could give it`, {

@@ -26,6 +26,8 @@ function receipts(of: Signal, message: Partial<MessageRecord>, { answers = of.ev
   return drafts.map(({ type, data }) => ({ type, ...data }));
 }
 
+const peer = { id: "aaaaaaaaaa", name: "parent", group: null };
+
 test("a prompt that the agent tells is the message that was handed over, and no other (BG-06 agents)", () => {
   expect(receipts(told, {})).toMatchObject([{ type: "message.turn_started", id: "m", run: 2 }]);
   expect(receipts({ ...told, prompt: "fix the bug" }, {})).toEqual([]);
@@ -60,10 +62,10 @@ test("what is told in the middle of another turn is no turn of its own yet, nor 
 });
 
 test("what a session sent is told by the agent with the name that the session had then", () => {
-  const heard = { ...told, prompt: headed("parent", "fix the bug") };
-  expect(receipts(heard, { text: headed("renamed", "fix the bug") })).toMatchObject([{ type: "message.turn_started" }]);
+  const heard = { ...told, prompt: headed({ ...peer, name: "parent" }, "fix the bug") };
+  expect(receipts(heard, { text: headed({ ...peer, name: "renamed" }, "fix the bug") })).toMatchObject([{ type: "message.turn_started" }]);
   // What the user says in the same words is another thing.
-  expect(receipts({ ...told, prompt: "fix the bug" }, { text: headed("renamed", "fix the bug") })).toEqual([]);
+  expect(receipts({ ...told, prompt: "fix the bug" }, { text: headed({ ...peer, name: "renamed" }, "fix the bug") })).toEqual([]);
 });
 
 test("a prompt is told in whatever form its letters have", () => {

@@ -5,6 +5,8 @@ import { whoseText } from "./whose-text.ts";
 const shown = (text: string) => ({ is: "draft", text }) as const;
 const long = "fix the login bug, and then write a test for it that fails without the fix";
 
+const peer = { id: "aaaaaaaaaa", name: "parent", group: null };
+
 test("what stands in a composer is ours when it is all of it, however it is broken, or what stands for a paste", () => {
   expect(whoseText(shown("fix the login bug"), "fix the login bug\n")).toBe("ours");
   expect(whoseText(shown("first line\n  second line"), "first line\nsecond line")).toBe("ours");
@@ -33,7 +35,9 @@ test("a part that anybody may have typed is not ours, nor is ours with somebody'
 });
 
 test("what a session says is ours by whatever name the session had then", () => {
-  expect(whoseText(shown(headed("parent", long).replace("\n", "\n  ")), headed("renamed", long))).toBe("ours");
-  expect(whoseText(shown(headed("parent", "something else")), headed("renamed", long))).toBe("other");
-  expect(whoseText(shown(`x ${headed("parent", long)}`), headed("parent", long))).not.toBe("ours");
+  expect(
+    whoseText(shown(headed({ ...peer, name: "parent" }, long).replace("\n", "\n  ")), headed({ ...peer, name: "renamed" }, long)),
+  ).toBe("ours");
+  expect(whoseText(shown(headed({ ...peer, name: "parent" }, "something else")), headed({ ...peer, name: "renamed" }, long))).toBe("other");
+  expect(whoseText(shown(`x ${headed({ ...peer, name: "parent" }, long)}`), headed({ ...peer, name: "parent" }, long))).not.toBe("ours");
 });

@@ -1,6 +1,9 @@
-/** Messages to agents, derived from `message.*` events, and the queries on them. They go with their session. */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { HoldfastEvent, MessageState, Principal, SessionId } from "@holdfast/contract";
+/**
+ * Messages to agents and persons, derived from `message.*` events, and the queries on them. Those to a session go with it; those to a person, once
+ * they are over, when the journal is pruned.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { HoldfastEvent, Message, MessageState, Principal, SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import type { SessionRecord } from "./session-queries.ts";
@@ -8,8 +11,18 @@ import { insertRow } from "./sessions.ts";
 
 export interface MessageRecord {
   id: string;
-  session: SessionId;
+  /** Null: it is to a person. */
+  session: SessionId | null;
+  principal: Principal | null;
   from: Principal;
+  group: string | null;
+  role: Message["role"];
+  sent: string | null;
+  thread: string;
+  replyTo: string | null;
+  expiresAt: string | null;
+  /** When it expires, on the clock that nobody sets. */
+  due: string | null;
   text: string;
   addition: string | null;
   steer: boolean;
@@ -18,6 +31,8 @@ export interface MessageRecord {
   open: boolean;
   /** A turn ran when it was handed over. */
   working: boolean;
+  /** Of a queued one: its keeper may have it. */
+  doubt: boolean;
   run: number | null;
   via: string | null;
   evidence: string | null;
@@ -39,139 +54,205 @@ export function waitsForNextRun({ status, restartAt, budgetExceeded }: SessionRe
   return (status === "failed" || status === "lost") && restartAt === null && budgetExceeded === null;
 }
 
-type Apply = { [T in HoldfastEvent["type"]]?: (db: DatabaseSync, event: Extract<HoldfastEvent, { type: T }>) => void };
+/** One to a session. */
+export type SessionMessage = MessageRecord & { session: SessionId };
+
+type Apply = { [T in HoldfastEvent["type"]]?: (s: Statements, event: Extract<HoldfastEvent, { type: T }>, db: DatabaseSync) => void };
 
 export const messagesProjection: Projection = {
   tables: ["messages"],
+  // Those to persons are of no session.
+  needed: "type LIKE 'message.%' AND json_extract(data, '$.id') IN (SELECT id FROM messages WHERE session IS NULL)",
   apply(db, event) {
-    const apply = APPLY[event.type] as ((db: DatabaseSync, event: HoldfastEvent) => void) | undefined;
-    apply?.(db, event);
+    const apply = APPLY[event.type] as ((s: Statements, event: HoldfastEvent, db: DatabaseSync) => void) | undefined;
+    apply?.(statementsOf(db), event, db);
   },
 };
 
 const APPLY: Apply = {
-  "message.queued"(db, { session, actor, at, seq, data }) {
-    const { id, text, addition = null, steer } = data;
-    const row = { id, session, seq, sender: actor, text, addition, steer: steer ? 1 : 0, state: "queued", queued_at: at };
-    insertRow(db, "messages", row);
+  "message.queued"(s, { session, actor, at, seq, data }) {
+    const { id, text, addition = null, steer, to = null, group = null, role = null, sent = null } = data;
+    const { replyTo = null, thread = id, expiresAt = null, due = null } = data;
+    const where = [session, to, group, role, sent, thread, replyTo, expiresAt, due];
+    s.queue.run(id, seq, actor, text, addition, steer ? 1 : 0, at, ...where);
   },
-  "message.injecting"(db, { data }) {
-    db.prepare("UPDATE messages SET state = 'injecting', run = ?, via = ?, working = ?, why = NULL WHERE id = ?").run(
-      data.run,
-      data.via,
-      data.working ? 1 : 0,
-      data.id,
-    );
-  },
-  "message.requeued"(db, { data }) {
-    db.prepare("UPDATE messages SET state = 'queued', run = NULL, via = NULL, why = ? WHERE id = ?").run(data.why, data.id);
-  },
-  "message.injected"(db, { at, data }) {
-    db.prepare("UPDATE messages SET state = 'injected', run = ?, via = ?, injected_at = ? WHERE id = ?").run(
-      data.run,
-      data.via,
-      at,
-      data.id,
-    );
-  },
-  "message.settled"(db, { data }) {
-    db.prepare("UPDATE messages SET open = 0, why = ? WHERE id = ?").run(data.why, data.id);
-  },
+  "message.injecting": (s, { data }) => void s.injecting.run(data.run, data.via, data.working ? 1 : 0, data.id),
+  "message.requeued": (s, { data }) => void s.requeue.run(data.why, data.doubt ? 1 : 0, data.id),
+  "message.injected": (s, { at, data }) => void s.injected.run(data.run, data.via, at, data.id),
+  "message.read": (s, { at, data }) => void s.read.run(at, data.read ?? null, data.id),
+  "message.answered": (s, { at, data }) => void s.answer.run(data.reply, at, data.id),
+  "message.settled": (s, { data }) => void s.settle.run(data.why, data.id),
   // Also after one that was given up in doubt.
-  "message.turn_started"(db, { at, data }) {
-    const sql = `UPDATE messages SET state = 'turn_started', open = 1, run = ?, evidence = ?, turn_started_at = ?, ended_at = NULL, why = NULL,
-                   hint = NULL, known = 1 WHERE id = ?`;
-    db.prepare(sql).run(data.run, data.evidence, at, data.id);
-  },
-  "message.replied"(db, { at, data }) {
-    db.prepare("UPDATE messages SET state = 'replied', open = 0, reply = ?, ended_at = ? WHERE id = ?").run(data.reply, at, data.id);
-  },
-  "message.failed"(db, { at, data }) {
-    const sql = "UPDATE messages SET state = 'failed', open = 0, why = ?, hint = ?, known = ?, ended_at = ? WHERE id = ?";
-    db.prepare(sql).run(data.why, data.hint, data.known ? 1 : 0, at, data.id);
-  },
-  "message.cancelled"(db, { at, data }) {
-    db.prepare("UPDATE messages SET state = 'cancelled', open = 0, ended_at = ? WHERE id = ?").run(at, data.id);
-  },
-  "session.removed"(db, { session }) {
-    db.prepare("DELETE FROM messages WHERE session = ?").run(session);
-  },
-  "session.snapshot"(db, { session, data }) {
-    db.prepare("DELETE FROM messages WHERE session = ?").run(session);
+  "message.turn_started": (s, { at, data }) => void s.turn.run(data.run, data.evidence, at, data.id),
+  "message.replied": (s, { at, data }) => void s.reply.run(data.reply, at, data.id),
+  "message.failed": (s, { at, data }) => void s.fail.run(data.why, data.hint, data.known ? 1 : 0, at, data.id),
+  "message.cancelled": (s, { at, data }) => void s.cancel.run(at, data.id),
+  "journal.pruned": (s, { data }) => void s.forget.run(data.before),
+  "session.removed": (s, { session }) => void s.remove.run(session),
+  "session.snapshot"(s, { session, data }, db) {
+    s.remove.run(session);
     for (const row of data.messages ?? []) insertRow(db, "messages", row);
   },
 };
 
+const SQL = {
+  queue: `INSERT INTO messages (id, seq, sender, text, addition, steer, state, queued_at, session, principal, group_path, role, sent, thread,
+            reply_to, expires_at, due)
+          VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  injecting: "UPDATE messages SET state = 'injecting', run = ?, via = ?, working = ?, why = NULL WHERE id = ?",
+  requeue: "UPDATE messages SET state = 'queued', run = NULL, via = NULL, why = ?, doubt = ? WHERE id = ?",
+  injected: "UPDATE messages SET state = 'injected', run = ?, via = ?, injected_at = ? WHERE id = ?",
+  read: "UPDATE messages SET state = 'injected', open = 0, via = 'read', injected_at = ?, read_id = ?, why = NULL WHERE id = ?",
+  answer: "UPDATE messages SET state = 'replied', open = 0, reply = ?, ended_at = ?, why = NULL WHERE id = ?",
+  settle: "UPDATE messages SET open = 0, why = ? WHERE id = ?",
+  turn: `UPDATE messages SET state = 'turn_started', open = 1, run = ?, evidence = ?, turn_started_at = ?, ended_at = NULL, why = NULL,
+           hint = NULL, known = 1 WHERE id = ?`,
+  reply: "UPDATE messages SET state = 'replied', open = 0, reply = ?, ended_at = ? WHERE id = ?",
+  fail: "UPDATE messages SET state = 'failed', open = 0, why = ?, hint = ?, known = ?, ended_at = ? WHERE id = ?",
+  cancel: "UPDATE messages SET state = 'cancelled', open = 0, ended_at = ? WHERE id = ?",
+  forget: "DELETE FROM messages WHERE session IS NULL AND open = 0 AND coalesce(ended_at, injected_at) < ?",
+  remove: "DELETE FROM messages WHERE session = ?",
+} as const;
+
+type Statements = Record<keyof typeof SQL, StatementSync>;
+
+const prepared = new WeakMap<DatabaseSync, Statements>();
+
+function statementsOf(db: DatabaseSync): Statements {
+  let statements = prepared.get(db);
+  if (!statements) {
+    statements = Object.fromEntries(Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])) as Statements;
+    prepared.set(db, statements);
+  }
+  return statements;
+}
+
+export interface MessageFilter {
+  session?: SessionId | undefined;
+  person?: Principal | undefined;
+  thread?: string | undefined;
+  states?: readonly MessageState[] | undefined;
+  /** Only what is to one of these sessions, or from one of these principals. */
+  within?: { sessions: readonly SessionId[]; senders: readonly Principal[] } | undefined;
+  limit: number;
+}
+
 export class MessageQueries {
   readonly #db: DatabaseSync;
-  /** Asked at every look at a screen: preparing it costs more than running it. */
-  #open: StatementSync | undefined;
+  /** Some are asked at every look at a screen: preparing one costs more than running it. */
+  readonly #statements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
   }
 
   get(id: string): MessageRecord | undefined {
-    return this.#read("SELECT * FROM messages WHERE id = ?", id)[0];
+    return this.#read("WHERE id = ?", id)[0];
   }
 
   /** Those of a session of which something may still come, in the order they were sent. */
-  open(session: SessionId): MessageRecord[] {
-    this.#open ??= this.#db.prepare("SELECT * FROM messages WHERE session = ? AND open = 1 ORDER BY seq");
-    const open = this.#open;
-    return watched(this.#db, () => open.all(session).map(toRecord));
+  open(session: SessionId): SessionMessage[] {
+    return this.#read("WHERE session = ? AND open = 1 ORDER BY seq", session) as SessionMessage[];
   }
 
   /** Given up in this run though the agent may have got them. */
-  doubtful(session: SessionId, run: number): MessageRecord[] {
-    return this.#read("SELECT * FROM messages WHERE session = ? AND run = ? AND state = 'failed' AND known = 0 ORDER BY seq", session, run);
+  doubtful(session: SessionId, run: number): SessionMessage[] {
+    const where = "WHERE session = ? AND run = ? AND state = 'failed' AND known = 0 ORDER BY seq";
+    return this.#read(where, session, run) as SessionMessage[];
+  }
+
+  /** Those that whoever it is could read now: of a session's, none that may be on its way. */
+  unread(whose: { session: SessionId } | { person: Principal }, limit: number): MessageRecord[] {
+    const queued = "open = 1 AND state = 'queued' AND doubt = 0 ORDER BY seq LIMIT ?";
+    if ("session" in whose) return this.#read(`WHERE session = ? AND ${queued}`, whose.session, limit);
+    return this.#read(`WHERE principal = ? AND ${queued}`, whose.person, limit);
+  }
+
+  countUnread(whose: { session: SessionId } | { person: Principal }): number {
+    const queued = "open = 1 AND state = 'queued' AND doubt = 0";
+    if ("session" in whose) return this.#count(`WHERE session = ? AND ${queued}`, whose.session);
+    return this.#count(`WHERE principal = ? AND ${queued}`, whose.person);
+  }
+
+  /** What was given to whoever asked for it under this id. */
+  givenTo(read: string): MessageRecord[] {
+    return this.#read("WHERE read_id = ? ORDER BY seq", read);
+  }
+
+  /** Those that wait and will not do so for ever. */
+  expiring(): MessageRecord[] {
+    return this.#read("WHERE expires_at IS NOT NULL AND state = 'queued' ORDER BY expires_at");
   }
 
   /** Whether anything was said to it, or may have been: not what was taken back, nor what is known not to have come there. */
   wasSpokenTo(session: SessionId): boolean {
-    const said = "session = ? AND state <> 'cancelled' AND NOT (state = 'failed' AND known = 1)";
-    const sql = `SELECT EXISTS (SELECT 1 FROM messages WHERE ${said}) AS found`;
-    return watched(this.#db, () => this.#db.prepare(sql).get(session))?.found === 1;
+    return this.#read("WHERE session = ? AND state <> 'cancelled' AND NOT (state = 'failed' AND known = 1) LIMIT 1", session).length > 0;
   }
 
   /** Sessions with open ones. */
   waiting(): SessionId[] {
-    const sql = "SELECT DISTINCT session FROM messages WHERE open = 1";
+    const sql = "SELECT DISTINCT session FROM messages WHERE open = 1 AND session IS NOT NULL";
     return watched(this.#db, () => this.#db.prepare(sql).all()).map(({ session }) => session as SessionId);
   }
 
   /** The newest `limit`, oldest first. */
-  list(filter: { session?: SessionId | undefined; states?: readonly MessageState[] | undefined; limit: number }): MessageRecord[] {
+  list({ session, person, thread, states, within, limit }: MessageFilter): MessageRecord[] {
     const where: string[] = [];
-    const values: string[] = [];
-    if (filter.session !== undefined) {
-      where.push("session = ?");
-      values.push(filter.session);
-    }
-    if (filter.states !== undefined) {
-      where.push(`state IN (${filter.states.map(() => "?").join(", ")})`);
-      values.push(...filter.states);
+    const values: SQLInputValue[] = [];
+    const only = (condition: string, ...given: SQLInputValue[]) => {
+      where.push(condition);
+      values.push(...given);
+    };
+    if (session !== undefined) only("session = ?", session);
+    if (person !== undefined) only("principal = ?", person);
+    if (thread !== undefined) only("(thread = ? OR id = ?)", thread, thread);
+    if (states !== undefined) only("state IN (SELECT value FROM json_each(?))", JSON.stringify(states));
+    if (within !== undefined) {
+      const of = "IN (SELECT value FROM json_each(?))";
+      only(`(session ${of} OR sender ${of})`, JSON.stringify(within.sessions), JSON.stringify(within.senders));
     }
     const condition = where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`;
-    return this.#read(`SELECT * FROM messages ${condition} ORDER BY seq DESC LIMIT ?`, ...values, filter.limit).reverse();
+    return this.#read(`${condition} ORDER BY seq DESC LIMIT ?`, ...values, limit).reverse();
   }
 
-  #read(sql: string, ...values: (string | number)[]): MessageRecord[] {
-    return watched(this.#db, () => this.#db.prepare(sql).all(...values)).map(toRecord);
+  #count(where: string, ...values: SQLInputValue[]): number {
+    return Number(watched(this.#db, () => this.#prepare(`SELECT count(*) AS n FROM messages ${where}`).get(...values))?.n ?? 0);
+  }
+
+  #read(rest: string, ...values: SQLInputValue[]): MessageRecord[] {
+    return watched(this.#db, () => this.#prepare(`SELECT * FROM messages ${rest}`).all(...values)).map(toRecord);
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
   }
 }
 
 function toRecord(row: Record<string, unknown>): MessageRecord {
   return {
     id: row.id as string,
-    session: row.session as SessionId,
+    session: row.session as SessionId | null,
+    principal: row.principal as Principal | null,
     from: row.sender as Principal,
+    group: row.group_path as string | null,
+    role: row.role as Message["role"],
+    sent: row.sent as string | null,
+    thread: (row.thread as string | null) ?? (row.id as string),
+    replyTo: row.reply_to as string | null,
+    expiresAt: row.expires_at as string | null,
+    due: row.due as string | null,
     text: row.text as string,
     addition: row.addition as string | null,
     steer: row.steer === 1,
     state: row.state as MessageState,
     open: row.open === 1,
     working: row.working === 1,
+    doubt: row.doubt === 1,
     run: row.run as number | null,
     via: row.via as string | null,
     evidence: row.evidence as string | null,

@@ -224,6 +224,11 @@ export class SessionQueries {
     return this.#tree.all(root).map((row) => row.id as SessionId);
   }
 
+  /** Likewise, with their records, in the order in which they began. */
+  tree(root: SessionId): SessionRecord[] {
+    return this.#read("WHERE s.id IN (SELECT value FROM json_each(?))", JSON.stringify(this.descendants(root)));
+  }
+
   children(parent: SessionId): SessionRecord[] {
     return this.#read("WHERE s.parent = ?", parent);
   }

@@ -93,6 +93,8 @@ interface Started {
   rows?: number;
 }
 
+type Stopped = Omit<StopReply, "tree">;
+
 interface AttachOptions {
   readOnly: boolean;
   take: boolean;
@@ -183,7 +185,7 @@ export class Sessions {
   }
 
   /** `within`: only that session and its descendants. */
-  list({ within, ...filter }: SessionFilter & { usage?: boolean; within?: SessionId | undefined }): SessionList {
+  list({ within, ...filter }: SessionFilter & { usage?: boolean; within?: SessionId | undefined }): Omit<SessionList, "unread"> {
     const own = within === undefined ? undefined : new Set(this.#queries.descendants(within));
     const records = this.#queries.select(filter).filter(({ id }) => own?.has(id) ?? true);
     const usage = filter.usage ? usageOf(records, this.#keepers()) : undefined;
@@ -249,6 +251,7 @@ export class Sessions {
     { host, actor, parent, forkedFrom }: { host: Host; actor: Principal; parent: SessionId | null; forkedFrom?: Spec["forkedFrom"] },
   ): Promise<Session> {
     const { groups = [] } = request;
+    refuseFromStopped(parent === null ? undefined : this.#queries.get(parent));
     const prepared = prepare(request, {
       home: this.#home,
       profiles: this.#profiles,
@@ -456,7 +459,28 @@ export class Sessions {
     }
   }
 
-  async stop(ref: string, options: { graceMs: number; actor: Principal }): Promise<StopReply> {
+  /**
+   * A session and all that descend from it. That each is to be stopped is one fact: from then on none of them starts another, and a daemon that dies
+   * here is followed by one that stops them all. Then each ends as by `stop`, all at once.
+   */
+  async stopTree(ref: string, options: { graceMs: number; actor: Principal }): Promise<StopReply> {
+    const root = this.#queries.resolve(ref);
+    const records = this.#queries.tree(root.id);
+    const due = records.filter(({ restartAt }) => restartAt !== null);
+    const running = records.filter(({ status }) => !hasEnded(status));
+    if (due.length + running.length === 0) this.#running(root.id);
+    for (const record of due) this.restarts.abandon(record, options.actor);
+    this.#journal.note(...running.map((record) => stopRequest(record, options)));
+    const outcomes = await Promise.allSettled(running.map(({ id }) => this.#endRequested(id, options)));
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed) throw failed.reason;
+    const killed = new Map(running.map(({ id }, index) => [id, killedBy(outcomes[index])]));
+    const viewOf = ({ id }: SessionRecord) => ({ session: this.#view(this.#queries.resolve(id)), killed: killed.get(id) ?? [] });
+    const stopped = records.filter(({ id }) => id !== root.id && (killed.has(id) || due.some((record) => record.id === id)));
+    return { ...viewOf(root), tree: stopped.map(viewOf) };
+  }
+
+  async stop(ref: string, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
     const named = this.#queries.resolve(ref);
     if (named.restartAt !== null) {
       this.restarts.abandon(named, options.actor);
@@ -464,14 +488,21 @@ export class Sessions {
     }
     // Before it has a pid, there is nothing that could be ended.
     await this.#lifecycle.startDone(named.id);
-    const record = this.#running(named.id);
+    this.#journal.note(stopRequest(this.#running(named.id), options));
+    return this.#end(named.id, options);
+  }
+
+  /** Of one that is to be stopped already. What ended by itself meanwhile is as good as stopped. */
+  async #endRequested(id: SessionId, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
+    await this.#lifecycle.startDone(id);
+    const record = this.#queries.resolve(id);
+    if (!hasEnded(record.status)) return this.#end(id, options);
+    return { session: this.#view(record), killed: [] };
+  }
+
+  async #end(id: SessionId, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
+    const record = this.#queries.resolve(id);
     const run = runOf(record);
-    this.#journal.note({
-      type: "session.stop_requested",
-      actor: options.actor,
-      session: record.id,
-      data: { run: record.run, graceMs: options.graceMs },
-    });
     this.#keepStop(run, options);
     const { ended, left } = await endProcesses({
       root: { pid: record.pid ?? 0, start: record.pidStart ?? "" },
@@ -797,6 +828,22 @@ function forkedFromOf({ copy, ...from }: NonNullable<Spec["forkedFrom"]>): Forke
 
 function conversationBegan({ session, run }: RunId, conversation: string): Draft {
   return { type: "session.conversation_changed", actor: DAEMON, session, data: { run, conversation, begun: true } };
+}
+
+/** Whoever stops a tree has seen all of it. */
+function refuseFromStopped(parent: SessionRecord | undefined): void {
+  if (!parent?.stopRequested) return;
+  throw new HoldfastError("session_ended", `${parent.name} is being stopped: it starts nothing any more`, {
+    hint: `what it began can be gone on with: holdfast resume ${parent.name}`,
+  });
+}
+
+function stopRequest({ id, run }: SessionRecord, { graceMs, actor }: { graceMs: number; actor: Principal }): Draft {
+  return { type: "session.stop_requested", actor, session: id, data: { run, graceMs } };
+}
+
+function killedBy(outcome: PromiseSettledResult<Stopped> | undefined): Stopped["killed"] {
+  return outcome?.status === "fulfilled" ? outcome.value.killed : [];
 }
 
 function runOf(record: SessionRecord): RunId {

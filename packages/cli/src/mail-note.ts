@@ -1,0 +1,16 @@
+import { counted } from "@holdfast/platform/units";
+import { color } from "./color.ts";
+import type { Context } from "./command.ts";
+
+/** One line for a person on a terminal, if something waits for them to be read. */
+export function tellMail(unread: number): void {
+  if (unread === 0 || !process.stdout.isTTY) return;
+  process.stdout.write(`${color("yellow", `${counted(unread, "message")} for you: holdfast messages --mine`)}\n`);
+}
+
+/** Likewise, where nothing else says how many. */
+export async function lookForMail({ client, json }: Context): Promise<void> {
+  if (json || !process.stdout.isTTY) return;
+  const { messages } = await client.call("listMessages", { query: { mine: true, state: ["queued"] } });
+  tellMail(messages.length);
+}

@@ -1,0 +1,122 @@
+import * as z from "zod/mini";
+import type { Endpoint } from "./endpoint.ts";
+import { LONGEST_EXPIRY_MS, Message, MessageId, MessageState } from "./message.ts";
+import { ROUTES } from "./routes.ts";
+import { Session } from "./session.ts";
+
+const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
+
+/** What a program is given to read. */
+export const TypedText = z
+  .string()
+  .check(
+    z.maxLength(16_000_000, "a text has at most 16 million characters; put a longer one into a file, and tell the program to read that"),
+  );
+
+const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
+const flag = z._default(z.stringbool(), false);
+const list = z.pipe(
+  z.string(),
+  z.transform((value) => value.split(",")),
+);
+
+/** How much of what was typed the program has not read yet; null where the host does not know (tmux). */
+export const WaitingBytes = z.nullable(z.int());
+
+/** What is said, to whomever. */
+export const Said = {
+  text: TypedText.check(z.minLength(1)),
+  /** The caller's own id for it: sent again with the same one, it is the same message. Ten letters and digits, as ours. */
+  id: z.optional(MessageId),
+  /** The message that it answers. */
+  replyTo: z.optional(MessageId),
+  /** Handed over within this, or not at all. */
+  expiresMs: z.optional(z.int().check(z.minimum(1), z.maximum(LONGEST_EXPIRY_MS))),
+};
+
+/** As it is given to whoever reads it. */
+export const ReadMessage = z.extend(Message, {
+  /** The text, marked as what another agent says where it is that. */
+  words: z.string(),
+});
+export type ReadMessage = z.infer<typeof ReadMessage>;
+
+export const MESSAGE_ENDPOINTS = {
+  sendMessage: {
+    ...ROUTES.sendMessage,
+    summary:
+      "Says something to a session's agent: queued until it can be handed over safely, with receipts. A program that cannot be read gets it typed at once, without any (`typed`), if it is a person's word or that of a session it descends from; else it waits until it is read.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({
+      ...Said,
+      /** Do not wait for the end of a turn. */
+      steer: z._default(z.boolean(), false),
+    }),
+    reply: z.object({
+      session: Session,
+      message: z.nullable(Message),
+      typed: z.nullable(z.object({ bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes })),
+    }),
+    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "approval_waits", "input_full", "control_held", "message_not_found"],
+  },
+  sendToPerson: {
+    ...ROUTES.sendToPerson,
+    summary:
+      "Leaves a message for a person, `user:NAME` or `token:NAME`, or for the `owner`: of the session that asks, else of this home. It waits until it is read.",
+    scope: "driver",
+    reach: "any",
+    body: z.object(Said),
+    reply: Message,
+    errors: ["principal_unknown", "message_not_found"],
+  },
+  listMessages: {
+    ...ROUTES.listMessages,
+    summary:
+      "Messages, oldest first: to one session, to whoever asks (`mine`), of one thread, or all that the caller may know of; those in certain states, or all.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({
+      session: z.optional(z.string()),
+      mine: flag,
+      thread: z.optional(z.string()),
+      state: z.optional(z.pipe(list, z.array(MessageState))),
+      /** The newest so many. */
+      limit: z._default(wholeNumber, 100),
+    }),
+    reply: z.object({ messages: z.array(Message) }),
+    errors: SESSION_ERRORS,
+  },
+  readMessages: {
+    ...ROUTES.readMessages,
+    summary:
+      "What waits for whoever asks, a session or a person, oldest first: with the answer it counts as handed over (`injected`, by `read`), and is given to nobody else. `read` is the caller's own id for this: asked again with the same one, it gets the same.",
+    scope: "observer",
+    reach: "any",
+    body: z.object({
+      read: z.optional(MessageId),
+      limit: z._default(z.int().check(z.minimum(1), z.maximum(1000)), 100),
+      /** If nothing waits, until something does, at most so long. */
+      waitMs: z._default(z.int().check(z.minimum(0), z.maximum(60_000)), 0),
+    }),
+    reply: z.object({ messages: z.array(ReadMessage), /** There are more. */ more: z.boolean() }),
+    errors: [],
+  },
+  getMessage: {
+    ...ROUTES.getMessage,
+    summary: "A message; with `until`, once it has come that far or cannot come further, or after `waitMs`.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ until: z.optional(z.enum(["injected", "turn_started", "replied"])), waitMs: z._default(wholeNumber, 0) }),
+    reply: Message,
+    errors: ["message_not_found"],
+  },
+  cancelMessage: {
+    ...ROUTES.cancelMessage,
+    summary: "Takes back a message that is queued.",
+    scope: "driver",
+    reach: "own",
+    reply: Message,
+    errors: ["message_not_found", "message_gone"],
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,45 @@
+/** Persons who can be left a message: those who can come in and read it. */
+import { HoldfastError, type Principal, type Scope, type SessionId } from "@holdfast/contract";
+import { osUser } from "../access/principal.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+
+export class People {
+  readonly #sessions: SessionQueries;
+  readonly #scopeOf: (principal: Principal) => Scope | undefined;
+
+  constructor(options: { sessions: SessionQueries; scopeOf(principal: Principal): Scope | undefined }) {
+    this.#sessions = options.sessions;
+    this.#scopeOf = options.scopeOf;
+  }
+
+  /** `user:NAME`, `token:NAME`, or `owner`: whose session `asking` is, else whose home this is. */
+  find(person: string, asking: SessionId | undefined): Principal {
+    const principal = person === "owner" ? this.#ownerOf(asking) : (person as Principal);
+    if (isPerson(principal) && this.#scopeOf(principal) !== undefined) return principal;
+    throw new HoldfastError("principal_unknown", `${JSON.stringify(person)} is nobody who could read a message here`, {
+      hint: `say owner, user:NAME (${osUser()} comes in without a token) or token:NAME (holdfast token ls names them)`,
+    });
+  }
+
+  /** A session that was started by another is its owner's. */
+  #ownerOf(session: SessionId | undefined): Principal {
+    const seen = new Set<SessionId>();
+    for (let id = session; id !== undefined && !seen.has(id); ) {
+      seen.add(id);
+      const owner = this.#sessions.get(id)?.owner ?? osUser();
+      const parent = sessionOf(owner as Principal);
+      if (parent === undefined) return this.#scopeOf(owner as Principal) === undefined ? osUser() : (owner as Principal);
+      id = parent;
+    }
+    return osUser();
+  }
+}
+
+function isPerson(principal: string): boolean {
+  return /^(user|token):\S+$/.test(principal);
+}
+
+/** The session that a principal is, if it is one. */
+export function sessionOf(principal: Principal): SessionId | undefined {
+  return /^session:(.+)$/.exec(principal)?.[1] as SessionId | undefined;
+}
