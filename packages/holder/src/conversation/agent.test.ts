@@ -136,15 +136,22 @@ describe("a command", () => {
     expect(await flood(1e15)).toEqual({ bytes: 4 * 1024 * 1024, truncated: true });
   });
 
-  test("is ended with all that it started", async () => {
-    const { terminalId } = await create({ command: "sh", args: ["-c", "sleep 1000 & echo $!; wait"] });
-    await agent.until(() => (agent.agent.terminals.printed(terminalId) ?? "").endsWith("\n"));
-    const child = Number(agent.agent.terminals.printed(terminalId));
-    expect((await of("kill", terminalId)).result).toEqual({});
-    expect((await of("wait_for_exit", terminalId)).result).toEqual({ exitCode: null, signal: "9" });
-    await agent.until(() => !isAlive(child));
+  test("is ended with all that it started: first it is asked to, then it is killed", async () => {
+    const begin = async (script: string) => {
+      const { terminalId } = await create({ command: "sh", args: ["-c", script] });
+      await agent.until(() => (agent.agent.terminals.printed(terminalId) ?? "").endsWith("\n"));
+      return { terminalId, child: Number(agent.agent.terminals.printed(terminalId)) };
+    };
+    const polite = await begin("trap 'exit 7' TERM; sleep 1000 & echo $!; wait");
+    expect((await of("kill", polite.terminalId)).result).toEqual({});
+    expect((await of("wait_for_exit", polite.terminalId)).result).toEqual({ exitCode: 7, signal: null });
+    await agent.until(() => !isAlive(polite.child));
     // A second time it has ended already.
-    expect((await of("kill", terminalId)).result).toEqual({});
+    expect((await of("kill", polite.terminalId)).result).toEqual({});
+    const stubborn = await begin("trap '' TERM; sleep 1000 & echo $!; wait");
+    expect((await of("kill", stubborn.terminalId)).result).toEqual({});
+    expect((await of("wait_for_exit", stubborn.terminalId)).result).toEqual({ exitCode: null, signal: "9" });
+    await agent.until(() => !isAlive(stubborn.child));
   });
 
   test("that cannot be one is refused", async () => {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import { StringDecoder } from "node:string_decoder";
+import { setTimeout as delay } from "node:timers/promises";
 import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse } from "@agentclientprotocol/sdk";
 import { inside } from "../inside.ts";
 import { count } from "./told.ts";
@@ -11,6 +12,9 @@ import { count } from "./told.ts";
 const OUTPUT_BYTES = 1024 * 1024;
 /** And never more: its keeper must not grow without end. */
 const MOST_OUTPUT_BYTES = 4 * OUTPUT_BYTES;
+
+/** How long a command that is to end has for it; whoever cancelled a turn waits for that. */
+const GRACE_MS = 1000;
 
 /** Goes to the directory, puts what was asked for into the environment, and becomes the command. */
 const BECOME = 'cd -- "$1" || exit 126; shift; exec "$@"';
@@ -98,18 +102,20 @@ export class Terminals {
     return this.#get(id).ended;
   }
 
-  kill(id: string): void {
-    end(this.#get(id));
+  /** Answers when it has ended: it may put away what it was in the middle of. */
+  async kill(id: string): Promise<void> {
+    await endGently(this.#get(id));
   }
 
-  release(id: string): void {
-    end(this.#get(id));
+  async release(id: string): Promise<void> {
+    const terminal = this.#get(id);
     this.#terminals.delete(id);
+    await endGently(terminal);
   }
 
   /** The agent has gone, and nobody waits for them. */
   endAll(): void {
-    for (const terminal of this.#terminals.values()) end(terminal);
+    for (const terminal of this.#terminals.values()) end(terminal, "SIGKILL");
   }
 
   #get(id: string): Terminal {
@@ -145,10 +151,20 @@ function cut(terminal: Terminal): void {
 }
 
 /** With all that it started: it leads a process group of its own. */
-function end({ child, exit }: Terminal): void {
+/** One is over when nothing of its process group holds its output any more; what does not come to that is killed. */
+async function endGently(terminal: Terminal): Promise<void> {
+  if (terminal.exit) return;
+  end(terminal, "SIGTERM");
+  const late = new AbortController();
+  await Promise.race([terminal.ended, delay(GRACE_MS, undefined, { signal: late.signal }).catch(() => {})]);
+  late.abort();
+  end(terminal, "SIGKILL");
+}
+
+function end({ child, exit }: Terminal, signal: NodeJS.Signals): void {
   if (exit || child.pid === undefined) return;
   try {
-    process.kill(-child.pid, "SIGKILL");
+    process.kill(-child.pid, signal);
   } catch {
     // It has just ended.
   }
