@@ -69,8 +69,13 @@ export const rules = [
   // A browser has no Unix sockets, and needs nothing but these.
   forbid(
     "sdk-browser-safe",
-    { path: "^packages/sdk/src/", pathNot: `${TEST}|^packages/sdk/src/(index|transport/unix)\\.ts$` },
+    { path: "^packages/sdk/src/", pathNot: `${TEST}|^packages/sdk/src/(node/|transport/unix\\.ts$)` },
     { dependencyTypes: ["core"] },
+  ),
+  forbid(
+    "sdk-without-node",
+    { path: "^packages/sdk/src/", pathNot: `${TEST}|^packages/sdk/src/(node/|index\\.ts$)` },
+    { path: "^packages/sdk/src/(node/|transport/unix\\.ts$)" },
   ),
   forbid("contract-browser-safe", { path: "^packages/contract/", pathNot: TEST }, { dependencyTypes: ["core"] }),
   forbid("undeclared", { path: "^(packages|agents)/", pathNot: TEST }, { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"] }),

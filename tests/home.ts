@@ -8,7 +8,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { allProcesses, openHome, type ProcessInfo, signalProcess, withEnvironmentEntry } from "@holdfast/platform";
-import { HoldfastClient, unixTransport } from "@holdfast/sdk";
+import { Holdfast, HoldfastClient, unixTransport } from "@holdfast/sdk";
+import { homeAt } from "@holdfast/sdk/node/home";
+import { onDemand } from "@holdfast/sdk/node/on-demand";
 
 // Where the tests themselves run inside a session, its token is of another home.
 delete process.env.HOLDFAST_TOKEN;
@@ -115,6 +117,12 @@ export class TestHome implements AsyncDisposable {
   /** A client on the daemon that runs. */
   client(): HoldfastClient {
     return new HoldfastClient(unixTransport(openHome(this.env).daemonSocket));
+  }
+
+  /** The SDK as `connect` gives it to a program in the home's own directory and environment. */
+  sdk(): Holdfast {
+    const transport = onDemand(homeAt(this.path), { token: undefined, starter: { program: HOLDFAST, env: this.env } });
+    return new Holdfast(new HoldfastClient(transport), { cwd: () => this.root, env: () => this.env });
   }
 
   get socketDirectory(): string {

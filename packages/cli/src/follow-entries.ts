@@ -1,7 +1,7 @@
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import { hasEnded } from "@holdfast/contract/status";
 import type { HoldfastClient } from "@holdfast/sdk/client";
-import { Patience } from "./patience.ts";
+import { Patience } from "@holdfast/sdk/patience";
 
 export interface FollowedEntries {
   /** The session's id. */

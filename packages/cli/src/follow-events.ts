@@ -1,8 +1,8 @@
 import { formatCursor } from "@holdfast/contract/cursor";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
+import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "./command.ts";
-import { Patience } from "./patience.ts";
 
 export interface Following {
   query: { session?: string | undefined; type?: string[] | undefined };

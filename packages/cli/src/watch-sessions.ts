@@ -1,7 +1,7 @@
 /** `ls --watch`: a snapshot, then a new one after each event. A daemon that is replaced or killed is found again. */
 import type { Session } from "@holdfast/contract/session";
+import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "./command.ts";
-import { Patience } from "./patience.ts";
 import type { selectionOf } from "./select.ts";
 import { sessionTable, type TableOptions } from "./table.ts";
 

@@ -28,6 +28,16 @@ export const ERRORS = {
   turn_refused: { http: 422, exit: 36, what: "The agent refused to go on with the turn." },
   turn_cancelled: { http: 409, exit: 37, what: "Somebody cancelled the turn; what came of it is in the transcript." },
   turn_cut: { http: 422, exit: 38, what: "The answer was cut off at a limit of tokens or requests." },
+  agent_crashed: { http: 502, exit: 35, what: "The agent ended in the middle of its turn, or never came up." },
+  agent_unauthenticated: { http: 502, exit: 35, what: "The agent is not logged in, or its model did not take its key." },
+  rate_limited: {
+    http: 429,
+    exit: 35,
+    what: "The model gives no answer for now: too much was asked of it, or what was paid for is used up.",
+  },
+  tool_failed: { http: 502, exit: 35, what: "A tool that the agent used failed, where that was to end the turn." },
+  permission_refused: { http: 403, exit: 20, what: "What the agent asked leave for was denied, where that was to end the turn." },
+  aborted: { http: 499, exit: 37, what: "Whoever asked for it cancelled it." },
   session_ended: { http: 409, exit: 6, what: "The action needs a session that is running." },
   orphan_not_found: { http: 404, exit: 3, what: "There is no such orphan (any more)." },
   orphan_not_adoptable: {
@@ -175,7 +185,7 @@ interface More {
 }
 
 export class HoldfastError extends Error {
-  override readonly name = "HoldfastError";
+  override readonly name: string = "HoldfastError";
   readonly code: ErrorCode;
   /** What to do next, as a sentence or a command. */
   readonly hint: string | undefined;

@@ -23,6 +23,7 @@ export * from "./group.ts";
 export * from "./group-endpoints.ts";
 export * from "./group-path.ts";
 export * from "./holder.ts";
+export * from "./home-place.ts";
 export * from "./ids.ts";
 export { LONGEST_MESSAGE, MESSAGE_ROLES, Message } from "./message.ts";
 export { MESSAGE_ENDPOINTS, ReadMessage } from "./message-endpoints.ts";

@@ -6,6 +6,9 @@
 import { accessSync, chmodSync, chownSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { HoldfastError, unwritable } from "@holdfast/contract/errors";
+import { daemonSocketIn, homeIn, shortHash, socketDirectoryOf } from "@holdfast/contract/home-place";
+
+export { shortHash };
 
 export interface Home {
   readonly path: string;
@@ -45,11 +48,11 @@ export function openHome(env: Environment = process.env): Home {
   }
   const uid = process.getuid?.() ?? 0;
   const hash = shortHash(path);
-  const socketDirectory = `/tmp/holdfast-${uid}/${hash}`;
+  const socketDirectory = socketDirectoryOf(path, uid);
   return {
     path,
     socketDirectory,
-    daemonSocket: `${socketDirectory}/daemon.sock`,
+    daemonSocket: daemonSocketIn(socketDirectory),
     tmuxSocket: `${socketDirectory}/tmux.sock`,
     sharedDirectory: `/tmp/holdfast-${uid}-${hash}`,
     database: join(path, "holdfast.db"),
@@ -85,14 +88,7 @@ function homePath(env: Environment): string {
     throw new HoldfastError("home_unusable", `HOLDFAST_HOME is ${env.HOLDFAST_HOME}, which is another home in each directory`, {
       hint: `set it to an absolute path: HOLDFAST_HOME=${resolve(env.HOLDFAST_HOME)}`,
     });
-  if (env.HOLDFAST_HOME) return resolve(env.HOLDFAST_HOME);
-  // One that is not absolute is none, says its specification.
-  if (env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME)) return resolve(env.XDG_STATE_HOME, "holdfast");
-  if (!env.HOME)
-    throw new HoldfastError("home_unusable", "neither HOLDFAST_HOME nor HOME is set", {
-      hint: "set HOLDFAST_HOME to a directory of yours",
-    });
-  return resolve(env.HOME, ".local/state/holdfast");
+  return resolve(homeIn(env));
 }
 
 function createHome(wanted: string): string {
@@ -227,11 +223,4 @@ function checkPrivate(directory: string): void {
   throw new HoldfastError("home_unusable", `${directory} is not a private directory of yours`, {
     hint: `look at it with: ls -ld ${directory}; remove it if nobody else needs it`,
   });
-}
-
-/** 64-bit FNV-1a in hex: names a directory, protects nothing; importing node:crypto costs the CLI milliseconds. */
-export function shortHash(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  return hash.toString(16).padStart(16, "0");
 }

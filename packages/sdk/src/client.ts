@@ -8,8 +8,9 @@ import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
 import { type EndpointName, ROUTES } from "@holdfast/contract/routes";
+import { typed } from "./errors.ts";
 import { parseEventStream } from "./event-stream.ts";
-import type { Transport, WireReply, WireRequest } from "./transport.ts";
+import type { Transport, WireChannel, WireReply, WireRequest } from "./transport.ts";
 
 type Endpoints = typeof ENDPOINTS;
 type StreamName<R> = { [N in EndpointName]: Endpoints[N]["reply"] extends R ? N : never }[EndpointName];
@@ -30,9 +31,13 @@ export class HoldfastClient implements Disposable {
 
   /** Calls an endpoint that answers with JSON. */
   async call<N extends JsonName>(name: N, call: CallOf<Endpoints[N]>, signal?: AbortSignal): Promise<ReplyOf<Endpoints[N]>> {
-    const reply = await this.#transport.request(wire(name, call as Call, signal));
-    if (reply.status >= 400) throw failureOf(reply);
-    return JSON.parse(reply.body) as ReplyOf<Endpoints[N]>;
+    try {
+      const reply = await this.#transport.request(wire(name, call as Call, signal));
+      if (reply.status >= 400) throw failureOf(reply);
+      return JSON.parse(reply.body) as ReplyOf<Endpoints[N]>;
+    } catch (error) {
+      throw typed(error, signal);
+    }
   }
 
   /** Raw bytes of a run's recording. */
@@ -50,17 +55,36 @@ export class HoldfastClient implements Disposable {
     yield* parseEventStream<PlacedEntry>(await this.#open("followTranscript", call as Call, signal));
   }
 
+  /** The wire of a terminal, on which frames of the holder protocol go both ways. */
+  async upgrade(call: CallOf<Endpoints["openTerminal"]>, signal?: AbortSignal): Promise<WireChannel> {
+    if (!this.#transport.upgrade)
+      throw new HoldfastError("not_offered", "a terminal cannot be had over this connection", {
+        hint: "connect over the daemon's Unix socket; sendInput, getOutput and screen work over every connection",
+      });
+    try {
+      const opened = await this.#transport.upgrade(wire("openTerminal", call as Call, signal));
+      if ("status" in opened) throw failureOf(opened);
+      return opened;
+    } catch (error) {
+      throw typed(error, signal);
+    }
+  }
+
   [Symbol.dispose](): void {
     this.#transport.close();
   }
 
   async #open(name: EndpointName, call: Call, signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>> {
-    const { status, chunks } = await this.#transport.stream(wire(name, call, signal));
-    if (status < 400) return chunks;
-    let body = "";
-    const decoder = new TextDecoder();
-    for await (const chunk of chunks) body += decoder.decode(chunk, { stream: true });
-    throw failureOf({ status, body });
+    try {
+      const { status, chunks } = await this.#transport.stream(wire(name, call, signal));
+      if (status < 400) return chunks;
+      let body = "";
+      const decoder = new TextDecoder();
+      for await (const chunk of chunks) body += decoder.decode(chunk, { stream: true });
+      throw failureOf({ status, body });
+    } catch (error) {
+      throw typed(error, signal);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-export { HoldfastClient } from "./client.ts";
-export { httpTransport } from "./transport/http.ts";
+/** The SDK for programs on Node. */
+export * from "./everywhere.ts";
+export { type ConnectOptions, connect, query } from "./node/connect.ts";
 export { unixTransport } from "./transport/unix.ts";
-export type { Transport, WireReply, WireRequest, WireStream } from "./transport.ts";

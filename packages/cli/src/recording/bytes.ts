@@ -1,7 +1,7 @@
 import type { RecordingGap } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
+import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "../command.ts";
-import { Patience } from "../patience.ts";
 
 /** A stretch of a recording that is not there any more. */
 export interface Deleted {

@@ -8,9 +8,9 @@ import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
 import type { Session } from "@holdfast/contract/session";
+import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "../command.ts";
 import { isOver, untilSession } from "../next-run.ts";
-import { Patience } from "../patience.ts";
 
 export interface Followed {
   onEntry(placed: PlacedEntry): void;

@@ -10,7 +10,7 @@ import type { Duplex } from "node:stream";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
 import { bearer } from "../bearer.ts";
-import type { Transport, WireReply, WireRequest, WireStream } from "../transport.ts";
+import type { Transport, WireChannel, WireReply, WireRequest, WireStream } from "../transport.ts";
 
 /** More would only take descriptors away from the daemon. */
 const MOST_CONNECTIONS = 128;
@@ -26,7 +26,7 @@ export type Wire = Duplex & { ref(): unknown; unref(): unknown };
 /** The same on wires of another kind, of which each call opens one. */
 export function wireTransport(open: () => Promise<Wire>, options: { token?: string | undefined }): Transport {
   const authorization = bearer(options.token);
-  const head = (request: WireRequest, connection: "keep-alive" | "close") => headOf(request, { connection, authorization });
+  const head = (request: WireRequest, connection: Connection) => headOf(request, { connection, authorization });
   const idle: Wire[] = [];
   const waiting: (() => void)[] = [];
   let busy = 0;
@@ -83,11 +83,28 @@ export function wireTransport(open: () => Promise<Wire>, options: { token?: stri
         throw error;
       }
     },
+    async upgrade(request): Promise<WireChannel | WireReply> {
+      request.signal?.throwIfAborted();
+      const socket = await open();
+      const abort = () => socket.destroy();
+      request.signal?.addEventListener("abort", abort);
+      socket.once("close", () => request.signal?.removeEventListener("abort", abort));
+      try {
+        socket.write(head(request, "upgrade"));
+        return await readUpgrade(socket, request.signal);
+      } catch (error) {
+        socket.destroy();
+        request.signal?.throwIfAborted();
+        throw error;
+      }
+    },
     close() {
       for (const socket of idle) socket.destroy();
     },
   };
 }
+
+type Connection = "keep-alive" | "close" | "upgrade";
 
 function takeOpen(idle: Wire[]): Wire | undefined {
   for (let socket = idle.pop(); socket; socket = idle.pop()) if (!socket.destroyed) return socket;
@@ -97,13 +114,14 @@ function takeOpen(idle: Wire[]): Wire | undefined {
 /** HTTP/1.0 asks for a body that ends with the connection instead of one in chunks. */
 function headOf(
   request: WireRequest,
-  { connection, authorization }: { connection: "keep-alive" | "close"; authorization: string | undefined },
+  { connection, authorization }: { connection: Connection; authorization: string | undefined },
 ): string {
   const version = connection === "close" ? "1.0" : "1.1";
   const length =
     request.body === undefined ? "" : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(request.body)}\r\n`;
   const who = authorization === undefined ? "" : `authorization: ${authorization}\r\n`;
-  return `${request.method} ${request.path} HTTP/${version}\r\nhost: holdfast\r\nconnection: ${connection}\r\nholdfast-version: ${VERSION}\r\n${who}${length}\r\n`;
+  const upgrade = connection === "upgrade" ? "upgrade: holdfast\r\n" : "";
+  return `${request.method} ${request.path} HTTP/${version}\r\nhost: holdfast\r\nconnection: ${connection}\r\nholdfast-version: ${VERSION}\r\n${upgrade}${who}${length}\r\n`;
 }
 
 function open(path: string): Promise<Socket> {
@@ -174,6 +192,14 @@ async function readStream(socket: Wire, signal: AbortSignal | undefined): Promis
     const head = parseHead(received);
     if (head) return { status: head.status, chunks: rest(head.rest, { source, signal }) };
   }
+}
+
+async function readUpgrade(socket: Wire, signal: AbortSignal | undefined): Promise<WireChannel | WireReply> {
+  const { status, chunks } = await readStream(socket, signal);
+  if (status === 101) return { chunks, write: (bytes) => void socket.write(bytes), close: () => void socket.destroy() };
+  const parts: Uint8Array[] = [];
+  for await (const part of chunks) parts.push(part);
+  return { status, body: Buffer.concat(parts).toString() };
 }
 
 /** Ends quietly when its reader aborts it: that is how a reader says that it has enough. */

@@ -1,0 +1,95 @@
+/**
+ * Streams that outlive the daemon: each is followed from a cursor, and where the daemon dies or is replaced it is followed on from the last one
+ * that was seen, so that nothing is missed and nothing comes twice.
+ */
+import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import { formatCursor } from "@holdfast/contract/cursor";
+import type { HoldfastEvent } from "@holdfast/contract/events";
+import { hasEnded } from "@holdfast/contract/status";
+import type { HoldfastClient } from "./client.ts";
+import { HoldfastError, throwIfAborted } from "./errors.ts";
+import { Patience } from "./patience.ts";
+
+export interface EventOptions {
+  /** The cursor to begin behind, as the last event had it; "now" begins with what happens next. Without it: from the beginning of the journal. */
+  after?: string;
+  /** Only of these types. */
+  types?: readonly string[];
+  /** Only of this session, by name or id. */
+  session?: string;
+  signal?: AbortSignal;
+}
+
+/** An event of the journal, and the cursor to come back with. A newer daemon may tell of types that are not known here: pass over them. */
+export type JournalEvent = HoldfastEvent & { cursor: string };
+
+/** Until the signal aborts, or its reader breaks off. */
+export async function* followEvents(client: HoldfastClient, options: EventOptions = {}): AsyncGenerator<JournalEvent> {
+  const { session, types, signal } = options;
+  const patience = new Patience();
+  let after = options.after === "now" ? await cursorNow(client, signal) : options.after;
+  for (;;) {
+    try {
+      const query = { after, session, type: types === undefined ? undefined : [...types] };
+      for await (const event of client.events({ query }, signal)) {
+        after = formatCursor(event);
+        patience.renew();
+        yield { ...event, cursor: after } as unknown as JournalEvent;
+      }
+      throwIfAborted(signal);
+      await patience.pause();
+    } catch (error) {
+      throwIfAborted(signal);
+      if (isCode(error, "cursor_gone")) throw error;
+      await patience.bear(error);
+    }
+  }
+}
+
+export async function cursorNow(client: HoldfastClient, signal?: AbortSignal): Promise<string> {
+  return formatCursor(await client.call("status", {}, signal));
+}
+
+/** A conversation's entries from a cursor on, until it has ended or its reader breaks off. */
+export async function* followEntries(
+  client: HoldfastClient,
+  { session, signal, ...from }: { session: string; after?: string; signal?: AbortSignal },
+): AsyncGenerator<PlacedEntry> {
+  const patience = new Patience();
+  let after = from.after ?? "0.0";
+  for (;;) {
+    try {
+      for await (const placed of client.entries({ params: { ref: session }, query: { after } }, signal)) {
+        after = placed.cursor;
+        patience.renew();
+        yield placed;
+      }
+      throwIfAborted(signal);
+      // A stream also ends with its daemon.
+      const { status } = await client.call("getSession", { params: { ref: session } }, signal);
+      const { entries } = await client.call("readTranscript", { params: { ref: session }, query: { after, limit: 1 } }, signal);
+      if (hasEnded(status) && entries.length === 0) return;
+      await patience.pause();
+    } catch (error) {
+      throwIfAborted(signal);
+      await patience.bear(error);
+    }
+  }
+}
+
+export function isCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof HoldfastError && codes.includes(error.code);
+}
+
+/** Of what may be asked again, for it has an id or changes nothing: a daemon that died over it is followed by another. */
+export async function surely<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const patience = new Patience();
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal?.aborted || !isCode(error, "daemon_unreachable")) throw error;
+      await patience.bear(error);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/** Messages to agents, with receipts: queued, injected, turn started, replied; or failed, with why. */
+import type { Message } from "@holdfast/contract/message";
+import type { MessageState } from "@holdfast/contract/status";
+import type { HoldfastClient } from "./client.ts";
+import { errorOf } from "./errors.ts";
+import { surely } from "./follow.ts";
+import { newMessageId } from "./message-id.ts";
+import { withTimeout } from "./timeout.ts";
+
+/** How far a message can be waited for. */
+export type Receipt = "injected" | "turn_started" | "replied";
+
+export interface SendOptions {
+  /** Do not wait for the end of a turn. */
+  steer?: boolean;
+  /** The caller's own id for it: sent again with the same one, it is the same message. Ten letters and digits. */
+  id?: string;
+  /** Answer when it has come so far; `message_failed` when it cannot. */
+  until?: Receipt;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+/** One question waits no longer than this; then it is asked again. */
+const WAIT_MS = 20_000;
+
+const FAR: readonly MessageState[] = ["queued", "injecting", "injected", "turn_started", "replied"];
+
+export class Messages {
+  readonly #client: HoldfastClient;
+
+  /** `holdfast.messages` is one. */
+  constructor(client: HoldfastClient) {
+    this.#client = client;
+  }
+
+  /** Says something to a session's agent, by the session's name or id. */
+  send(session: string, text: string, options: SendOptions = {}): Promise<Message> {
+    return sendMessage(this.#client, session, { text, ...options });
+  }
+
+  /** Oldest first: the newest hundred, of one session or of all. */
+  async list(
+    options: { session?: string; state?: readonly MessageState[]; limit?: number; signal?: AbortSignal } = {},
+  ): Promise<Message[]> {
+    const { signal, state, ...query } = options;
+    const { messages } = await this.#client.call("listMessages", { query: { ...query, state: state && [...state] } }, signal);
+    return messages;
+  }
+
+  get(id: string, signal?: AbortSignal): Promise<Message> {
+    return this.#client.call("getMessage", { params: { id } }, signal);
+  }
+
+  /** Waits until it has come so far; one that failed on the way is an error. */
+  wait(id: string, until: Receipt, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Message> {
+    return untilReceipt(this.#client, id, { until, ...options });
+  }
+
+  /** Takes back one that is queued. */
+  cancel(id: string): Promise<Message> {
+    return this.#client.call("cancelMessage", { params: { id } });
+  }
+}
+
+export async function sendMessage(
+  client: HoldfastClient,
+  ref: string,
+  { text, id = newMessageId(), steer = false, until, ...patience }: SendOptions & { text: string },
+): Promise<Message> {
+  const { message } = await surely(
+    () => client.call("sendMessage", { params: { ref }, body: { text, id, steer } }, patience.signal),
+    patience.signal,
+  );
+  if (!message) {
+    throw errorOf("message_unknown", "it was typed: of what runs there nobody can tell whether it was read", {
+      hint: "sendInput types, and asks for no receipt",
+    });
+  }
+  return until === undefined ? message : untilReceipt(client, message.id, { until, ...patience });
+}
+
+export async function untilReceipt(
+  client: HoldfastClient,
+  id: string,
+  { until, ...patience }: { until: Receipt; timeoutMs?: number | undefined; signal?: AbortSignal | undefined },
+): Promise<Message> {
+  return withTimeout(patience, `the message ${id} is not ${until} yet`, async (signal) => {
+    for (;;) {
+      const ask = () => client.call("getMessage", { params: { id }, query: { until, waitMs: WAIT_MS } }, signal);
+      const message = await surely(ask, signal);
+      if (FAR.indexOf(message.state) >= FAR.indexOf(until)) return message;
+      if (message.state === "failed" || message.state === "cancelled") throw failureOf(message);
+      if (message.settled)
+        throw errorOf("message_unknown", message.why ?? "nothing more will be known of it", message.hint ? { hint: message.hint } : {});
+    }
+  });
+}
+
+function failureOf({ state, why, hint, known }: Message): Error {
+  if (state === "cancelled") return errorOf("message_failed", "the message was taken back");
+  return errorOf(known ? "message_failed" : "message_unknown", why ?? "the message did not reach the agent", hint ? { hint } : {});
+}

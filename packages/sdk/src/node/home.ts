@@ -1,0 +1,56 @@
+/** Where a daemon's socket is, and that it is safe to talk to: anybody may make names in /tmp. */
+import { lstatSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { daemonSocketIn, homeIn, socketDirectoryOf } from "@holdfast/contract/home-place";
+import { errorOf } from "../errors.ts";
+
+export interface Place {
+  socket: string;
+  /** Its home; undefined where that is another user's. */
+  home?: string;
+  /** Fails when what is there is not what it should be; false when there is nothing. */
+  isThere(): boolean;
+}
+
+export function homeAt(home: string | undefined): Place {
+  const wanted = home ?? homeIn(process.env);
+  if (!isAbsolute(wanted))
+    throw errorOf("home_unusable", `the home is ${wanted}, which is another one in each directory`, { hint: `say ${resolve(wanted)}` });
+  const uid = process.getuid?.() ?? 0;
+  const path = realPath(wanted);
+  const directory = socketDirectoryOf(path, uid);
+  const isPrivate = (place: string) => {
+    const found = lstatSync(place, { throwIfNoEntry: false });
+    if (!found) return false;
+    if (found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0) return true;
+    throw errorOf("home_unusable", `${place} is not a private directory of yours`, {
+      hint: `look at it with: ls -ld ${place}; remove it if nobody else needs it`,
+    });
+  };
+  return { socket: daemonSocketIn(directory), home: path, isThere: () => isPrivate(dirname(directory)) && isPrivate(directory) };
+}
+
+/** A token must not go to a socket that somebody put there in its owner's place. */
+export function sharedAt(socket: string): Place {
+  return {
+    socket,
+    isThere() {
+      const directory = lstatSync(dirname(socket), { throwIfNoEntry: false });
+      const found = lstatSync(socket, { throwIfNoEntry: false });
+      if (!directory || !found) return false;
+      if (found.isSocket() && directory.isDirectory() && directory.uid === found.uid && (directory.mode & 0o022) === 0) return true;
+      throw errorOf("home_unusable", `${socket} is not a socket that only its owner can have put there`, {
+        hint: `look at it with: ls -la ${dirname(socket)}`,
+      });
+    },
+  };
+}
+
+/** One that is not there yet is made by the daemon. */
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return resolve(path);
+  }
+}

@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
+import { errorOf, typed } from "../errors.ts";
+
+export interface Starter {
+  /** The `holdfast` program; undefined: the one that came with this file, else the one on PATH. */
+  program?: string | undefined;
+  /** Its environment; undefined: this process's. */
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** `holdfast up` of that home: it starts the daemon, replaces one that is older, and ends. */
+export function launch(home: string | undefined, { program, env: around = process.env }: Starter): Promise<void> {
+  // As the user: inside a session its token may not start anything but children.
+  const { HOLDFAST_TOKEN: _token, HOLDFAST_URL: _url, ...env } = around;
+  const child = spawn(program ?? ownProgram() ?? "holdfast", ["up", "--json"], {
+    env: { ...env, ...(home === undefined ? {} : { HOLDFAST_HOME: home }) },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", (cause) =>
+      reject(
+        errorOf("daemon_unreachable", `the daemon does not run, and holdfast cannot be started: ${cause.message}`, {
+          hint: "install it: npm install --global holdfast; or say where it is: connect({ program })",
+          cause,
+        }),
+      ),
+    );
+    child.once("close", (code) => (code === 0 ? resolve() : reject(refusal(said, code))));
+  });
+}
+
+/** In the package this file is dist/sdk/index.mjs, in a checkout packages/sdk/src/node/launch.ts. */
+function ownProgram(): string | undefined {
+  return ["../../bin/holdfast", "../../../../bin/holdfast"].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync);
+}
+
+function refusal(said: string, code: number | null): unknown {
+  const line = said.trim().split("\n").at(-1) ?? "";
+  try {
+    return typed(HoldfastError.fromBody((JSON.parse(line) as { error: ErrorBody }).error));
+  } catch {
+    return errorOf("daemon_unreachable", `the daemon does not run, and holdfast up ended with ${code}: ${line}`);
+  }
+}

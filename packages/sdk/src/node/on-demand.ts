@@ -1,0 +1,71 @@
+/**
+ * A transport that finds the daemon again, and starts it where it may. What changes something is repeated only when it certainly reached nobody: the
+ * connection was refused, or the daemon said that it is too old. A question is also repeated when the daemon died before it answered.
+ */
+import type { ErrorBody, HoldfastError } from "@holdfast/contract/errors";
+import { errorOf } from "../errors.ts";
+import { isCode } from "../follow.ts";
+import { unixTransport } from "../transport/unix.ts";
+import type { Transport, WireRequest } from "../transport.ts";
+import type { Place } from "./home.ts";
+import { launch, type Starter } from "./launch.ts";
+
+/** Something that kills the daemon each time must not be asked for ever. */
+const MOST_TRIES = 4;
+const PAUSE_MS = 50;
+
+export function onDemand(place: Place, options: { token: string | undefined; starter?: Starter }): Transport {
+  const wire = unixTransport(place.socket, { token: options.token });
+  let starting: Promise<void> | undefined;
+  const start = (starter: Starter): Promise<void> => {
+    starting ??= launch(place.home, starter).finally(() => {
+      starting = undefined;
+    });
+    return starting;
+  };
+
+  const attempt = async <R extends object>(request: WireRequest, send: () => Promise<R>): Promise<R> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        if (place.isThere()) {
+          const reply = await send();
+          if (tries >= MOST_TRIES || !options.starter || !isOlder(reply)) return reply;
+          // The connections are the replaced daemon's.
+          wire.close();
+        } else if (!options.starter) throw absent(place);
+      } catch (error) {
+        const isAsked = request.method === "GET" && isCode(error, "daemon_unreachable") && place.isThere();
+        if (!isNotListening(error) && !isAsked) throw error;
+        if (tries >= MOST_TRIES || !options.starter) throw isNotListening(error) ? absent(place, error) : error;
+      }
+      request.signal?.throwIfAborted();
+      if (options.starter) await start(options.starter);
+      else await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  };
+
+  return {
+    request: (request) => attempt(request, () => wire.request(request)),
+    stream: (request) => attempt(request, () => wire.stream(request)),
+    upgrade: (request) => attempt(request, () => wire.upgrade?.(request) ?? Promise.reject(absent(place))),
+    close: () => wire.close(),
+  };
+}
+
+/** It is older than this SDK, says a whole reply; `holdfast up` replaces it. */
+function isOlder(reply: { status?: number; body?: string }): boolean {
+  if (reply.status !== 426 || reply.body === undefined) return false;
+  const { error } = JSON.parse(reply.body) as { error?: ErrorBody };
+  return error?.code === "daemon_outdated";
+}
+
+function isNotListening(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === "ENOENT" || code === "ECONNREFUSED";
+}
+
+function absent({ socket, home }: Place, cause?: unknown): HoldfastError {
+  const hint =
+    home === undefined ? "its owner starts it with: holdfast up --share GROUP" : "start it: holdfast up; or connect without start: false";
+  return errorOf("daemon_unreachable", `no daemon listens on ${socket}`, { hint, cause });
+}

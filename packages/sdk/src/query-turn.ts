@@ -1,0 +1,160 @@
+/** Reads one turn of a conversation to its end; one that has no good end is an error, of the class that says why. */
+import type { Entry } from "@holdfast/contract/transcript";
+import type { HoldfastClient } from "./client.ts";
+import { errorOf, type HoldfastError } from "./errors.ts";
+import { followEntries } from "./follow.ts";
+import type { QueryEvent, QueryResult } from "./query.ts";
+import type { Session } from "./session.ts";
+
+export interface Turn {
+  text: string;
+  files: string[];
+  stopReason: QueryResult["stopReason"];
+}
+
+interface Wanted {
+  session: Session;
+  isOurs: boolean;
+  message: string;
+  after: string;
+  strict: boolean;
+  tell(event: QueryEvent): void;
+  signal: AbortSignal;
+}
+
+type Failure = Extract<Entry, { type: "error" }>;
+
+/** How long the end of a run may take to be known behind the end of its turn. */
+const ENDED_MS = 5000;
+
+export async function readTurn(client: HoldfastClient, wanted: Wanted): Promise<Turn> {
+  const { session, message, after, signal } = wanted;
+  const seen = new Seen(wanted.strict);
+  let failure: Failure | undefined;
+  for await (const { entry } of followEntries(client, { session: session.id, after, signal })) {
+    if (entry.type === "error" && (entry.turn === null || entry.turn === message)) failure = entry;
+    // Asked for, and not to be had: it must not be answered by another model in silence.
+    if (wanted.isOurs && entry.type === "note" && entry.about === "not_set") throw errorOf("not_offered", entry.text);
+    if (entry.turn !== message || entry.type === "user") continue;
+    wanted.tell(entry);
+    seen.take(entry);
+    if (entry.type !== "turn_ended") continue;
+    if (entry.reason === "failed") throw failedTurn(session, failure, seen.brokenTool);
+    if (entry.reason === "interrupted") throw await crashed(session, failure);
+    if (entry.reason === "cancelled") await overBudget(session);
+    return { text: seen.text, files: [...seen.files], stopReason: entry.reason };
+  }
+  throw await crashed(session, failure);
+}
+
+/** What a turn has said and done so far. */
+class Seen {
+  text = "";
+  readonly files = new Set<string>();
+  /** The last tool, where that failed and nothing was said since. */
+  brokenTool: string | undefined;
+  readonly #strict: boolean;
+  readonly #tools = new Map<string, { title: string; said: string }>();
+  readonly #asks = new Map<string, { call: string | null; title: string }>();
+  readonly #denied = new Set<string>();
+  #wasText = false;
+
+  constructor(strict: boolean) {
+    this.#strict = strict;
+  }
+
+  take(entry: Entry): void {
+    if (entry.type === "text") this.#say(entry.text);
+    if (entry.type !== "usage") this.#wasText = entry.type === "text";
+    if (entry.type === "tool_started") this.#tools.set(entry.call, { title: entry.title, said: "" });
+    if (entry.type === "tool_output") this.#output(entry);
+    if (entry.type === "tool_completed") this.#completed(entry);
+    if (entry.type === "approval_asked") this.#asks.set(entry.ask, entry);
+    if (entry.type === "approval_answered") this.#answered(entry);
+  }
+
+  /** What it says before and after a tool are paragraphs. */
+  #say(text: string): void {
+    const isApart = this.#wasText || this.text === "";
+    const breaks = Number(this.text.endsWith("\n")) + Number(text.startsWith("\n"));
+    const gap = isApart ? "" : "\n".repeat(Math.max(0, 2 - breaks));
+    this.text += gap + text;
+    this.brokenTool = undefined;
+  }
+
+  #output({ call, title, text, changes }: Extract<Entry, { type: "tool_output" }>): void {
+    const tool = this.#tools.get(call);
+    if (tool) this.#tools.set(call, { title: title ?? tool.title, said: text ?? tool.said });
+    for (const { path } of changes) this.files.add(path);
+  }
+
+  #completed({ call, ok }: Extract<Entry, { type: "tool_completed" }>): void {
+    const { title = "a tool", said = "" } = this.#tools.get(call) ?? {};
+    this.brokenTool = ok ? undefined : toolWords(title, said);
+    if (this.#strict && !ok && !this.#denied.has(call)) throw toolFailed(toolWords(title, said));
+  }
+
+  /** Without an option it was cancelled, with its turn. */
+  #answered({ ask, option, allowed, by }: Extract<Entry, { type: "approval_answered" }>): void {
+    const { call = null, title = "a tool" } = this.#asks.get(ask) ?? {};
+    if (allowed || option === null) return;
+    if (call !== null) this.#denied.add(call);
+    if (!this.#strict) return;
+    throw errorOf("permission_refused", `the agent was denied what it asked leave for: ${title}`, {
+      hint: by === null ? "without strict the agent goes on without it" : `${by} denied it; without strict the agent goes on without it`,
+    });
+  }
+}
+
+function toolWords(title: string, said: string): string {
+  const line = said.trim().replace(/\s+/g, " ");
+  return line === "" ? title : `${title}: ${line.length > 300 ? `${line.slice(0, 300)}…` : line}`;
+}
+
+function toolFailed(words: string): HoldfastError {
+  return errorOf("tool_failed", `a tool of the agent's failed: ${words}`, { hint: "without strict the agent goes on with that" });
+}
+
+/** By the code that the agent, or what drives it, gave the error. */
+const CODES = {
+  unauthenticated: "agent_unauthenticated",
+  rate_limited: "rate_limited",
+  command_failed: "agent_crashed",
+  agent_ended: "agent_crashed",
+} as const;
+
+function failedTurn(session: Session, failure: Failure | undefined, brokenTool: string | undefined): HoldfastError {
+  const known = failure && CODES[failure.code as keyof typeof CODES];
+  if (!known && brokenTool !== undefined) return toolFailed(brokenTool);
+  const words = failure?.message ?? `the turn of ${session.name} failed`;
+  return errorOf(known ?? "turn_failed", words, failure?.hint ? { hint: failure.hint.replaceAll("NAME", session.name) } : {});
+}
+
+/** Its agent is gone, with or without a word; by its record it is known why. */
+async function crashed(session: Session, failure: Failure | undefined): Promise<HoldfastError> {
+  await session.waitFor("ended", { timeoutMs: ENDED_MS }).catch(() => {});
+  try {
+    await overBudget(session);
+  } catch (error) {
+    return error as HoldfastError;
+  }
+  if (failure && failure.code !== "agent_ended") return failedTurn(session, failure, undefined);
+  const { cause, exit } = session.record;
+  if (cause === "stopped") return errorOf("session_ended", `${session.name} was stopped before it had answered`);
+  const how = exit?.signal ? `was ended by ${exit.signal}` : exit?.code != null ? `ended with ${exit.code}` : "is gone";
+  return errorOf(
+    "agent_crashed",
+    `the agent of ${session.name} ${how} before it had answered`,
+    failure?.message ? { cause: failure.message } : {},
+  );
+}
+
+async function overBudget(session: Session): Promise<void> {
+  await session.refresh();
+  const exceeded = session.record.budget?.exceeded;
+  if (!exceeded) return;
+  const { limit, used, allowed } = exceeded;
+  throw errorOf("budget_spent", `${session.name} has used up its budget: ${used} of ${allowed} ${limit === "cost" ? "dollars" : limit}`, {
+    hint: "give it a larger budget",
+  });
+}

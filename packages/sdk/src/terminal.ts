@@ -1,0 +1,108 @@
+/**
+ * A session's terminal through the daemon: what is on its screen, then everything its program prints; and keys on the way to it. It ends with the
+ * daemon and with the session's run, and its reader sees the end of its loop.
+ */
+import type { AttachPlan } from "@holdfast/contract/endpoints";
+import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/frames";
+import type { FromHolder, ToHolder } from "@holdfast/contract/holder";
+import type { AttachmentRole } from "@holdfast/contract/status";
+import type { HoldfastClient } from "./client.ts";
+import { HoldfastError, throwIfAborted, typed } from "./errors.ts";
+import type { WireChannel } from "./transport.ts";
+
+/** As in contract/holder.ts, which is not loaded for it. */
+const PROTOCOL = 3;
+
+export interface AttachOptions {
+  /** Only look: what is typed does not reach the session. */
+  readOnly?: boolean;
+  /** Drive, whoever did before. */
+  take?: boolean;
+  /** The size of the terminal; 80 by 24 where nothing is said. A session has the size of whoever drives it. */
+  columns?: number;
+  rows?: number;
+  signal?: AbortSignal;
+}
+
+export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
+  /** `driver`, or `observer` where somebody else drives or nothing more was asked for. */
+  readonly role: AttachmentRole;
+  readonly #channel: WireChannel;
+  readonly #frames: AsyncGenerator<Frame>;
+  readonly #signal: AbortSignal | undefined;
+  #closed = false;
+
+  private constructor(
+    channel: WireChannel,
+    from: { frames: AsyncGenerator<Frame>; role: AttachmentRole; signal: AbortSignal | undefined },
+  ) {
+    this.#channel = channel;
+    this.#frames = from.frames;
+    this.role = from.role;
+    this.#signal = from.signal;
+  }
+
+  /** Session.attach does this. */
+  static async open(client: HoldfastClient, ref: string, options: AttachOptions = {}): Promise<Terminal> {
+    const { readOnly = false, take = false, columns = 80, rows = 24, signal } = options;
+    const channel = await client.upgrade({ params: { ref }, query: { readOnly, take } }, signal);
+    const frames = framesOf(channel);
+    const first = (await frames.next()).value as Frame | undefined;
+    const message = first && messageOf(first);
+    if (message?.t !== "attached") {
+      channel.close();
+      throw typed(new HoldfastError("daemon_unreachable", "the daemon did not say what it attached to"));
+    }
+    const { role } = message.plan as AttachPlan;
+    channel.write(encodeMessage({ t: "view", v: PROTOCOL, readOnly: role === "observer", columns, rows } satisfies ToHolder));
+    return new Terminal(channel, { frames, role, signal });
+  }
+
+  /** What a terminal is to show: the screen as it is, then all that comes. Once. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const frame of this.#frames) {
+        if (frame.type === BYTES) yield frame.payload;
+        else if (["exit", "detached"].includes(messageOf(frame).t)) return;
+      }
+      throwIfAborted(this.#signal);
+    } catch (error) {
+      if (!this.#closed) throw typed(error, this.#signal);
+    } finally {
+      this.close();
+    }
+  }
+
+  /** As typed on a keyboard: Enter is `\r`. */
+  write(keys: string | Uint8Array): void {
+    this.#channel.write(encodeFrame(BYTES, typeof keys === "string" ? new TextEncoder().encode(keys) : keys));
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#channel.write(encodeMessage({ t: "resize", columns, rows } satisfies ToHolder));
+  }
+
+  /** Detaches; the session goes on. */
+  close(): void {
+    this.#closed = true;
+    this.#channel.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+interface Frame {
+  type: number;
+  payload: Uint8Array;
+}
+
+async function* framesOf({ chunks }: WireChannel): AsyncGenerator<Frame> {
+  const reader = new FrameReader();
+  for await (const chunk of chunks) yield* reader.push(chunk);
+}
+
+function messageOf({ payload }: Frame): FromHolder {
+  return decodeMessage(payload) as FromHolder;
+}

@@ -1,0 +1,306 @@
+/** query(): one question to an agent, with what happens as it happens, a result, and nothing left of it. */
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import {
+  AbortError,
+  AgentCrashed,
+  BudgetExceeded,
+  DaemonUnreachable,
+  type Holdfast,
+  HoldfastError,
+  PermissionRefused,
+  type QueryEvent,
+  type QueryOptions,
+  query,
+  RateLimited,
+  Timeout,
+  ToolFailed,
+  Unauthenticated,
+} from "@holdfast/sdk";
+import { afterEach, expect, test } from "vitest";
+import { type Model, startModel } from "../agents/src/model/server.ts";
+import { eventually, TestHome } from "./home.ts";
+import { environmentOf } from "./proc.ts";
+import { TestRepository } from "./repository.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const each of cleanups.splice(0).reverse()) await each();
+});
+
+function configure(home: TestHome, text: string): void {
+  const file = path.join(home.env.HOME ?? "", ".config/holdfast/config.toml");
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** A home, its SDK, and a directory to work in. */
+async function begin(configuration = ""): Promise<{ home: TestHome; holdfast: Holdfast; cwd: string }> {
+  const home = new TestHome();
+  cleanups.push(() => home[Symbol.asyncDispose]());
+  if (configuration !== "") configure(home, configuration);
+  await home.ok(["up"]);
+  const holdfast = home.sdk();
+  cleanups.push(() => holdfast.close());
+  const cwd = path.join(realpathSync(home.root), "work");
+  mkdirSync(cwd);
+  return { home, holdfast, cwd };
+}
+
+/** The built-in agent on the scripted model. */
+async function scripted(home: TestHome): Promise<Model> {
+  const model = await startModel();
+  cleanups.push(() => model[Symbol.asyncDispose]());
+  Object.assign(home.env, { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: "none", OPENAI_MODEL: "scripted" });
+  return model;
+}
+
+async function failure(holdfast: Holdfast, options: QueryOptions): Promise<unknown> {
+  return holdfast.query(options).result.then(
+    () => expect.unreachable("it succeeded"),
+    (error: unknown) => error,
+  );
+}
+
+test("a query is a loop over typed events and a result, works in its own directory, and tells progress (BG-12 together)", async () => {
+  const { holdfast, cwd } = await begin();
+  const before = process.cwd();
+  const told: QueryEvent[] = [];
+  const asked = holdfast.query({
+    agent: "demo",
+    prompt: "think about it\nplan\nask edit\nwrite notes.md hello\nrun pwd\nusage 1000 200",
+    cwd,
+    onApproval: ({ for: what }) => (what === "approval" ? "allow" : "wait"),
+    onProgress: (event) => told.push(event),
+  });
+  const events: QueryEvent[] = [];
+  for await (const event of asked) events.push(event);
+  const result = await asked.result;
+
+  expect(told).toEqual(events);
+  expect(events[0]).toMatchObject({ type: "started", session: result.session });
+  expect(events.at(-1)).toEqual({ type: "result", result });
+  const types = new Set(events.map(({ type }) => type));
+  for (const type of ["thought", "plan", "tool_started", "tool_output", "tool_completed", "approval_asked", "approval_answered", "text"])
+    expect([...types]).toContain(type);
+  // A tool's life, in order, under one id.
+  const calls = events.flatMap((event) => ("call" in event && event.type.startsWith("tool") ? [`${event.call} ${event.type}`] : []));
+  const [, ran] = /^(\S+) tool_started$/.exec(calls.findLast((each) => each.endsWith("started")) ?? "") ?? [];
+  expect(calls.filter((each) => each.startsWith(`${ran} `))).toEqual(
+    ["started", "output", "completed"].map((each) => `${ran} tool_${each}`),
+  );
+
+  expect(result).toMatchObject({ stopReason: "completed", files: ["notes.md"], usage: { turns: 1, input: 1000, output: 200 } });
+  expect(result.text).toContain(cwd);
+  expect(result.text).toContain("I wrote notes.md.");
+  expect(process.cwd()).toBe(before);
+  expect(await holdfast.sessions.list({ all: true })).toEqual([]);
+});
+
+test("usage is told for each call and rolled up, and cost is by the prices that the user has set (BG-12 together)", async () => {
+  const prices = '[prices."scripted"]\ninput = 2\noutput = 10\n';
+  const { home, holdfast, cwd } = await begin(prices);
+  await scripted(home);
+  const ask = (prompt: string) => holdfast.query({ agent: "model", prompt, cwd }).result;
+  const first = await ask("usage 1000 100\nsay one");
+  const second = await ask("usage 500 50\nsay two");
+  expect([first, second].map(({ text, usage, cost }) => [text, usage?.input, usage?.output, cost])).toEqual([
+    ["one", 1000, 100, 0.003],
+    ["two", 500, 50, 0.0015],
+  ]);
+  const { total, rows } = await holdfast.usage({ by: "model" });
+  expect(total).toMatchObject({ turns: 2, input: 1500, output: 150, cost: 0.0045 });
+  expect(rows).toMatchObject([{ key: "scripted", cost: 0.0045 }]);
+});
+
+test("each call may have a model of its own; one that the agent does not offer is refused, never replaced in silence (BG-12 together)", async () => {
+  const { home, holdfast, cwd } = await begin();
+  const ask = (model: string) => holdfast.query({ agent: "demo", prompt: "about", cwd, model });
+  const { models } = await offered(home);
+  expect(models.length).toBeGreaterThan(1);
+  for (const model of models) expect((await ask(model).result).text).toContain(`model ${model}`);
+  await expect(ask("no-such-model").result).rejects.toMatchObject({ code: "not_offered" });
+  expect(await holdfast.sessions.list({ all: true })).toEqual([]);
+});
+
+async function offered(home: TestHome): Promise<{ models: string[] }> {
+  using holdfast = home.sdk();
+  const session = await holdfast.sessions.create({ agent: "demo", chat: true });
+  const { settings } = await eventually(async () => {
+    const conversation = await holdfast.client.call("getConversation", { params: { ref: session.id } });
+    return conversation.settings !== null && conversation;
+  });
+  await holdfast.sessions.remove(session.id, { force: true });
+  return { models: settings?.models.map(({ id }) => id) ?? [] };
+}
+
+test("in a worktree of its own, the files are those that git says changed; a persona and a budget are given along", async () => {
+  const { home, holdfast } = await begin();
+  const repo = new TestRepository(home);
+  mkdirSync(path.join(repo.path, ".holdfast/personas"), { recursive: true });
+  writeFileSync(
+    path.join(repo.path, ".holdfast/personas/scribe.md"),
+    "---\nname: scribe\ndescription: writes\nagent: demo\n---\nYou are a scribe.\n",
+  );
+  const asked = holdfast.query({
+    persona: "scribe",
+    prompt: "run echo two > b.txt && echo more >> a.txt",
+    cwd: repo.path,
+    worktree: { branch: "scribble" },
+    budget: { turns: 3 },
+  });
+  const { files, session } = await asked.result;
+  expect(files).toEqual(["a.txt", "b.txt"]);
+  expect(await holdfast.sessions.list({ all: true })).toEqual([]);
+  // What it did is there to be merged.
+  const { workspaces } = await holdfast.client.call("listWorkspaces", {});
+  expect(workspaces).toMatchObject([{ branch: "scribble" }]);
+  expect(session).toMatch(/^[a-z]/);
+});
+
+test("a conversation is gone on with by its session, which stays; a new one may be kept", async () => {
+  const { holdfast, cwd } = await begin();
+  const { session } = await holdfast.query({ agent: "demo", prompt: "remember the seal", cwd, keep: true }).result;
+  const recalled = await holdfast.query({ session, prompt: "recall" }).result;
+  expect(recalled).toMatchObject({ text: "I remember: the seal.", session });
+  const over = new AbortController();
+  const cancelled = holdfast.query({ session, prompt: "say so far\nsleep 60000", signal: over.signal });
+  for await (const { type } of cancelled) {
+    if (type !== "text") continue;
+    over.abort();
+    break;
+  }
+  await expect(cancelled.result).rejects.toBeInstanceOf(AbortError);
+  const kept = await holdfast.sessions.get(session);
+  expect(kept.record).toMatchObject({ kind: "conversation", turns: 3 });
+  await kept.waitFor("idle");
+});
+
+/** What there is of a home before and after: processes with a run's marker, files, sessions, what the model is answering. */
+function traces(home: TestHome, cwd: string, model?: Model) {
+  const inRuns = home.processes().filter(({ pid }) => isInRun(pid));
+  return {
+    processes: inRuns.map(({ name }) => name),
+    files: readdirSync(cwd, { recursive: true }),
+    sessions: readdirSync(path.join(home.path, "sessions")),
+    temporary: readdirSync(tmpdir()).filter((name) => name.startsWith("holdfast-") && !/^holdfast-(\d|canaries|pack)/.test(name)),
+    open: model?.asked.filter(({ state }) => state === "open").length ?? 0,
+  };
+}
+
+function isInRun(pid: number): boolean {
+  try {
+    return environmentOf(pid).HOLDFAST_RUN !== undefined;
+  } catch {
+    // It ended meanwhile.
+    return false;
+  }
+}
+
+test("cancelled in the middle of the model's answer, nothing is left: no request, process, file or session (BG-13 together)", async () => {
+  const { home, holdfast, cwd } = await begin();
+  const model = await scripted(home);
+  mkdirSync(path.join(home.path, "sessions"), { recursive: true });
+  const before = traces(home, cwd, model);
+  const over = new AbortController();
+  const asked = holdfast.query({ agent: "model", prompt: "say begun; talk 100s", cwd, signal: over.signal });
+  await eventually(() => model.asked.some(({ state, answer }) => state === "open" && answer.length > 3));
+  expect(traces(home, cwd, model).processes.length).toBeGreaterThan(0);
+  over.abort(new Error("enough"));
+  const error = await asked.result.catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(AbortError);
+  expect(error).toMatchObject({ name: "AbortError", code: "aborted", cause: { message: "enough" } });
+  expect(traces(home, cwd, model)).toEqual(before);
+  expect(model.asked.map(({ state }) => state)).toEqual(["aborted"]);
+});
+
+/** Goes on whatever it is told, in a process session of its own. */
+const STUBBORN = "trap '' TERM HUP INT; touch ../stubborn; while :; do sleep 1; done\n";
+/** Writes a file, and takes the half of it back when it is told to end. */
+const WRITER = "trap 'rm -f half.txt; exit 1' TERM; echo half > half.txt; touch ../writer; while :; do sleep 0.05; done\n";
+
+test("cancelled with shells in the background and a file half written, nothing is left either (BG-13 together)", async () => {
+  const { home, holdfast, cwd } = await begin();
+  mkdirSync(path.join(home.path, "sessions"), { recursive: true });
+  writeFileSync(path.join(cwd, "stubborn.sh"), STUBBORN);
+  writeFileSync(path.join(cwd, "writer.sh"), WRITER);
+  const before = traces(home, cwd);
+  const over = new AbortController();
+  const prompt = "background setsid sh stubborn.sh\nrun sh writer.sh";
+  const asked = holdfast.query({ agent: "demo", prompt, cwd, signal: over.signal });
+  await eventually(() => existsSync(path.join(cwd, "../stubborn")) && existsSync(path.join(cwd, "../writer")));
+  expect(traces(home, cwd).processes).toContain("sleep");
+  expect(traces(home, cwd).files).toContain("half.txt");
+  over.abort();
+  await expect(asked.result).rejects.toBeInstanceOf(AbortError);
+  expect(traces(home, cwd)).toEqual(before);
+});
+
+test("cancelled before it began, while it starts, and by leaving the loop, nothing is left either (BG-13 together)", async () => {
+  const { home, holdfast, cwd } = await begin();
+  mkdirSync(path.join(home.path, "sessions"), { recursive: true });
+  const before = traces(home, cwd);
+  const options = { agent: "demo", prompt: "say hello\nsleep 60000", cwd };
+  await expect(holdfast.query({ ...options, signal: AbortSignal.abort() }).result).rejects.toBeInstanceOf(AbortError);
+  const starting = holdfast.query(options);
+  starting.abort();
+  await expect(starting.result).rejects.toBeInstanceOf(AbortError);
+  for await (const { type } of holdfast.query(options)) if (type === "text") break;
+  expect(traces(home, cwd)).toEqual(before);
+});
+
+test("a daemon that is killed in the middle of a query is found again: every piece comes once", async () => {
+  const { home, holdfast, cwd } = await begin();
+  const words: string[] = [];
+  const asked = holdfast.query({ agent: "demo", prompt: "stream 150 100", cwd });
+  for await (const event of asked) {
+    if (event.type !== "text") continue;
+    words.push(event.text.trim());
+    if (words.length === 20) await home.killDaemon();
+  }
+  expect(words).toEqual(Array.from({ length: 150 }, (_, index) => String(index + 1)));
+  expect((await asked.result).stopReason).toBe("completed");
+  expect(await holdfast.sessions.list({ all: true })).toEqual([]);
+});
+
+test("errors tell apart what went wrong: time, tool, login, budget, crash, daemon, permission, rate (BG-14 together)", async () => {
+  const { home, holdfast, cwd } = await begin();
+  await scripted(home);
+  const demo = { agent: "demo", cwd };
+  const model = { agent: "model", cwd };
+  const found: Record<string, unknown> = {
+    timeout: await failure(holdfast, { ...demo, prompt: "sleep 60000", timeoutMs: 1500 }),
+    tool: await failure(holdfast, { ...demo, prompt: "read no/such.txt\nsay never mind", strict: true }),
+    login: await failure(holdfast, { ...model, prompt: "error 401" }),
+    rate: await failure(holdfast, { ...model, prompt: "error 429 retry-after 3600" }),
+    budget: await failure(holdfast, { ...demo, prompt: "sleep 60000", budget: { minutes: 0.02 } }),
+    crash: await failure(holdfast, { ...demo, prompt: "say so far\ncrash 3" }),
+    permission: await failure(holdfast, { ...demo, prompt: "ask edit", strict: true, onApproval: () => "deny" }),
+    turn: await failure(holdfast, { ...demo, prompt: "fail because of this" }),
+    agent: await failure(holdfast, { agent: "no-such-agent", prompt: "hello", cwd }),
+  };
+  const nowhere = query({ agent: "demo", prompt: "hello", cwd, home: path.join(home.root, "nowhere"), start: false });
+  found.daemon = await nowhere.result.catch((error: unknown) => error);
+  const classes = {
+    timeout: Timeout,
+    tool: ToolFailed,
+    login: Unauthenticated,
+    rate: RateLimited,
+    budget: BudgetExceeded,
+    crash: AgentCrashed,
+    permission: PermissionRefused,
+    daemon: DaemonUnreachable,
+  };
+  for (const [what, kind] of Object.entries(classes)) expect(found[what], what).toBeInstanceOf(kind);
+  for (const error of Object.values(found)) expect(error).toBeInstanceOf(HoldfastError);
+  expect(found.tool).toMatchObject({ code: "tool_failed", message: expect.stringContaining("no/such.txt") });
+  expect(found.crash).toMatchObject({ code: "agent_crashed", message: expect.stringContaining("ended with 3") });
+  expect(found.turn).toMatchObject({ code: "turn_failed", message: expect.stringContaining("because of this") });
+  expect(found.agent).toMatchObject({ code: "agent_unknown" });
+  // No class fits what another is for.
+  for (const [what, kind] of Object.entries(classes))
+    for (const [other, error] of Object.entries(found))
+      if (other !== what) expect(error instanceof kind, `${other} as ${what}`).toBe(false);
+  expect(await holdfast.sessions.list({ all: true })).toEqual([]);
+});
