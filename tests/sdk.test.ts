@@ -187,6 +187,48 @@ for (const host of ["tmux", "native"] as const) {
   });
 }
 
+test("groups: members, a coordinator, and values that many change at once without one lost", async () => {
+  await using home = new TestHome();
+  await home.ok(["up"]);
+  using holdfast = home.sdk();
+  for (const name of ["one", "two"]) await holdfast.sessions.create({ agent: "shell", name, command: ["sleep", "1000"] });
+  expect(await holdfast.groups.join("team", "one", "two")).toMatchObject({ path: "team", coordinator: { name: "one" } });
+  expect((await holdfast.groups.peers("one")).map(({ name }) => name)).toEqual(["two"]);
+  expect(await holdfast.groups.setCoordinator("team", "two")).toMatchObject({ coordinator: { name: "two" } });
+  expect(await holdfast.groups.value("team", "plan")).toBeUndefined();
+  const { revision } = await holdfast.groups.share("team", "plan", { step: 1 });
+  const stale = holdfast.groups.share("team", "plan", { step: 0 }, { ifRevision: 0 });
+  await expect(stale).rejects.toMatchObject({ code: "stale_value", details: { current: { value: { step: 1 }, revision } } });
+  await Promise.all(Array.from({ length: 20 }, () => holdfast.groups.update("team", "count", (count) => Number(count ?? 0) + 1)));
+  expect(await holdfast.groups.value("team", "count")).toMatchObject({ value: 20 });
+  // Below it begins with the value above, and changes its own.
+  await holdfast.groups.create("team/below");
+  await holdfast.groups.update("team/below", "count", (count) => Number(count) + 1);
+  expect(await holdfast.groups.value("team/below", "count")).toMatchObject({ value: 21, group: "team/below" });
+  expect(await holdfast.groups.value("team", "count")).toMatchObject({ value: 20 });
+
+  const over = new AbortController();
+  const changes: unknown[] = [];
+  const watching = (async () => {
+    for await (const { key, value } of holdfast.groups.watch("team", { after: revision, signal: over.signal })) changes.push([key, value]);
+  })();
+  await eventually(() => changes.length === 1);
+  await holdfast.groups.share("team", "plan", { step: 2 });
+  await eventually(() => changes.length === 2);
+  over.abort();
+  await expect(watching).rejects.toMatchObject({ name: "AbortError" });
+  expect(changes).toEqual([
+    ["count", 20],
+    ["plan", { step: 2 }],
+  ]);
+  expect(await holdfast.groups.stats("team")).toMatchObject({ sessions: { total: 2, alive: 2 } });
+  await holdfast.groups.unset("team", "plan");
+  expect((await holdfast.groups.keys("team")).map(({ key }) => key)).toEqual(["count"]);
+  await holdfast.groups.leave("team", "one");
+  await holdfast.groups.remove("team", { force: true });
+  expect(await holdfast.groups.list()).toEqual([]);
+});
+
 test("connect starts the daemon where none runs, unless it is told not to", async () => {
   await using home = new TestHome();
   const told = await printed(

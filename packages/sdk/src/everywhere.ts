@@ -4,6 +4,7 @@ export type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 export type { DaemonStatus } from "@holdfast/contract/endpoints";
 export type { ErrorCode } from "@holdfast/contract/errors";
 export type { HoldfastEvent } from "@holdfast/contract/events";
+export type { Group, GroupMember, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group";
 export type { Screen } from "@holdfast/contract/holder";
 export type { Message } from "@holdfast/contract/message";
 export type { Session as SessionRecord } from "@holdfast/contract/session";
@@ -25,6 +26,7 @@ export {
   Unauthenticated,
 } from "./errors.ts";
 export type { EventOptions, JournalEvent } from "./follow.ts";
+export { Groups, type ShareOptions } from "./groups.ts";
 export { Holdfast, type UsageOptions } from "./holdfast.ts";
 export { Messages, type Receipt, type SendOptions } from "./messages.ts";
 export { type Leave, Query, type QueryEvent, type QueryOptions, type QueryResult } from "./query.ts";

@@ -5,6 +5,7 @@ import type { UsageReport } from "@holdfast/contract/usage";
 import { Approvals } from "./approvals.ts";
 import type { HoldfastClient } from "./client.ts";
 import { cursorNow, type EventOptions, followEvents, type JournalEvent } from "./follow.ts";
+import { Groups } from "./groups.ts";
 import { Messages } from "./messages.ts";
 import { Query, type QueryOptions } from "./query.ts";
 import { Sessions, type Surroundings } from "./sessions.ts";
@@ -26,6 +27,7 @@ export class Holdfast implements Disposable {
   readonly sessions: Sessions;
   readonly approvals: Approvals;
   readonly messages: Messages;
+  readonly groups: Groups;
   readonly #around: Surroundings;
 
   /** What `connect` gives. */
@@ -34,6 +36,7 @@ export class Holdfast implements Disposable {
     this.sessions = new Sessions(client, around);
     this.approvals = new Approvals(client);
     this.messages = new Messages(client);
+    this.groups = new Groups(client);
     this.#around = around;
   }
 
