@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/contract/errors";
-import { Patience } from "./patience.ts";
+import { Patience } from "@holdfast/sdk/patience";
 
 /** A request that is the same one however often it is made, by an id in it: made again while the daemon that was asked is gone. */
 export async function insist<R>(ask: () => Promise<R>): Promise<R> {
