@@ -119,7 +119,7 @@ test("what a removed session spent stays spent, by day, agent and model", async 
   expect((await home.json<UsageReport>(["usage", "--by", "agent"])).rows).toMatchObject([{ key: "demo", input: 1000 }]);
   expect((await home.json<UsageReport>(["usage", "--by", "model"])).rows).toMatchObject([{ key: "claude-opus-4-5" }]);
   expect((await home.json<UsageReport>(["usage", "--by", "session"])).rows).toMatchObject([{ key: id, label: "api" }]);
-  expect(await home.ok(["usage", "--by", "group"])).toMatch(/^There are no groups\. In all: 1k in/);
+  expect(await home.ok(["usage", "--by", "group"])).toMatch(/^Nothing was used in groups\. In all: 1k in/);
   expect((await home.json<UsageReport>(["usage", "--since", "1ms"])).rows).toEqual([]);
   expect(await home.ok(["usage", "--since", "1ms"])).toBe("Nobody told of anything used in that time.\n");
 });

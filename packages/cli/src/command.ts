@@ -37,6 +37,10 @@ export type Completion =
   | "tournaments"
   | "entries"
   | "removed-workspaces"
+  | "groups"
+  | "group-sessions"
+  | "group-members"
+  | "group-keys"
   | "directories"
   | "files"
   | "nothing";

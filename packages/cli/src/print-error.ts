@@ -1,6 +1,7 @@
 import type { HoldfastError } from "@holdfast/contract/errors";
 import { color } from "./color.ts";
 import { plain } from "./plain.ts";
+import { cut } from "./table.ts";
 
 /** What happened, what to do, what may have been meant; returns the exit code. */
 export function printError(error: HoldfastError, options: { json: boolean }): number {
@@ -12,10 +13,18 @@ export function printError(error: HoldfastError, options: { json: boolean }): nu
   const [first = "", ...more] = error.message.split("\n").map(plain);
   const lines = [`${color("red", "holdfast:", process.stderr)} ${first}`, ...more.map((line) => `  ${line}`)];
   lines.push(...candidateLines(error));
+  if (error.code === "stale_value") lines.push(`  it is now: ${currentValue(error)}`);
   if (error.hint) lines.push(`  ${color("dim", plain(error.hint), process.stderr)}`);
   if (error.code === "internal" && process.env.HOLDFAST_DEBUG) lines.push(String((error.cause as Error | undefined)?.stack ?? error.stack));
   process.stderr.write(`${lines.join("\n")}\n`);
   return error.exitCode;
+}
+
+const LONGEST_VALUE = 200;
+
+function currentValue({ details }: HoldfastError): string {
+  const current = details?.current as { value: unknown } | null | undefined;
+  return current ? cut(plain(JSON.stringify(current.value)), LONGEST_VALUE) : "not there";
 }
 
 /** Where it is not about which one was meant: files, commits and sessions, each on a line. */

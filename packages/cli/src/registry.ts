@@ -22,6 +22,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   transcript: () => import("./commands/transcript.ts"),
   logs: () => import("./commands/logs.ts"),
   workspace: () => import("./commands/workspace.ts"),
+  group: () => import("./commands/group.ts"),
   task: () => import("./commands/task.ts"),
   compare: () => import("./commands/compare.ts"),
   keep: () => import("./commands/keep.ts"),

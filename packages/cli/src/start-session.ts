@@ -31,6 +31,12 @@ export const START_FLAGS = {
     complete: "nothing",
   },
   budget: BUDGET_FLAG,
+  group: {
+    value: "GROUP",
+    summary: "in this group from the beginning; an agent is told who its peers are (see holdfast group)",
+    multiple: true,
+    complete: "groups",
+  },
   role: { value: "TEXT", summary: "what part it plays, for you to read later", complete: "nothing" },
   objective: { value: "TEXT", summary: "what it is to achieve, for you to read later", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
@@ -71,9 +77,15 @@ export function startFlags(flags: Flags) {
     recordingLimitBytes: recordingLimit(flags.text("recording-limit")),
     budget: parseBudget(flags.text("budget")),
     context: flags.has("no-context") ? false : undefined,
+    groups: groupsOf(flags),
     role: flags.text("role"),
     objective: flags.text("objective"),
   };
+}
+
+function groupsOf(flags: Flags): string[] | undefined {
+  const groups = flags.list("group").flatMap((value) => value.split(","));
+  return groups.length === 0 ? undefined : groups;
 }
 
 export function worktreeOf(flags: Flags): { branch?: string | undefined; base?: string | undefined; setup: boolean } | undefined {

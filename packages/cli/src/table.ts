@@ -37,7 +37,11 @@ export interface TableOptions {
  */
 export function sessionTable(sessions: readonly Session[], options: TableOptions): string {
   const room = options.width ?? Number.POSITIVE_INFINITY;
-  const given = { ...options, waits: sessions.some(({ attention }) => attention !== null) };
+  const given = {
+    ...options,
+    waits: sessions.some(({ attention }) => attention !== null),
+    groups: options.usage && sessions.some(({ groups }) => groups.length > 0),
+  };
   const wanted = COLUMNS.filter(({ when }) => when === undefined || given[when]);
   const measured = wanted.map(({ head, cell }) => {
     const cells = sessions.map((session) => cell(session, options));
@@ -82,7 +86,7 @@ export const LEAST_PATH = 12;
 const LEAST_WAITS = 24;
 
 /** In the order in which they are left out. */
-const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "ATTACHED", "LAST OUTPUT", "RUNS", "TOKENS", "ID", "FOR", "AGENT"];
+const DISPENSABLE = ["OUTPUT", "PID", "HOST", "PROCESSES", "ATTACHED", "LAST OUTPUT", "RUNS", "GROUP", "TOKENS", "ID", "FOR", "AGENT"];
 
 /** More of what it waits for is in `show`. */
 const MOST_WAITS = 48;
@@ -95,7 +99,7 @@ function paint(text: string, { head, status }: { head: string; status: string | 
 
 interface Column {
   head: string;
-  when?: "outputs" | "usage" | "waits";
+  when?: "outputs" | "usage" | "waits" | "groups";
   cell(session: Session, options: TableOptions): string;
 }
 
@@ -117,6 +121,7 @@ const COLUMNS: readonly Column[] = [
   { head: "PROCESSES", when: "usage", cell: ({ usage }) => (usage === null ? NONE : String(usage.processes)) },
   { head: "TOKENS", when: "usage", cell: ({ spent }) => (spent === null ? NONE : tokensCell(tokensOf(spent), spent)) },
   { head: "COST", when: "usage", cell: ({ spent }) => (spent === null ? NONE : costCell(spent)) },
+  { head: "GROUP", when: "groups", cell: ({ groups }) => plain(groups.join(", ")) || NONE },
   { head: "RUNS", when: "usage", cell: ({ runs }) => String(runs) },
   { head: "HOST", when: "usage", cell: ({ host }) => host },
   { head: "ATTACHED", when: "usage", cell: ({ attachments }) => attachedCell(attachments) || NONE },

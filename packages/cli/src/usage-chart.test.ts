@@ -90,8 +90,8 @@ test("a label is printable, and on a terminal not endless", () => {
 });
 
 test("without groups, or without anything, it says so", () => {
-  expect(usageChart(report([row(null)], { by: "group" }), 80)).toBe("There are no groups. In all: 1k in, 100 out; $1.00.");
-  expect(usageChart(report([], { by: "group" }), 80)).toBe("There are no groups.");
+  expect(usageChart(report([row(null)], { by: "group" }), 80)).toBe("Nothing was used in groups. In all: 1k in, 100 out; $1.00.");
+  expect(usageChart(report([], { by: "group" }), 80)).toBe("Nothing was used in groups.");
   expect(usageChart(report([row("g1")], { by: "group" }), 80)).toContain("GROUP");
   expect(usageChart(report([]), 80)).toBe("Nobody told of anything used.");
   expect(usageChart(report([], { since: "2026-11-15T00:00:00.000Z" }), 80)).toBe("Nobody told of anything used in that time.");

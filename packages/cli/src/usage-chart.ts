@@ -17,7 +17,7 @@ const LONGEST_BAR = 48;
 export function usageChart(report: UsageReport, width: number | undefined): string {
   if (report.by === "group" && report.rows.every(({ key }) => key === null)) {
     const all = report.rows.length === 0 ? "" : ` In all: ${tokensText(report.total)}; ${costText(report.total)}.`;
-    return `There are no groups.${all}`;
+    return `Nothing was used in groups.${all}`;
   }
   if (report.rows.length === 0) return `Nobody told of anything used${report.since === null ? "" : " in that time"}.`;
   const cached = report.total.cacheRead + report.total.cacheWrite > 0;

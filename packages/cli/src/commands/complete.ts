@@ -1,6 +1,7 @@
 /** What the completion scripts ask: the words so far, the last one unfinished; prints what fits, one per line. */
 import { SCOPES } from "@holdfast/contract/scopes";
 import { BUDGET_LIMITS, CONTEXT_FILES, HOSTS, RESTARTS, STATUSES, USAGE_BY } from "@holdfast/contract/status";
+import type { HoldfastClient } from "@holdfast/sdk/client";
 import type { Command, Completion, Context } from "../command.ts";
 import { COMMON_FLAGS } from "../command-line.ts";
 import { connectRunning } from "../connect.ts";
@@ -79,6 +80,10 @@ const ASKED: ReadonlySet<Completion> = new Set([
   "context-files",
   "tournaments",
   "entries",
+  "groups",
+  "group-sessions",
+  "group-members",
+  "group-keys",
 ]);
 
 /** `before`: the arguments that are there already. */
@@ -106,6 +111,7 @@ async function values(context: Context, what: Completion, before: readonly strin
       const { personas } = await client.call("listPersonas", { query }, AbortSignal.timeout(PATIENCE_MS));
       return before.length > 0 ? [] : [...new Set(personas.map(({ name }) => name))];
     }
+    if (what.startsWith("group")) return await ofGroups(client, what, before);
     if (what === "workspaces" || what === "removed-workspaces" || (what === "checkpoints" && before.length === 0)) {
       const all = what === "removed-workspaces";
       const { workspaces } = await client.call("listWorkspaces", { query: { all } }, AbortSignal.timeout(PATIENCE_MS));
@@ -140,4 +146,15 @@ async function values(context: Context, what: Completion, before: readonly strin
   } catch {
     return [];
   }
+}
+
+/** A group first, then what the verb is about. */
+async function ofGroups(client: HoldfastClient, what: Completion, [group, ...more]: readonly string[]): Promise<string[]> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  if (group === undefined) return (await client.call("listGroups", {}, signal)).groups.map(({ path }) => path);
+  const params = { group };
+  if (what === "group-members") return (await client.call("getGroup", { params }, signal)).members.map(({ name }) => name);
+  if (what === "group-sessions") return (await client.call("listSessions", { query: {} }, signal)).sessions.map(({ name }) => name);
+  if (what !== "group-keys" || more.length > 0) return [];
+  return [...new Set((await client.call("listValues", { params }, signal)).values.map(({ key }) => key))];
 }

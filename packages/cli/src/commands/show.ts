@@ -65,6 +65,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["command", session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")],
     ["directory", session.cwd],
     ["workspace", session.workspace && workspaceOf(session.workspace)],
+    [session.groups.length > 1 ? "groups" : "group", session.groups.length === 0 ? null : session.groups.join(", ")],
     ["host", session.host === "foreign" ? "foreign: adopted, it runs where it was started" : session.host],
     ["owner", session.owner],
     ["handed over", session.handover && handoverOf(session.handover)],

@@ -7,7 +7,7 @@ export const command: Command = {
   name: "spawn",
   summary: "start an agent in a session of its own",
   usage:
-    "AGENT [--prompt TEXT|-] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--budget LIMITS] [--best-of N [--agents A,B]] [-- ARGS…]",
+    "AGENT [--prompt TEXT|-] [--name NAME] [--worktree [BRANCH]] [--cwd DIR] [--env K=V]… [--role TEXT] [--objective TEXT] [--budget LIMITS] [--group GROUP]… [--best-of N [--agents A,B]] [-- ARGS…]",
   description:
     "holdfast agents lists them: claude, codex, gemini and others; demo, a scripted stand-in to try things out; shell, your login shell.\n--best-of starts several on one prompt, NAME-1, NAME-2 and so on, each in a worktree of its own from the same commit: see compare and keep.\nAsked for again with the same name, prompt and agents, it starts those that are missing.",
   flags: {
@@ -39,6 +39,7 @@ export const command: Command = {
     ["holdfast spawn --resume review", "go on talking: the same as holdfast chat review"],
     ["holdfast spawn --chat claude --prompt 'fix it'", "as a conversation; then: holdfast transcript NAME -f"],
     ["holdfast spawn claude --budget turns=10,cost=2.50 --prompt 'add tests'", "stopped when it has used that"],
+    ["holdfast spawn claude --group team --prompt 'write the tests'", "it is told who else is in team, and how to reach them"],
     ["holdfast spawn demo -- --loop", "arguments after -- go to the agent"],
     ["holdfast spawn shell --cwd ~/app --objective 'try the fix'", "a shell that outlives this terminal"],
   ],

@@ -131,8 +131,8 @@ export class SharedValues {
   }
 }
 
-function view({ value, ...record }: ValueRecord): SharedValue {
-  return { ...record, value: JSON.parse(value ?? "null") as unknown };
+function view({ group, key, value, ...record }: ValueRecord): SharedValue {
+  return { group, key, value: JSON.parse(value ?? "null") as unknown, ...record };
 }
 
 function change(record: ValueRecord): ValueChange {

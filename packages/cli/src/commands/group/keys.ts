@@ -1,0 +1,44 @@
+import type { SharedKey } from "@holdfast/contract/group";
+import { columns } from "../../columns.ts";
+import type { Command } from "../../command.ts";
+import { formatDuration } from "../../duration.ts";
+import { given } from "../../group-arguments.ts";
+import { callers } from "../../group-text.ts";
+import { plain } from "../../plain.ts";
+import { formatBytes } from "../../table.ts";
+
+export const command: Command = {
+  name: "group keys",
+  summary: "what is shared in a group, and in those above it",
+  usage: "GROUP",
+  onlyReads: true,
+  arguments: "groups",
+  flags: {},
+  examples: [
+    ["holdfast group keys team", "each with who set it and when"],
+    ["holdfast group keys team --json | jq -r '.values[].key'", "only the keys"],
+  ],
+  async run(context) {
+    const [group = ""] = given(context, "keys", "GROUP");
+    const shared = await context.client.call("listValues", { params: { group } });
+    if (context.json) process.stdout.write(`${JSON.stringify(shared)}\n`);
+    else if (shared.values.length === 0)
+      process.stdout.write(`Nothing is shared in ${plain(group)}: holdfast group share ${plain(group)} KEY JSON\n`);
+    else process.stdout.write(`${table(shared.values, group, await callers(context.client, group))}\n`);
+    return 0;
+  },
+};
+
+/** Whose each is, where not all are its own. */
+function table(values: readonly SharedKey[], group: string, called: (principal: string) => string): string {
+  const isMixed = values.some((value) => value.group !== group);
+  const row = ({ key, revision, bytes, author, at, group: of, hidden }: SharedKey) => [
+    plain(key),
+    String(revision),
+    formatBytes(bytes),
+    called(author),
+    `${formatDuration(Math.max(0, Date.now() - Date.parse(at)))} ago`,
+    ...(isMixed ? [`${plain(of)}${hidden ? " (hidden by the one above)" : ""}`] : []),
+  ];
+  return columns(["KEY", "REVISION", "SIZE", "BY", "CHANGED", ...(isMixed ? ["GROUP"] : [])], values.map(row));
+}

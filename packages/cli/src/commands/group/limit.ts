@@ -1,0 +1,30 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../../command.ts";
+import { given } from "../../group-arguments.ts";
+import { membersText } from "../../group-text.ts";
+import { plain } from "../../plain.ts";
+
+export const command: Command = {
+  name: "group limit",
+  summary: "change how many members a group may have",
+  usage: "GROUP N|default",
+  description: "From 1 to 1,000; default is what [groups] limit of config.toml says, or 32. Who is in it stays in it.",
+  arguments: "groups",
+  flags: {},
+  examples: [
+    ["holdfast group limit team 64", "room for 64"],
+    ["holdfast group limit team default", "as configured"],
+  ],
+  async run(context) {
+    const [path = "", text = ""] = given(context, "limit", "GROUP N");
+    if (text !== "default" && !/^\d{1,6}$/.test(text)) {
+      throw new HoldfastError("usage", `a limit is a whole number or default, not ${JSON.stringify(text)}`, {
+        hint: "for example: holdfast group limit team 64",
+      });
+    }
+    const limit = text === "default" ? null : Number(text);
+    const group = await context.client.call("changeGroup", { params: { group: path }, body: { limit } });
+    process.stdout.write(context.json ? `${JSON.stringify(group)}\n` : `${plain(group.path)} has ${membersText(group)} members\n`);
+    return 0;
+  },
+};

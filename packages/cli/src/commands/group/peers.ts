@@ -1,0 +1,46 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Peer } from "@holdfast/contract/group";
+import { columns } from "../../columns.ts";
+import type { Command } from "../../command.ts";
+import { sessionsOr } from "../../group-arguments.ts";
+import { plain } from "../../plain.ts";
+import { cut } from "../../table.ts";
+
+export const command: Command = {
+  name: "group peers",
+  summary: "the others in a session's groups",
+  usage: "SESSION",
+  description:
+    "Also those of the groups above and below: a member of team/research knows who is in team, and the other way round. Inside a run, without SESSION, the run's own\nsession is meant.",
+  onlyReads: true,
+  arguments: "sessions",
+  flags: {},
+  examples: [
+    ["holdfast group peers api", "with whom it works together"],
+    ["holdfast group peers api --json | jq -r '.[].name'", "only their names"],
+  ],
+  async run(context) {
+    const [ref = "", ...more] = sessionsOr(context.args);
+    if (more.length > 0) throw new HoldfastError("usage", "name one session only", { hint: "usage: holdfast group peers SESSION" });
+    const { peers } = await context.client.call("listPeers", { params: { ref } });
+    if (context.json) process.stdout.write(`${JSON.stringify(peers)}\n`);
+    else process.stdout.write(peers.length === 0 ? "It has no peers: nobody else is in a group with it.\n" : `${render(peers)}\n`);
+    return 0;
+  },
+};
+
+const LONGEST_OBJECTIVE = 60;
+
+function render(peers: readonly Peer[]): string {
+  const row = ({ name, status, agent, groups, coordinator, role, objective }: Peer) => [
+    plain(name),
+    status,
+    plain(agent),
+    plain(groups.join(", ")),
+    cut(
+      plain([...(coordinator ? ["coordinator"] : []), ...(role === null ? [] : [role]), objective ?? ""].filter(Boolean).join(": ")),
+      LONGEST_OBJECTIVE,
+    ),
+  ];
+  return columns(["PEER", "STATUS", "AGENT", "GROUP", "WHAT FOR"], peers.map(row));
+}

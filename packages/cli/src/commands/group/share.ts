@@ -1,0 +1,60 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command, Context } from "../../command.ts";
+import { ifRevision } from "../../group-arguments.ts";
+import { plain } from "../../plain.ts";
+import { readInput } from "../../read-input.ts";
+
+export const command: Command = {
+  name: "group share",
+  summary: "set a value that all members read",
+  usage: "GROUP KEY JSON|- [--if-revision N] [--text]",
+  description:
+    "Any JSON of at most 64 KB; - reads it from standard input. With --if-revision it is written only while the value is the one that was read: otherwise the exit\ncode is 45, and with --json `details.current` of the error has what it is now. A group has at most 1,000 values.\nA number below zero stands behind --: holdfast group share team n -- -5",
+  arguments: "group-keys",
+  takesRest: true,
+  flags: {
+    "if-revision": { value: "N", summary: "only if it is at this revision; 0: only if there is none yet", complete: "nothing" },
+    text: { summary: "take it as text, not as JSON" },
+  },
+  examples: [
+    [`holdfast group share team api '{"port": 3000}'`, "a value with several things in it"],
+    ["holdfast group share team goal --text 'ship it on Friday'", "words"],
+    ["holdfast group share team count 5 --if-revision 12", "only if nobody changed it since"],
+    ["holdfast group share team schema - < schema.json", "from a file"],
+  ],
+  async run(context) {
+    const { key, group, text: word } = wordsOf(context);
+    const text = word === "-" ? await readInput() : word;
+    const value = context.flags.has("text") ? text : parsed(text);
+    const shared = await context.client.call("shareValue", { params: { group, key }, body: { value, ifRevision: ifRevision(context) } });
+    process.stdout.write(
+      context.json ? `${JSON.stringify(shared)}\n` : `${plain(shared.key)} of ${plain(shared.group)} is at revision ${shared.revision}\n`,
+    );
+    return 0;
+  },
+};
+
+function wordsOf(context: Context): { group: string; key: string; text: string } {
+  // A number below zero looks like a flag: it goes behind --.
+  const [group, key, text, ...more] = [...context.args, ...context.rest];
+  if (group === undefined || key === undefined || text === undefined || more.length > 0) {
+    const what = more.length > 0 ? "the value is one word for the shell: put it into quotes" : "say GROUP KEY JSON";
+    throw new HoldfastError("usage", what, { hint: `for example: holdfast group share team api '{"port": 3000}'` });
+  }
+  return { group, key, text };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new HoldfastError(
+      "usage",
+      `${JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)} is not JSON: ${(cause as Error).message.replace(/, ".*/s, "")}`,
+      {
+        hint: "add --text to share it as text",
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,35 @@
+import type { Group } from "@holdfast/contract/group";
+import type { Command } from "../../command.ts";
+import { given } from "../../group-arguments.ts";
+import { local, membersText, memberTable, rows } from "../../group-text.ts";
+
+export const command: Command = {
+  name: "group show",
+  summary: "one group, with its members",
+  usage: "GROUP",
+  onlyReads: true,
+  arguments: "groups",
+  flags: {},
+  examples: [
+    ["holdfast group show team", "who is in it, and what each does"],
+    ["holdfast group show team --json | jq -r '.members[] | select(.ended | not) | .name'", "those that are alive"],
+  ],
+  async run(context) {
+    const [path = ""] = given(context, "show", "GROUP");
+    const group = await context.client.call("getGroup", { params: { group: path } });
+    process.stdout.write(`${context.json ? JSON.stringify(group) : render(group)}\n`);
+    return 0;
+  },
+};
+
+function render(group: Group): string {
+  const facts = rows([
+    ["group", group.path],
+    ["in it", group.children.length === 0 ? null : group.children.join(", ")],
+    ["members", membersText(group)],
+    ["coordinator", group.coordinator?.name ?? (group.members.length === 0 ? null : "none: nobody in it is alive")],
+    ["keys", group.keys === 0 ? "none" : `${group.keys}: holdfast group keys ${group.path}`],
+    ["made", `${local(group.createdAt)} by ${group.createdBy}`],
+  ]);
+  return group.members.length === 0 ? `${facts}` : `${facts}\n\n${memberTable(group.members)}`;
+}

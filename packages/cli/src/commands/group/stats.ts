@@ -1,0 +1,47 @@
+import type { GroupStats } from "@holdfast/contract/group";
+import { counted } from "@holdfast/platform/units";
+import type { Command } from "../../command.ts";
+import { formatDuration } from "../../duration.ts";
+import { given } from "../../group-arguments.ts";
+import { rows } from "../../group-text.ts";
+import { costText, tokensText } from "../../spent-text.ts";
+
+export const command: Command = {
+  name: "group stats",
+  summary: "what the members have done together: status, turns, tokens, cost, messages",
+  usage: "GROUP",
+  description:
+    "Of the group and all in it, each session once. Cost and tokens are those of all runs of its members, also of before they joined; see holdfast usage --by group.",
+  onlyReads: true,
+  arguments: "groups",
+  flags: {},
+  examples: [
+    ["holdfast group stats team", "how far they are"],
+    ["holdfast group stats team --json | jq .spent.cost", "what they cost"],
+  ],
+  async run(context) {
+    const [group = ""] = given(context, "stats", "GROUP");
+    const stats = await context.client.call("groupStats", { params: { group } });
+    process.stdout.write(`${context.json ? JSON.stringify(stats) : render(stats)}\n`);
+    return 0;
+  },
+};
+
+function render({ group, sessions, turns, spent, messages, keys }: GroupStats): string {
+  const statuses = Object.entries(sessions.byStatus).map(([status, count]) => `${count} ${status}`);
+  const { sent, replied, medianReplyMs } = messages;
+  return rows([
+    ["group", group],
+    ["sessions", sessions.total === 0 ? "none" : `${sessions.total}: ${statuses.join(", ")}`],
+    ["turns", String(turns)],
+    ["tokens", spent.turns === 0 ? null : tokensText(spent)],
+    ["cost", spent.turns === 0 ? null : costText(spent)],
+    ["messages", sent === 0 ? "none" : `${sent}, ${replied} answered`],
+    ["answered in", medianReplyMs === null ? null : `${replyText(medianReplyMs)} (the median)`],
+    ["shares", keys === 0 ? "nothing" : counted(keys, "value")],
+  ]);
+}
+
+function replyText(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : formatDuration(ms);
+}

@@ -1,0 +1,76 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { ValueChange } from "@holdfast/contract/group";
+import { color } from "../../color.ts";
+import type { Command, Context } from "../../command.ts";
+import { parseDuration } from "../../duration.ts";
+import { given } from "../../group-arguments.ts";
+import { callers } from "../../group-text.ts";
+import { Patience } from "../../patience.ts";
+import { plain } from "../../plain.ts";
+import { wholeNumber } from "../../select.ts";
+import { cut } from "../../table.ts";
+
+/** Of one request, less than after which it is said that the daemon does not answer. */
+const ONE_WAIT_MS = 4000;
+
+export const command: Command = {
+  name: "group watch",
+  summary: "changes of values, as they happen",
+  usage: "GROUP [--after N] [--once] [--timeout 30s]",
+  description:
+    "Of the group and those above it, from now on; with --after all that changed since that revision, of each key only the newest. Goes on when the daemon is replaced. With\n--timeout it ends when the time is over: with exit code 16, if there was no change.",
+  onlyReads: true,
+  arguments: "groups",
+  flags: {
+    after: { value: "N", summary: "what changed since this revision, then what comes; 0: all there is", complete: "nothing" },
+    once: { summary: "end with the first change" },
+    timeout: { value: "TIME", summary: "how long at most (default: for ever)", complete: "nothing" },
+  },
+  examples: [
+    ["holdfast group watch team", "until Ctrl+C"],
+    ["holdfast group watch team --json", "one change per line, for a program"],
+    ["holdfast group watch team --once --timeout 10m", "wait for the next change"],
+  ],
+  async run(context) {
+    const [group = ""] = given(context, "watch", "GROUP");
+    const timeout = context.flags.text("timeout");
+    const until = performance.now() + (timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(timeout, "--timeout"));
+    const patience = new Patience();
+    let told = 0;
+    let after = wholeNumber(context.flags, "after") ?? (await context.client.call("listValues", { params: { group } })).revision;
+    for (;;) {
+      try {
+        const waitMs = Math.ceil(Math.max(0, Math.min(ONE_WAIT_MS, until - performance.now())));
+        const { changes, revision } = await context.client.call("watchValues", { params: { group }, query: { after, waitMs } });
+        patience.renew();
+        after = revision;
+        told += changes.length;
+        await print(context, group, changes);
+        if (told > 0 && context.flags.has("once")) return 0;
+      } catch (error) {
+        // What was lost with a journal that was restored will not be told: it goes on from what there is.
+        if (HoldfastError.from(error).code === "cursor_gone" && told > 0) after = 0;
+        else await patience.bear(error);
+      }
+      if (performance.now() < until) continue;
+      if (told > 0) return 0;
+      throw new HoldfastError("timeout", `nothing changed in ${group} in that time`);
+    }
+  },
+};
+
+const LONGEST_VALUE = 100;
+
+async function print(context: Context, group: string, changes: readonly ValueChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  if (context.json) {
+    process.stdout.write(changes.map((change) => `${JSON.stringify(change)}\n`).join(""));
+    return;
+  }
+  const called = await callers(context.client, group);
+  for (const { key, value, unset, revision, author, group: of } of changes) {
+    const what = unset ? "was unset" : `= ${cut(plain(JSON.stringify(value)), LONGEST_VALUE)}`;
+    const where = of === group ? "" : ` in ${plain(of)}`;
+    process.stdout.write(`${plain(key)} ${what} ${color("dim", `(revision ${revision}${where}, by ${called(author)})`)}\n`);
+  }
+}

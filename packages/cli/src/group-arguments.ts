@@ -1,0 +1,28 @@
+/** What the verbs of groups are given. */
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Context } from "./command.ts";
+
+/** So many arguments, by what they are called in the usage: `GROUP KEY`. */
+export function given(context: Context, verb: string, usage: string): string[] {
+  const wanted = usage.split(" ").length;
+  if (context.args.length === wanted) return [...context.args];
+  const what = context.args.length > wanted ? `${JSON.stringify(context.args[wanted])} is one argument too many` : `say ${usage}`;
+  throw new HoldfastError("usage", what, { hint: `see: holdfast group ${verb} --help` });
+}
+
+/** The sessions that are named; inside a run, where none is, the run's own. */
+export function sessionsOr(names: readonly string[], own: string | undefined = process.env.HOLDFAST_SESSION): string[] {
+  if (names.length > 0) return [...names];
+  if (own) return [own];
+  throw new HoldfastError("usage", "say which sessions", { hint: "list them: holdfast ls" });
+}
+
+/** `--if-revision N`. */
+export function ifRevision(context: Context): number | undefined {
+  const text = context.flags.text("if-revision");
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new HoldfastError("usage", `--if-revision takes a whole number, not ${JSON.stringify(text)}`, {
+    hint: "the revision that group get said; 0 where there must be none yet",
+  });
+}
