@@ -39,6 +39,21 @@ test("bash completes commands, flags, sessions, agents, statuses and shells", as
   expect(offered(home, ["help", "att"])).toEqual(["attach"]);
 });
 
+test("bash completes groups, their members and their keys", async () => {
+  await using home = new TestHome();
+  for (const name of ["build", "bundle"]) await home.run("exec sleep 1000", "--name", name);
+  await home.ok(["group", "join", "team/research", "build"]);
+  await home.ok(["group", "share", "team", "goal", "1"]);
+  await home.ok(["group", "share", "team/research", "port", "1"]);
+  expect(offered(home, ["group", "co"])).toEqual(["coordinator"]);
+  expect(offered(home, ["group", "show", ""])).toEqual(["team", "team/research"]);
+  expect(offered(home, ["group", "join", "team", ""])).toEqual(["build", "bundle"]);
+  expect(offered(home, ["group", "leave", "team/research", ""])).toEqual(["build"]);
+  expect(offered(home, ["group", "get", "team/research", ""])).toEqual(["goal", "port"]);
+  expect(offered(home, ["group", "get", "team", ""])).toEqual(["goal"]);
+  expect(offered(home, ["spawn", "demo", "--group", "team/"])).toEqual(["team/research"]);
+});
+
 test("where nothing of ours fits, bash offers files: for --cwd and for the command of `run`", async () => {
   await using home = new TestHome();
   mkdirSync(path.join(home.root, "project"));

@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage spent budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted conversation restartGivenUp conversations workspace attachments handover forkedFrom".split(
+  ..."command owner cause restart restartAt usage spent budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
     " ",
   ),
 ].sort();
@@ -276,4 +276,49 @@ test("du and prune print what they found, in bytes", async () => {
   expect(keys(pruned)).toEqual(["dryRun", "kept", "policy", "removed"]);
   expect(pruned.policy).toEqual({ olderThanMs: 30 * 86_400_000, keepBytes: 10 * 2 ** 30 });
   expect(keys(pruned.kept[0])).toEqual("id name status endedAt viewedAt bytes why".split(" ").sort());
+});
+
+test("group --json prints groups, peers, shared values and sums", async () => {
+  await using home = new TestHome();
+  for (const name of ["one", "two"]) await home.run("exec sleep 1000", "--name", name);
+  const GROUP = "path parent children members coordinator limit keys revision createdAt createdBy".split(" ").sort();
+  const VALUE = "group key value revision author at".split(" ").sort();
+  expect(keys(await home.json(["group", "create", "team/a"]))).toEqual(GROUP);
+  const joined = await home.json<{ members: object[] }>(["group", "join", "team", "one", "two"]);
+  expect(keys(joined)).toEqual([...GROUP, "joined"].sort());
+  expect(keys(joined.members[0])).toEqual("session name agent status ended joinedAt coordinator".split(" ").sort());
+  expect(await home.json(["group", "join", "team", "one"])).toMatchObject({
+    joined: [],
+    coordinator: { session: expect.any(String), name: "one" },
+  });
+  expect((await home.json<object[]>(["group", "ls"])).map(keys)).toEqual([GROUP, GROUP]);
+  for (const line of [
+    ["show", "team"],
+    ["coordinator", "team"],
+    ["coordinator", "team", "two"],
+    ["limit", "team", "5"],
+  ])
+    expect(keys(await home.json(["group", ...line])), line.join(" ")).toEqual(GROUP);
+  const peers = await home.json<object[]>(["group", "peers", "one"]);
+  expect(peers.map(keys)).toEqual(["session name agent status ended coordinator groups role objective".split(" ").sort()]);
+  for (const line of [
+    ["share", "team", "k", "1"],
+    ["get", "team", "k"],
+    ["unset", "team", "k"],
+  ])
+    expect(keys(await home.json(["group", ...line])), line.join(" ")).toEqual(VALUE);
+  await home.ok(["group", "share", "team", "k", "2"]);
+  const listed = await home.json<{ values: object[] }>(["group", "keys", "team"]);
+  expect([keys(listed), keys(listed.values[0])]).toEqual([
+    ["revision", "values"],
+    "group key revision author at bytes hidden".split(" ").sort(),
+  ]);
+  expect(keys(await home.json(["group", "watch", "team", "--after", "0", "--once"]))).toEqual([...VALUE, "unset"].sort());
+  const stats = await home.json<{ sessions: object; messages: object; spent: object }>(["group", "stats", "team"]);
+  expect(keys(stats)).toEqual("group sessions turns spent messages keys".split(" ").sort());
+  expect(keys(stats.sessions)).toEqual("total alive ended byStatus".split(" ").sort());
+  expect(keys(stats.messages)).toEqual("sent replied medianReplyMs".split(" ").sort());
+  expect(keys(await home.json(["group", "leave", "team", "one"]))).toEqual(GROUP);
+  expect(await home.json(["group", "rm", "team", "--force"])).toEqual({ removed: ["team/a", "team"] });
+  expect(await home.json(["group", "ls"])).toEqual([]);
 });

@@ -40,7 +40,7 @@ export type Group = z.infer<typeof Group>;
 
 /** Another member of a group of a session's, or of one above or below it. */
 export const Peer = z.extend(z.omit(GroupMember, { joinedAt: true }), {
-  /** Those of its groups by which it is one. */
+  /** Those of its groups by which it is one. `coordinator`: of a group that both are in. */
   groups: z.array(z.string()),
   role: z.nullable(z.string()),
   objective: z.nullable(z.string()),

@@ -12,6 +12,8 @@ test("every command that stays and prints what comes goes on after a break (SYM-
     }
   }
   expect(await follows(["approvals", "watch"])).toBe(true);
+  expect(await follows(["group", "watch", "team", "--after", "3"])).toBe(true);
+  expect(await follows(["group", "show", "team"])).toBe(false);
   expect(await follows(["logs", "--help", "-f"])).toBe(false);
   expect(await follows(["nothing", "-f"])).toBe(false);
 });

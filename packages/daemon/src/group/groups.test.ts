@@ -45,6 +45,7 @@ test("who is in a group knows those above and below it, and not those beside it 
   bench.groups.join("team/two", [two], { actor: ME });
   const names = (id: SessionId) => bench.groups.peers(id).map(({ name }) => name);
   expect([names(lead), names(one), names(two)]).toEqual([["one", "two"], ["lead"], ["lead"]]);
+  expect(bench.groups.peers(one)).toMatchObject([{ name: "lead", coordinator: false }]);
   expect([bench.queries.arePeers(one, lead), bench.queries.arePeers(one, two)]).toEqual([true, false]);
   expect(bench.queries.membersBelow("team").map(({ name }) => name)).toEqual(["lead", "one", "two"]);
 });

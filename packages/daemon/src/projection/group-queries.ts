@@ -137,9 +137,9 @@ export class GroupQueries {
     const peers = new Map<SessionId, GroupMember & { groups: string[] }>();
     for (const path of near) {
       for (const member of this.members(path).filter((each) => each.session !== session)) {
-        const known = peers.get(member.session);
-        if (known) known.coordinator ||= member.coordinator;
-        peers.set(member.session, { ...(known ?? member), groups: [...(known?.groups ?? []), path] });
+        const { groups = [], coordinator = false } = peers.get(member.session) ?? {};
+        const leads = member.coordinator && own.includes(path);
+        peers.set(member.session, { ...member, groups: [...groups, path], coordinator: coordinator || leads });
       }
     }
     return [...peers.values()];

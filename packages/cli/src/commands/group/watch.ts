@@ -1,11 +1,11 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { ValueChange } from "@holdfast/contract/group";
+import { Patience } from "@holdfast/sdk/patience";
 import { color } from "../../color.ts";
 import type { Command, Context } from "../../command.ts";
 import { parseDuration } from "../../duration.ts";
 import { given } from "../../group-arguments.ts";
 import { callers } from "../../group-text.ts";
-import { Patience } from "../../patience.ts";
 import { plain } from "../../plain.ts";
 import { wholeNumber } from "../../select.ts";
 import { cut } from "../../table.ts";
