@@ -1,6 +1,7 @@
 /** Sessions that start others: the tree they make, how it is stopped, and what comes back from it. */
-import type { AnyEvent, Session } from "@holdfast/contract";
+import type { AnyEvent, Message, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { clientAs } from "./as-session.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
 
@@ -95,4 +96,83 @@ test("what is stopped with its tree starts nothing any more, and a kill of the d
   const requests = events.filter(({ type }) => type === "session.stop_requested");
   // One fact: nothing is between the two.
   expect((requests[1]?.seq ?? 0) - (requests[0]?.seq ?? 0)).toBe(1);
+});
+
+/** What was said to a session, as it is by now. */
+async function saidTo(home: TestHome, name: string): Promise<Message[]> {
+  return home.json<Message[]>(["messages", name]);
+}
+
+/** A conversation that has others do its work: the demo agent runs what it is told to. */
+async function lead(home: TestHome): Promise<void> {
+  await home.ok(["spawn", "--chat", "demo", "--name", "lead"]);
+  await home.until("lead", ({ status }) => status === "idle");
+}
+
+test("what a child answers, and how it ends, comes back to the agent that started it as turns of its own (SYM-14 together, BG-06 together)", async () => {
+  await using home = new TestHome();
+  await lead(home);
+  {
+    using client = await clientAs(home, "lead");
+    const body = { agent: "demo", name: "worker", cwd: home.root, env: home.env, chat: true, prompt: "say forty-two" };
+    await client.call("spawn", { body });
+  }
+  const [result] = await eventually(async () => {
+    const said = await saidTo(home, "lead");
+    return said[0]?.state === "replied" && said;
+  });
+  const worker = await home.session("worker");
+  expect(result).toMatchObject({ from: `session:${worker.id}`, fromName: "worker", text: "Its answer at the end of turn 1:\n\nforty-two" });
+  expect(await home.ok(["transcript", "lead"])).toContain(`[Message ${result?.id} from the agent session "worker", not from the user]`);
+  expect((await home.cli(["send", "worker", "fail out of luck", "--wait"])).code).toBe(25);
+  await home.ok(["stop", "worker"]);
+  const said = await eventually(async () => {
+    const all = await saidTo(home, "lead");
+    return all.length === 3 && all.every(({ state }) => state === "replied") && all;
+  });
+  expect(said[1]?.text).toMatch(/^Its turn 2 failed: .*out of luck/);
+  expect(said[2]?.text).toMatch(/^It has ended: stopped by user:\S+\. What it said: holdfast transcript worker$/);
+});
+
+test("a child that is stopped by its parent, or was not to report, tells it nothing", async () => {
+  await using home = new TestHome();
+  await lead(home);
+  using client = await clientAs(home, "lead");
+  const body = { agent: "demo", cwd: home.root, env: home.env, chat: true, prompt: "say done" };
+  await client.call("spawn", { body: { ...body, name: "quiet", report: false } });
+  await client.call("spawn", { body: { ...body, name: "stopped", prompt: "wait 60s" } });
+  await client.call("spawn", { body: { agent: "shell", name: "shell", command: ["true"], cwd: home.root, env: home.env } });
+  await home.until("quiet", ({ status, turns }) => status === "idle" && turns === 1);
+  await home.until("stopped", ({ status }) => status === "working");
+  await client.call("stopSession", { params: { ref: "stopped" }, body: {} });
+  await client.call("spawn", {
+    body: { agent: "shell", name: "told", command: ["sh", "-c", "exit 3"], cwd: home.root, env: home.env, report: true },
+  });
+  await home.ended("told");
+  await home.ended("shell");
+  const said = await eventually(async () => {
+    const all = await saidTo(home, "lead");
+    return all.length > 0 && all;
+  });
+  expect(said.map(({ text }) => text)).toEqual(["It has ended: failed (exit 3). What it said: holdfast logs told"]);
+});
+
+test("whenever the daemon is killed, each answer of a child comes back once (NEW-01 together, SYM-14 together)", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "top");
+  {
+    using client = await clientAs(home, "top");
+    const body = { agent: "demo", name: "worker", cwd: home.root, env: home.env, chat: true };
+    await client.call("spawn", { body });
+  }
+  const texts = Array.from({ length: 8 }, (_, i) => `answer ${i}`);
+  for (const [i, text] of texts.entries()) {
+    await home.ok(["send", "worker", `say ${text}`, "--no-wait"]);
+    if (i % 2 === 1) await home.killDaemon();
+  }
+  const said = await eventually(async () => {
+    const all = await saidTo(home, "top");
+    return all.length >= texts.length && all;
+  });
+  expect(said.map(({ text }) => text.split("\n\n")[1])).toEqual(texts);
 });

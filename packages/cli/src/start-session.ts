@@ -76,6 +76,7 @@ export function startFlags(flags: Flags) {
     memoryLimitBytes: bytesOf(flags.text("memory")),
     recordingLimitBytes: recordingLimit(flags.text("recording-limit")),
     budget: parseBudget(flags.text("budget")),
+    report: flags.has("no-report") ? false : flags.has("report") ? true : undefined,
     context: flags.has("no-context") ? false : undefined,
     groups: groupsOf(flags),
     role: flags.text("role"),

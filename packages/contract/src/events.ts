@@ -65,6 +65,8 @@ export const EVENTS = {
     budget: z.optional(Budget),
     /** The session that started it. */
     parent: z.optional(z.nullable(SessionId)),
+    /** What it answers, and how it ends, is told to that one. */
+    report: z.optional(z.boolean()),
     /** The id that the agent was given for its conversation. */
     conversation: z.optional(z.nullable(z.string())),
     /** Where it works, if that is one of ours. */
@@ -89,6 +91,7 @@ export const EVENTS = {
     recordingLimitBytes: z.optional(z.int()),
     budget: z.optional(Budget),
     parent: z.optional(z.nullable(SessionId)),
+    report: z.optional(z.boolean()),
     conversation: z.optional(z.nullable(z.string())),
     conversations: z.optional(z.array(z.string())),
     workspace: z.optional(z.nullable(WorkspaceId)),

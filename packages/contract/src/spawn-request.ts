@@ -49,6 +49,11 @@ export const SpawnRequest = z.object({
   context: z._default(z.boolean(), true),
   /** It is in them from the beginning; one that is not there yet is made. */
   groups: z.optional(z.array(z.string())),
+  /**
+   * Of one that a session starts: each answer of it, and how it ends, is a message to that session. Left out: of an agent it is, of a shell it is
+   * not.
+   */
+  report: z.optional(z.boolean()),
   role: z.optional(text),
   objective: z.optional(text),
   /** A worktree of its own, made for it from the repository that `cwd` is in. */

@@ -95,6 +95,7 @@ import { Delivery } from "./message/delivery.ts";
 import { Expiry } from "./message/expiry.ts";
 import { Messages } from "./message/messages.ts";
 import { People } from "./message/people.ts";
+import { reportsFrom } from "./message/reports.ts";
 import { inRole } from "./persona/in-role.ts";
 import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
@@ -336,6 +337,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turns,
   });
   const messageQueries = new MessageQueries(db);
+  journal.followWith(reportsFrom({ journal, sessions: queries, messages: messageQueries }));
   const expiry = new Expiry({ journal, messages: messageQueries });
   const usedUp = (record: SessionRecord) => budgets.usedUp(record);
   const delivery = new Delivery({

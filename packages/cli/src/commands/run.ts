@@ -8,7 +8,7 @@ export const command: Command = {
   usage: "[--name NAME] [--worktree[=BRANCH]] [--cwd DIR] [--env K=V]… -- COMMAND…",
   description:
     "Starts the command in a terminal of its own, prints the session's id and returns. It goes on without you: read it with logs, look at it\nwith attach, end it with stop. What it prints is kept on disk.",
-  flags: START_FLAGS,
+  flags: { ...START_FLAGS, report: { summary: "inside a session: send it a message when this has ended" } },
   passesOn: true,
   examples: [
     ["holdfast run -- npm test", "in this directory, with this environment"],

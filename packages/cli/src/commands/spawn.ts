@@ -26,6 +26,7 @@ export const command: Command = {
     chat: { summary: "as a conversation, without a terminal: exact status, a transcript, approvals in the inbox; see holdfast chat" },
     model: { value: "MODEL", summary: "with --chat: the model, where the agent offers a choice", complete: "nothing" },
     mode: { value: "MODE", summary: "with --chat: the agent's mode, where it has some", complete: "nothing" },
+    "no-report": { summary: "inside a session: do not send it what this one answers and how it ends" },
     "no-context": { summary: "tell it nothing of the Working Context (see holdfast context)" },
     ...START_FLAGS,
   },

@@ -38,6 +38,9 @@ export interface Projection {
   apply(db: DatabaseSync, event: HoldfastEvent): void;
 }
 
+/** What follows from an event whoever writes it: written in the same transaction, with the tables as they are by then. */
+export type Consequence = (event: HoldfastEvent) => Draft[];
+
 export interface EventFilter {
   session?: SessionId | undefined;
   types?: readonly string[] | undefined;
@@ -59,6 +62,7 @@ export class Journal {
   readonly #reserve: Reserve | undefined;
   readonly #insert: StatementSync;
   readonly #listeners = new Set<() => void>();
+  readonly #consequences: Consequence[] = [];
   #owed: Draft[] = [];
   #seq: number;
   #recent: RecentEvents;
@@ -94,6 +98,10 @@ export class Journal {
     return this.#projections.flatMap(({ needed }) => (needed === undefined ? [] : [`(${needed})`])).join(" OR ") || "FALSE";
   }
 
+  followWith(consequence: Consequence): void {
+    this.#consequences.push(consequence);
+  }
+
   get cursor(): Cursor {
     return { epoch: this.epoch, seq: this.#seq };
   }
@@ -102,12 +110,18 @@ export class Journal {
   append(...drafts: Draft[]): HoldfastEvent[] {
     let seq = this.#seq;
     const owed = this.#owed.length;
-    const written = transaction(this.#db, () => [...this.#owed, ...drafts].map((draft) => this.#write(draft, ++seq)));
+    const written = transaction(this.#db, () => {
+      const all = [...this.#owed, ...drafts].map((draft) => this.#write(draft, ++seq));
+      for (const { event } of all) {
+        for (const draft of this.#consequences.flatMap((consequence) => consequence(event))) all.push(this.#write(draft, ++seq));
+      }
+      return all;
+    });
     this.#seq = seq;
     this.#owed = [];
     for (const { event, text } of written) this.#recent.add(event, text);
     this.#notice();
-    return written.slice(owed).map(({ event }) => event);
+    return written.slice(owed, owed + drafts.length).map(({ event }) => event);
   }
 
   /** For facts that hold whether or not they can be written: on a full disk they are owed, and written before whatever comes next. */

@@ -429,4 +429,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX messages_by_reading ON messages (read_id, seq) WHERE read_id IS NOT NULL;
   CREATE INDEX messages_that_expire ON messages (expires_at) WHERE expires_at IS NOT NULL AND state = 'queued';
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN report INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

@@ -39,6 +39,8 @@ export interface SessionRecord {
   owner: string;
   handover: Handover | null;
   parent: SessionId | null;
+  /** What it answers, and how it ends, is told to its parent. */
+  report: boolean;
   /** The paths of those it is in, the longest first. */
   groups: string[];
   createdAt: string;
@@ -313,6 +315,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     owner: row.owner as string,
     handover: row.handover === null ? null : (JSON.parse(row.handover as string) as Handover),
     parent: row.parent as SessionId | null,
+    report: row.report === 1,
     groups: JSON.parse(row.groups as string) as string[],
     createdAt: row.created_at as string,
     run: row.run as number,

@@ -39,6 +39,7 @@ const APPLY: Apply = {
       data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
       data.budget ? JSON.stringify(data.budget) : null,
     );
+    if (data.report) s.report.run(session);
     s.newRun.run(session, 1);
     if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at, turns: data.adopted ? null : 0 });
   },
@@ -65,6 +66,7 @@ const APPLY: Apply = {
       data.forkedFrom ? JSON.stringify(data.forkedFrom) : null,
       data.budget ? JSON.stringify(data.budget) : null,
     );
+    if (data.report) s.report.run(session);
     for (const id of [...(data.conversations ?? []), data.conversation ?? ""].filter(Boolean)) {
       converse(s, { session, id, run: Math.max(1, data.runs.length), since: data.createdAt, turns: null });
     }
@@ -279,6 +281,7 @@ const SQL = {
   readTranscript: "UPDATE runs SET transcript_offset = max(transcript_offset, ?) WHERE session = ? AND run = ?",
   create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace, forked_from, budget)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  report: "UPDATE sessions SET report = 1 WHERE id = ?",
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun:

@@ -41,6 +41,8 @@ export interface Prepared {
   /** The id that the agent is given for its own conversation. */
   conversation: string | null;
   budget: Budget | undefined;
+  /** What it answers is told to its parent. */
+  report: boolean;
 }
 
 export function prepare(
@@ -91,6 +93,7 @@ export function prepare(
     directory,
     conversation: conversationId(conversation),
     budget,
+    report: context.parent !== null && (request.report ?? kind !== "shell"),
   };
   try {
     const { role = null, umask, restart, memoryLimitBytes = null } = request;
@@ -115,6 +118,7 @@ export function prepare(
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
       ...(budget ? { budget } : {}),
       parent: context.parent,
+      ...(prepared.report ? { report: true } : {}),
       ...(context.workspace ? { workspace: context.workspace } : {}),
       asked,
       ...(request.instructions === undefined ? {} : { instructions: request.instructions }),

@@ -129,6 +129,7 @@ function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
     ...(spec.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: spec.recordingLimitBytes }),
     ...(Budget.safeParse(spec.budget).data ? { budget: spec.budget } : {}),
     parent: spec.parent ?? null,
+    ...(spec.report ? { report: true } : {}),
     conversation: spec.conversation ?? null,
     ...(spec.conversations ? { conversations: spec.conversations } : {}),
     workspace: spec.workspace?.id ?? null,

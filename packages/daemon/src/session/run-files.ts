@@ -48,6 +48,7 @@ export interface Spec {
   budget?: Budget;
   /** The session that started it; missing in the specs of the first versions. */
   parent?: SessionId | null;
+  report?: boolean;
   /** `command` in its parts, and the conversation that its agent was given; missing in the specs of the first versions. */
   asked?: Asked;
   conversation?: string | null;

@@ -282,6 +282,7 @@ export class Sessions {
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
       ...(budget ? { budget } : {}),
       parent,
+      ...(prepared.report ? { report: true } : {}),
       ...(conversation === null ? {} : { conversation }),
       ...(workspace ? { workspace: workspace.id } : {}),
       ...(forkedFrom ? { forkedFrom: forkedFromOf(forkedFrom) } : {}),

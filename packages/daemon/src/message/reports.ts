@@ -1,0 +1,86 @@
+/**
+ * What comes back from a session to the one that started it: each answer at the end of a turn, that a turn failed, and how it ended. It is
+ * a message of the child's, written in the transaction of the fact that it tells, so that none is lost and none comes twice; its id is made of that
+ * fact, for one that is told again.
+ */
+import { createHash } from "node:crypto";
+import { type HoldfastEvent, hasEnded, type SessionId } from "@holdfast/contract";
+import { sessionPrincipal } from "../access/principal.ts";
+import type { Consequence, Draft, Journal } from "../journal/journal.ts";
+import type { MessageQueries } from "../projection/messages.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { sessionOf } from "./people.ts";
+
+interface Rooms {
+  journal: Journal;
+  sessions: SessionQueries;
+  messages: MessageQueries;
+}
+
+/** More stops of one run nobody asks for. */
+const MOST_STOPS = 1000;
+
+export function reportsFrom(rooms: Rooms): Consequence {
+  return (event) => {
+    const fact = factOf(event);
+    const child = fact && event.session !== null ? rooms.sessions.get(event.session) : undefined;
+    if (!fact || !child?.report || child.parent === null) return [];
+    const text = fact.is === "end" ? endOf(child, event, rooms) : fact.is === "failure" && child.stopRequested ? null : fact.text;
+    const id = idOf([child.id, child.run, fact.is, ...fact.of]);
+    if (text === null || rooms.messages.get(id) || !rooms.sessions.get(child.parent)) return [];
+    const report: Draft = {
+      type: "message.queued",
+      actor: sessionPrincipal(child.id),
+      session: child.parent,
+      data: { id, text, steer: false },
+    };
+    return [report];
+  };
+}
+
+interface Fact {
+  is: "answer" | "failure" | "end";
+  /** What makes it this fact and no other, within its run. */
+  of: (string | number)[];
+  text: string;
+}
+
+function factOf({ type, data }: HoldfastEvent): Fact | undefined {
+  if (type === "session.replied") {
+    const { turn, toldAt, reply, cut } = data;
+    const rest = cut ? "\n\n[The answer is longer than this.]" : "";
+    return { is: "answer", of: [turn, toldAt], text: `Its answer at the end of turn ${turn}:\n\n${reply}${rest}` };
+  }
+  if (type === "session.turn_failed") {
+    const { turn, toldAt, why } = data;
+    return { is: "failure", of: [turn, toldAt], text: `Its turn ${turn} failed: ${why}` };
+  }
+  // By the second it is known that no further run comes.
+  return type === "session.ended" || type === "session.restart_abandoned" ? { is: "end", of: [], text: "" } : undefined;
+}
+
+/** Null: it goes on by itself, or was ended by its parent or one above that, who knows. */
+function endOf(child: SessionRecord, event: HoldfastEvent, { journal, sessions }: Rooms): string | null {
+  if (!hasEnded(child.status) || child.restartAt !== null) return null;
+  const stops = child.stopRequested ? journal.readAfter(0, MOST_STOPS, { session: child.id, types: ["session.stop_requested"] }) : [];
+  const by = event.type === "session.restart_abandoned" ? event.actor : stops.at(-1)?.actor;
+  const above = by === undefined ? undefined : sessionOf(by);
+  if (above !== undefined && above !== child.id && sessions.descendants(above).includes(child.id)) return null;
+  const how = child.status === "stopped" && by !== undefined ? `stopped by ${by}` : `${child.status}${exitOf(child)}`;
+  const budget = child.budgetExceeded ? `; its budget of ${child.budgetExceeded.limit} is used up` : "";
+  const look = child.kind === "conversation" ? `holdfast transcript ${child.name}` : `holdfast logs ${child.name}`;
+  return `It has ended: ${how}${budget}. What it said: ${look}`;
+}
+
+function exitOf({ exit }: SessionRecord): string {
+  if (exit?.signal) return ` (${exit.signal})`;
+  return exit?.code == null ? "" : ` (exit ${exit.code})`;
+}
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** Of the form that ids of messages have. */
+function idOf(parts: readonly (SessionId | string | number)[]): string {
+  const bytes = createHash("sha256").update(JSON.stringify(parts)).digest().subarray(0, 10);
+  return [...bytes].map((byte, i) => ALPHABET[i === 0 ? byte % 26 : byte & 31]).join("");
+}
