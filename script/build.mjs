@@ -73,6 +73,20 @@ export async function bundles({ version } = {}) {
   };
 }
 
+/** The SDK, for programs on Node and for pages; nothing of it is written in a way that only one bundler understands. */
+export async function sdkBundles({ version } = {}) {
+  const esbuild = await import("esbuild");
+  const entry = (file, platform) => ({ ...module(file), platform, target: "es2024", keepNames: false, plugins: asVersion(version) });
+  const [index, browser] = await bundle(esbuild, [
+    entry("packages/sdk/src/index.ts", "node"),
+    entry("packages/sdk/src/browser.ts", "browser"),
+  ]);
+  return {
+    files: { "index.mjs": textOf(index), "browser.mjs": textOf(browser) },
+    inputs: [index, browser].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
+  };
+}
+
 async function bundle(esbuild, entries) {
   const results = await Promise.allSettled(entries.map((entry) => esbuild.build(entry)));
   if (results.some(({ status }) => status === "rejected")) throw new Error("the build failed; the reason is above");

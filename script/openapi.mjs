@@ -1,6 +1,6 @@
 /**
- * Writes what is generated from the contract: openapi.json and docs/ERRORS.md; and docs/DAMAGE.md from its tests. With --check it only compares, and fails
- * when a committed file differs.
+ * Writes what is generated from the contract: openapi.json and docs/ERRORS.md; docs/reference/sdk.md from the SDK, and docs/DAMAGE.md from its tests. With --check
+ * it only compares, and fails when a committed file differs.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -22,6 +22,9 @@ async function main(checking) {
   settle("openapi.json", `${JSON.stringify(openapi(), null, 2)}\n`, checking);
   settle("docs/ERRORS.md", errorsPage(ERRORS), checking);
   settle("docs/DAMAGE.md", damagePage(), checking);
+  const { surfaceOf } = await import("./sdk-surface.mjs");
+  const { referencePage } = await import("./sdk-text.mjs");
+  settle("docs/reference/sdk.md", referencePage(...surfaceOf(["packages/sdk/src/index.ts"])), checking);
 }
 
 function settle(name, wanted, checking) {
@@ -34,7 +37,7 @@ function settle(name, wanted, checking) {
     say(`wrote ${name}`);
     return;
   }
-  say(`${name} differs from the contract; run: npm run openapi`);
+  say(`${name} differs from the source; run: npm run openapi`);
   process.exitCode = 1;
 }
 

@@ -37,14 +37,24 @@ async function pack({ out, version }) {
 }
 
 async function assemble(folder, version) {
-  const { bundles } = await import("./build.mjs");
+  const { bundles, sdkBundles } = await import("./build.mjs");
   const { files, inputs } = await bundles({ version });
   for (const [name, text] of Object.entries(files)) put(path.join(folder, "dist", name), text);
+  const sdk = { ...(await sdkBundles({ version })).files, ...(await declarations()) };
+  for (const [name, text] of Object.entries(sdk)) put(path.join(folder, "dist/sdk", name), text);
   put(path.join(folder, "bin/holdfast"), read("bin/holdfast"), 0o755);
   put(path.join(folder, "man/holdfast.1"), await manual(version));
   put(path.join(folder, "THIRD-PARTY.md"), (await import("./notices.mjs")).notices(inputs));
   put(path.join(folder, "package.json"), `${JSON.stringify(manifest(version), null, 2)}\n`);
   for (const name of ["README.md", "CHANGELOG.md", "LICENSE"]) put(path.join(folder, name), read(name));
+}
+
+/** Of the SDK: what a program's editor and compiler know of it. */
+async function declarations() {
+  const { surfaceOf } = await import("./sdk-surface.mjs");
+  const { declarationsBeside, declarationsOf } = await import("./sdk-text.mjs");
+  const [index, browser] = surfaceOf(["packages/sdk/src/index.ts", "packages/sdk/src/browser.ts"]);
+  return { "index.d.mts": declarationsOf(index), "browser.d.mts": declarationsBeside(browser, { others: index, from: "./index.mjs" }) };
 }
 
 function manifest(version) {
@@ -58,11 +68,21 @@ function manifest(version) {
     license,
     bin: { holdfast: "bin/holdfast", hold: "bin/holdfast" },
     man: ["man/holdfast.1"],
+    exports: {
+      "./sdk": { browser: entry("browser"), ...entry("index") },
+      "./sdk/browser": entry("browser"),
+      "./package.json": "./package.json",
+    },
+    sideEffects: false,
     engines: { node: ">=24" },
     os: ["linux", "darwin"],
     // Everything else is in the bundles. It brings a binary for each platform as an optional package of its own: nothing is compiled.
     dependencies: { "@lydell/node-pty": dependencies["@lydell/node-pty"] },
   };
+}
+
+function entry(name) {
+  return { types: `./dist/sdk/${name}.d.mts`, default: `./dist/sdk/${name}.mjs` };
 }
 
 async function manual(version) {

@@ -139,6 +139,71 @@ test("a project may install it for itself, too", async () => {
   expect(await installed.cli(home, ["logs", "-f", id.trim()], { program })).toMatchObject({ code: 0, stdout: "hi\n" });
 });
 
+/** A user's program, as TypeScript wants it: what is narrowed here is narrowed by the package's own declarations. */
+const PROGRAM = `import { type Approval, connect, type QueryResult, query, Timeout } from "holdfast/sdk";
+
+using holdfast = await connect();
+const asked = holdfast.query({ agent: "demo", prompt: "say hello\\nwrite a.txt b", budget: { turns: 2 }, timeoutMs: 60_000 });
+for await (const event of asked) {
+  if (event.type === "tool_started") console.log(event.title satisfies string);
+  // @ts-expect-error: no event has that.
+  if (event.type === "text") event.title;
+}
+const { text, files, usage }: QueryResult = await asked.result;
+console.log(text.split("\\n")[0], files satisfies string[], usage?.input ?? null);
+const waiting: Approval[] = await holdfast.approvals.list();
+// @ts-expect-error: there is no such endpoint.
+const wrong = () => holdfast.client.call("noSuchThing", {});
+const { agents } = await holdfast.client.call("listAgents", {});
+console.log(waiting.length, agents.some(({ name }) => name === "demo"), typeof wrong);
+const late = query({ agent: "demo", prompt: "sleep 60000", timeoutMs: 500 });
+console.log(await late.result.catch((error: unknown) => error instanceof Timeout && error.code));
+for await (const event of holdfast.events({ types: ["session.removed"] })) {
+  if (event.type === "session.removed") console.log(event.data.name satisfies string);
+  break;
+}
+`;
+
+test("a program of a project that installed it has the SDK, with its types and without ours", async () => {
+  await using home = new TestHome();
+  using installed = new Installed();
+  const project = path.join(installed.root, "project");
+  mkdirSync(project);
+  writeFileSync(path.join(project, "package.json"), '{ "type": "module" }\n');
+  await installed.npm(["install", packed(VERSION)], project);
+  symlinkSync(path.join(ROOT, "node_modules/@types"), path.join(project, "node_modules/@types"));
+  writeFileSync(path.join(project, "program.ts"), PROGRAM);
+  writeFileSync(
+    path.join(project, "page.ts"),
+    'import { connect } from "holdfast/sdk/browser";\nawait connect({ url: "http://127.0.0.1:1" });\n',
+  );
+  const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noPropertyAccessFromIndexSignature"];
+  const options = [
+    "--noEmit",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2024",
+    "--lib",
+    "es2024,esnext.disposable",
+    "--types",
+    "node",
+    ...strict,
+  ];
+  const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
+  const run = (command: string, ...args: string[]) =>
+    execFileSync(command, args, { cwd: project, encoding: "utf8", env: { ...home.env, PATH: installed.tools } });
+  expect(run(process.execPath, tsc, ...options, "program.ts", "page.ts")).toBe("");
+  const printed = run(process.execPath, "program.ts").trim().split("\n");
+  expect(printed).toEqual([
+    expect.stringContaining("a.txt"),
+    expect.stringMatching(/^hello \[ 'a.txt' \] \d+$/),
+    "0 true function",
+    "timeout",
+    expect.stringMatching(/^query-/),
+  ]);
+});
+
 test("the tarball holds what a user needs and nothing of the machine it was made on", () => {
   const tarball = packed(VERSION);
   expect(path.basename(tarball)).toBe(`holdfast-${VERSION}.tgz`);
@@ -163,6 +228,10 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "dist/holder.mjs",
       "dist/holdfast.cjs",
       "dist/model-agent.mjs",
+      "dist/sdk/browser.d.mts",
+      "dist/sdk/browser.mjs",
+      "dist/sdk/index.d.mts",
+      "dist/sdk/index.mjs",
       "dist/xterm.cjs",
       "man/holdfast.1",
       "package.json",

@@ -13,6 +13,7 @@ export type WaitingApproval = Approval & {
   answer(text: string): Promise<Approval>;
 };
 
+/** What agents ask leave for. */
 export class Approvals {
   readonly #client: HoldfastClient;
 

@@ -3,18 +3,13 @@
  * too, and no schema is loaded.
  */
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
-import type { CallOf, ReplyOf } from "@holdfast/contract/endpoint";
-import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import type { AnyEvent } from "@holdfast/contract/events";
 import { type EndpointName, ROUTES } from "@holdfast/contract/routes";
+import type { Endpoints, Streams } from "./endpoints.ts";
 import { typed } from "./errors.ts";
 import { parseEventStream } from "./event-stream.ts";
 import type { Transport, WireChannel, WireReply, WireRequest } from "./transport.ts";
-
-type Endpoints = typeof ENDPOINTS;
-type StreamName<R> = { [N in EndpointName]: Endpoints[N]["reply"] extends R ? N : never }[EndpointName];
-type JsonName = Exclude<EndpointName, StreamName<string>>;
 
 interface Call {
   params?: Record<string, string>;
@@ -22,6 +17,7 @@ interface Call {
   body?: unknown;
 }
 
+/** A typed client of one daemon: every endpoint by its name. */
 export class HoldfastClient implements Disposable {
   readonly #transport: Transport;
 
@@ -30,33 +26,33 @@ export class HoldfastClient implements Disposable {
   }
 
   /** Calls an endpoint that answers with JSON. */
-  async call<N extends JsonName>(name: N, call: CallOf<Endpoints[N]>, signal?: AbortSignal): Promise<ReplyOf<Endpoints[N]>> {
+  async call<N extends keyof Endpoints>(name: N, call: Endpoints[N]["call"], signal?: AbortSignal): Promise<Endpoints[N]["reply"]> {
     try {
       const reply = await this.#transport.request(wire(name, call as Call, signal));
       if (reply.status >= 400) throw failureOf(reply);
-      return JSON.parse(reply.body) as ReplyOf<Endpoints[N]>;
+      return JSON.parse(reply.body) as Endpoints[N]["reply"];
     } catch (error) {
       throw typed(error, signal);
     }
   }
 
   /** Raw bytes of a run's recording. */
-  async bytes(call: CallOf<Endpoints["readOutput"]>, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  async bytes(call: Streams["readOutput"], signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     return this.#open("readOutput", call as Call, signal);
   }
 
   /** Journal events as they come, until the stream ends or the signal aborts; come back with the last event's cursor. */
-  async *events(call: CallOf<Endpoints["followEvents"]>, signal?: AbortSignal): AsyncGenerator<AnyEvent> {
+  async *events(call: Streams["followEvents"], signal?: AbortSignal): AsyncGenerator<AnyEvent> {
     yield* parseEventStream<AnyEvent>(await this.#open("followEvents", call as Call, signal));
   }
 
   /** A conversation's entries as they are written, until it has ended or the signal aborts; come back with the last one's cursor. */
-  async *entries(call: CallOf<Endpoints["followTranscript"]>, signal?: AbortSignal): AsyncGenerator<PlacedEntry> {
+  async *entries(call: Streams["followTranscript"], signal?: AbortSignal): AsyncGenerator<PlacedEntry> {
     yield* parseEventStream<PlacedEntry>(await this.#open("followTranscript", call as Call, signal));
   }
 
   /** The wire of a terminal, on which frames of the holder protocol go both ways. */
-  async upgrade(call: CallOf<Endpoints["openTerminal"]>, signal?: AbortSignal): Promise<WireChannel> {
+  async upgrade(call: Streams["openTerminal"], signal?: AbortSignal): Promise<WireChannel> {
     if (!this.#transport.upgrade)
       throw new HoldfastError("not_offered", "a terminal cannot be had over this connection", {
         hint: "connect over the daemon's Unix socket; sendInput, getOutput and screen work over every connection",

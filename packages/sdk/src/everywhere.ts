@@ -13,6 +13,7 @@ export type { Entry } from "@holdfast/contract/transcript";
 export type { Sums as TurnUsage, UsageReport } from "@holdfast/contract/usage";
 export { Approvals, type WaitingApproval } from "./approvals.ts";
 export { HoldfastClient } from "./client.ts";
+export type { Endpoints } from "./endpoints.ts";
 export {
   AbortError,
   AgentCrashed,

@@ -12,6 +12,7 @@ export interface ShareOptions {
   ifRevision?: number;
 }
 
+/** Sessions that coordinate: members, a coordinator, and values that all of them share. */
 export class Groups {
   readonly #client: HoldfastClient;
 

@@ -21,6 +21,7 @@ export interface UsageOptions {
   signal?: AbortSignal;
 }
 
+/** A connection to a daemon, and all that a program does with it. `using` closes it. */
 export class Holdfast implements Disposable {
   /** The daemon's every endpoint, by its name: what has no method of its own here is a `client.call`. */
   readonly client: HoldfastClient;

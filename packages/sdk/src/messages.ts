@@ -26,6 +26,7 @@ const WAIT_MS = 20_000;
 
 const FAR: readonly MessageState[] = ["queued", "injecting", "injected", "turn_started", "replied"];
 
+/** What is said to agents, and how far it has come. */
 export class Messages {
   readonly #client: HoldfastClient;
 

@@ -51,6 +51,7 @@ export interface QueryResult {
   durationMs: number;
 }
 
+/** A question that was asked: loop over it for what happens, wait for `result` for what came of it, or both. */
 export class Query implements AsyncIterable<QueryEvent> {
   readonly #over = new AbortController();
   readonly #done: Promise<QueryResult>;

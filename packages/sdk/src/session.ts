@@ -40,6 +40,7 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
+/** One session: what was last known of it, and all that can be done with it. */
 export class Session {
   readonly #client: HoldfastClient;
   #record: SessionRecord;

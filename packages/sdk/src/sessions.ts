@@ -1,12 +1,11 @@
 /** Sessions: start them, find them, remove them. */
-import type { CallOf } from "@holdfast/contract/endpoint";
-import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 import type { SessionStatus } from "@holdfast/contract/status";
 import type { HoldfastClient } from "./client.ts";
+import type { Endpoints } from "./endpoints.ts";
 import { errorOf } from "./errors.ts";
 import { Session } from "./session.ts";
 
-type SpawnRequest = CallOf<(typeof ENDPOINTS)["spawn"]>["body"];
+type SpawnRequest = Endpoints["spawn"]["call"]["body"];
 
 /** What a session is started with. Only the agent, or a persona that names one, has to be said. */
 export type SessionOptions = Partial<Omit<SpawnRequest, "env">> & {
@@ -30,6 +29,7 @@ export interface Surroundings {
   umask?(): number;
 }
 
+/** Sessions: start them, find them, remove them. */
 export class Sessions {
   readonly #client: HoldfastClient;
   readonly #around: Surroundings;

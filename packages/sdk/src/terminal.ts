@@ -24,6 +24,7 @@ export interface AttachOptions {
   signal?: AbortSignal;
 }
 
+/** A session on a terminal of the program: loop over it for what is to be shown, `write` what is typed. `using` detaches. */
 export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
   /** `driver`, or `observer` where somebody else drives or nothing more was asked for. */
   readonly role: AttachmentRole;

@@ -1,0 +1,110 @@
+/** What the SDK offers, in words: the declarations that come with the package, and the page for people. */
+import { comment, indent } from "./sdk-surface.mjs";
+
+/** One file that needs no other. */
+export function declarationsOf(exports) {
+  const parts = exports.map((each) => `${comment(each.doc)}${declarationOf(each)}\n`);
+  // `using` and Symbol.dispose are newer than what a project may have in its `lib`.
+  return `/// <reference lib="esnext.disposable" />\n\n${parts.join("\n")}`;
+}
+
+/** What another entry has as well is taken from its declarations. */
+export function declarationsBeside(exports, { others, from }) {
+  const known = new Set(others.map((each) => JSON.stringify(each)));
+  const same = exports.filter((each) => known.has(JSON.stringify(each))).map(({ name }) => name);
+  const own = exports.filter(({ name }) => !same.includes(name));
+  const used = same.filter((name) => own.some((each) => new RegExp(`\\b${name}\\b`).test(declarationOf(each))));
+  return `import type { ${used.join(", ")} } from "${from}";\n\n${declarationsOf(own).replace(/^.*\n\n/, "")}\nexport { ${same.join(", ")} } from "${from}";\n`;
+}
+
+function declarationOf({ name, kind, base, members, signature, text }) {
+  if (kind === "function") return `export declare function ${name}${signature};`;
+  if (kind === "type") return `export type ${name} = ${text};`;
+  const head = kind === "class" ? `export declare class ${name}${base ? ` extends ${base}` : ""}` : `export interface ${name}`;
+  if (members.length === 0) return `${head} {}`;
+  return `${head} {\n${indent(members.map((member) => `${comment(member.doc)}${member.text};`).join("\n"))}\n}`;
+}
+
+/** Of these the page says where they are told, in place of telling them again. */
+const ELSEWHERE = {
+  Endpoints:
+    "Every endpoint of the daemon that answers with JSON, by its name, with what it is called with and what it answers: `client.call(name, call)`. [openapi.json](../../openapi.json) describes them.",
+  HoldfastEvent: "A fact in the journal. [EVENTS.md](../EVENTS.md) lists the types and what each says.",
+  ErrorCode: "The code of an error. [ERRORS.md](../ERRORS.md) lists them.",
+};
+
+/** In the order in which they are met. What is named nowhere is told at the end. */
+const CHAPTERS = {
+  "Connect and ask": ["connect", "query", "ConnectOptions", "Holdfast", "UsageOptions"],
+  Queries: ["Query", "QueryOptions", "QueryEvent", "QueryResult", "Leave", "TurnUsage"],
+  Sessions: [
+    "Sessions",
+    "SessionOptions",
+    "ListOptions",
+    "Session",
+    "StartOptions",
+    "StopOptions",
+    "OutputOptions",
+    "WaitOptions",
+    "SessionRecord",
+    "SessionStatus",
+    "Screen",
+    "Terminal",
+    "AttachOptions",
+    "PlacedEntry",
+    "Entry",
+    "TurnEnd",
+  ],
+  Events: ["EventOptions", "JournalEvent", "HoldfastEvent"],
+  Approvals: ["Approvals", "WaitingApproval", "Approval"],
+  Messages: ["Messages", "SendOptions", "Receipt", "Message", "MessageState"],
+  Groups: ["Groups", "ShareOptions", "Group", "GroupMember", "Peer", "SharedValue", "SharedKey", "ValueChange", "GroupStats"],
+  Errors: [
+    "HoldfastError",
+    "AbortError",
+    "AgentCrashed",
+    "BudgetExceeded",
+    "DaemonUnreachable",
+    "PermissionRefused",
+    "RateLimited",
+    "Timeout",
+    "ToolFailed",
+    "Unauthenticated",
+    "ErrorCode",
+  ],
+};
+
+export function referencePage(exports) {
+  const named = new Set(Object.values(CHAPTERS).flat());
+  const chapters = { ...CHAPTERS, "The wire": exports.map(({ name }) => name).filter((name) => !named.has(name)) };
+  const found = (name) => exports.find((each) => each.name === name);
+  const missing = [...named].filter((name) => !found(name));
+  if (missing.length > 0) throw new Error(`script/sdk-text.mjs tells of ${missing.join(", ")}, which the SDK does not export`);
+  const body = Object.entries(chapters).map(([title, names]) => `## ${title}\n\n${names.map((name) => entryOf(found(name))).join("\n")}`);
+  return `# SDK reference
+
+Generated from the source by \`npm run openapi\`. [The guide](../guides/sdk.md) begins at the beginning.
+
+\`import { connect, query } from "holdfast/sdk"\` on Node; \`holdfast/sdk/browser\` has the same without Node: its \`connect\` takes \`{ url, token }\`, and there is no
+\`unixTransport\`.
+
+${body.join("\n")}`;
+}
+
+function entryOf({ name, kind, doc, base, members, signature, text }) {
+  const elsewhere = ELSEWHERE[name];
+  if (elsewhere) return `### ${name}\n\n${elsewhere}\n`;
+  const about = doc === "" ? "" : `${doc}\n\n`;
+  if (kind === "function") return `### ${name}()\n\n${about}${code(`${name}${signature}`)}`;
+  if (kind === "type" && !members) return `### ${name}\n\n${about}${code(`type ${name} = ${text}`)}`;
+  const shown = members.filter(({ isHidden, name: member }) => !isHidden && !member.startsWith("["));
+  const heading = `### ${name}${base ? ` extends ${base}` : ""}`;
+  if (kind !== "class")
+    return `${heading}\n\n${about}${code(`{\n${indent(shown.map((each) => `${comment(each.doc)}${each.text};`).join("\n"))}\n}`)}`;
+  const own = shown.filter((each) => !(base === "HoldfastError" && each.name === "name"));
+  return `${heading}\n\n${about}${own.length === 0 ? "" : `${code(own.map((each) => `${comment(each.doc)}${each.text};`).join("\n"))}`}`;
+}
+
+function code(text) {
+  return `\`\`\`ts\n${text}\n\`\`\`\n`;
+}
