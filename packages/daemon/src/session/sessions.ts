@@ -68,7 +68,7 @@ import { conversationToResume, conversationWithTurns, workspaceHint } from "./re
 import { amendSpec, readSessionFiles, readSpec, removeLaunch, type Spec, writeLaunch } from "./run-files.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
 import { sendText, Turns } from "./typing.ts";
-import { usageOf } from "./usage.ts";
+import { RecentUsage } from "./usage.ts";
 import { viewOf } from "./view.ts";
 
 const DEFAULT_SIZE = { columns: 120, rows: 40 };
@@ -118,6 +118,7 @@ export class Sessions {
   #accounts: Accounts | undefined;
   #memberships: Memberships | undefined;
   #attachments: Pick<Attachments, "look" | "driverHasMark"> | undefined;
+  readonly #usage = new RecentUsage();
   readonly restarts: Restarts;
   readonly limits: Limits;
   readonly #profiles: Profiles;
@@ -188,13 +189,13 @@ export class Sessions {
   list({ within, ...filter }: SessionFilter & { usage?: boolean; within?: SessionId | undefined }): Omit<SessionList, "unread"> {
     const own = within === undefined ? undefined : new Set(this.#queries.descendants(within));
     const records = this.#queries.select(filter).filter(({ id }) => own?.has(id) ?? true);
-    const usage = filter.usage ? usageOf(records, this.#keepers()) : undefined;
+    const usage = filter.usage ? this.#usage.of(records, () => this.#keepers()) : undefined;
     return { cursor: formatCursor(this.#journal.cursor), sessions: records.map((record) => this.#view(record, usage?.get(record.id))) };
   }
 
   get(ref: string): Session {
     const record = this.#queries.resolve(ref);
-    return this.#view(record, usageOf([record], this.#keepers()).get(record.id));
+    return this.#view(record, this.#usage.of([record], () => this.#keepers()).get(record.id));
   }
 
   /** Without what its processes take, which has to be asked of each process of the machine. */

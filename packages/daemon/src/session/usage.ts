@@ -1,14 +1,39 @@
 import { hasEnded, type SessionId, type Usage } from "@holdfast/contract";
 import { runMarker } from "../host/host.ts";
-import { membersOf, scanProcesses } from "../host/members.ts";
+import { membersOf, type ProcessScan, scanProcesses } from "../host/members.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
+
+/** Longer: what is shown seems to stand still. Shorter: who follows a session has the daemon look at every process of the machine each time. */
+const FRESH_MS = 500;
 
 /** What the processes of each running session use now, from one look at all processes of the machine. */
 export function usageOf(records: readonly SessionRecord[], keepers: readonly number[]): Map<SessionId, Usage> {
-  const scan = scanProcesses(keepers);
+  const live = records.filter(({ status }) => !hasEnded(status));
+  return live.length === 0 ? new Map() : usageIn(scanProcesses(keepers), live);
+}
+
+/** The same for people to read: a look of just now will do, if all that is asked for was there. */
+export class RecentUsage {
+  #last: { scan: ProcessScan; at: number } | undefined;
+
+  of(records: readonly SessionRecord[], keepers: () => readonly number[]): Map<SessionId, Usage> {
+    const live = records.filter(({ status }) => !hasEnded(status));
+    if (live.length === 0) return new Map();
+    const last = this.#last;
+    const isFresh = last && performance.now() < last.at + FRESH_MS && live.every(({ pid, pidStart }) => isIn(last.scan, pid, pidStart));
+    const now = isFresh ? last : { scan: scanProcesses(keepers()), at: performance.now() };
+    this.#last = now;
+    return usageIn(now.scan, live);
+  }
+}
+
+function isIn({ table }: ProcessScan, pid: number | null, start: string | null): boolean {
+  return pid !== null && table.get(pid)?.start === start;
+}
+
+function usageIn(scan: ProcessScan, live: readonly SessionRecord[]): Map<SessionId, Usage> {
   const usage = new Map<SessionId, Usage>();
-  for (const record of records) {
-    if (hasEnded(record.status)) continue;
+  for (const record of live) {
     const root = { pid: record.pid ?? 0, start: record.pidStart ?? "" };
     const marker = runMarker({ session: record.id, run: record.run });
     const members = membersOf(scan, { root, marker, treeOnly: record.host === "foreign" });
