@@ -70,6 +70,7 @@ export function forgetRecorder(directory: string): void {
  */
 export async function drained(directory: string, serverHasPipe: () => Promise<boolean>): Promise<void> {
   const began = performance.now();
+  let due = began;
   let calm = 0;
   let size = -1;
   while (calm < CALM_LOOKS && performance.now() < began + PATIENCE_MS) {
@@ -80,7 +81,9 @@ export async function drained(directory: string, serverHasPipe: () => Promise<bo
     const now = recordedBytes(directory);
     calm = recorder?.sleeping && now === size ? calm + 1 : 0;
     size = now;
-    if (calm < CALM_LOOKS) await delay(STEP_MS);
+    // From look to look, whatever a look takes; after one that came late all others keep their distance.
+    due = Math.max(due, performance.now() - STEP_MS) + STEP_MS;
+    if (calm < CALM_LOOKS) await delay(Math.max(1, Math.round(due - performance.now())));
   }
 }
 
