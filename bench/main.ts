@@ -22,6 +22,7 @@ import { restart } from "./restart.ts";
 import { restartEnded } from "./restart-ended.ts";
 import { restore } from "./restore.ts";
 import { closeAll } from "./rig/left-over.ts";
+import { sdkConnect, sdkQuery } from "./sdk.ts";
 import { signal } from "./signal.ts";
 import { spawn } from "./spawn.ts";
 import { hookToStatus, screenToStatus } from "./status.ts";
@@ -54,6 +55,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   updates,
   conversationHolder,
   chatStart,
+  sdkConnect,
+  sdkQuery,
 ];
 
 const { values: options } = parseArgs({
