@@ -18,7 +18,10 @@ const CLOCK_SLACK_MS = 20;
  * Commands that are run again and again, by status lines and scripts: each is also a bundle of its own, which has no other command. Reading
  * in all the others, though they are not run, would cost it a millisecond of CPU.
  */
-const OFTEN = ["ls", "statusline", "chat"];
+const OFTEN = ["ls", "statusline", "chat", "mcp"];
+
+/** Agents keep a server each for as long as they live: it has nothing that it does not need, and the code of a command of its own. */
+const ALONE = new Set(["mcp"]);
 
 export async function build() {
   const startedAt = new Date(Date.now() - CLOCK_SLACK_MS);
@@ -37,9 +40,11 @@ export async function build() {
 export async function bundles({ version } = {}) {
   const esbuild = await import("esbuild");
   const plugins = [apart("@xterm/headless", "./xterm.cjs"), ...asVersion(version)];
-  const [cli, daemon, copier, holder, conversation, exec, model, demo, demoAcp, ...often] = await bundle(esbuild, [
-    { ...commonjs("packages/cli/src/main.ts"), plugins },
-    { ...module("packages/daemon/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
+  const mcpApart = apart("@holdfast/mcp", "./mcp.mjs");
+  const [cli, daemon, mcp, copier, holder, conversation, exec, model, demo, demoAcp, ...often] = await bundle(esbuild, [
+    { ...commonjs("packages/cli/src/main.ts"), plugins: [mcpApart, ...plugins] },
+    { ...module("packages/daemon/src/main.ts"), plugins: [mcpApart, ...asVersion(version)], external: ["@lydell/node-pty"] },
+    { ...module("packages/mcp/src/index.ts"), plugins: asVersion(version) },
     module("packages/daemon/src/journal/backup-copy.ts"),
     // node-pty loads a native file from beside itself: it stays a package.
     { ...module("packages/holder/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
@@ -48,10 +53,13 @@ export async function bundles({ version } = {}) {
     { ...module("packages/holder/src/agents/model/main.ts"), plugins: asVersion(version) },
     { ...module("agents/src/demo.ts"), plugins: [apart("./acp/serve.ts", "./demo-acp.mjs")] },
     module("agents/src/acp/serve.ts"),
-    ...OFTEN.map((name) => ({ ...commonjs("packages/cli/src/main.ts"), plugins: [onlyCommand(name), ...plugins] })),
+    ...OFTEN.map((name) => ({
+      ...commonjs("packages/cli/src/main.ts"),
+      plugins: [onlyCommand(name), ...(ALONE.has(name) ? [] : [mcpApart]), ...plugins],
+    })),
   ]);
   const xterm = createRequire(import.meta.url).resolve("@xterm/headless");
-  const programs = [cli, daemon, copier, holder, conversation, exec, model, demo, demoAcp];
+  const programs = [cli, daemon, mcp, copier, holder, conversation, exec, model, demo, demoAcp];
   const inputs = programs.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return {
     files: {
@@ -59,6 +67,7 @@ export async function bundles({ version } = {}) {
       ...Object.fromEntries(OFTEN.map((name, index) => [`cli.${name}.cjs`, withModuleUrl(textOf(often[index]))])),
       "xterm.cjs": fs.readFileSync(xterm, "utf8"),
       "daemon.mjs": withRequire(textOf(daemon)),
+      "mcp.mjs": withRequire(textOf(mcp)),
       "backup-copy.mjs": withRequire(textOf(copier)),
       "holder.mjs": withRequire(textOf(holder)),
       "conversation-holder.mjs": withRequire(textOf(conversation)),

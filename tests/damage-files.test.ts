@@ -198,7 +198,7 @@ cells(
   (_how, hurt) => {
     const home = withSession();
     const files = readSessionFiles(home, ID);
-    const launch = path.join(writeLaunch(home, { session: ID, run: 2 }, files), "launch");
+    const launch = path.join(writeLaunch(home, { session: ID, run: 2 }, files).directory, "launch");
     // But for the token, which is another each time.
     const read = () => readFileSync(launch, "utf8").replace(/hfs_[\w-]+/, "");
     const whole = read();
@@ -219,7 +219,7 @@ cells(
   (_how, hurt) => {
     const home = withSession();
     const run = { session: ID, run: 2 };
-    const directory = writeLaunch(home, run, readSessionFiles(home, ID));
+    const { directory } = writeLaunch(home, run, readSessionFiles(home, ID));
     const [token = ""] = /hfs_[\w-]+/.exec(readFileSync(path.join(directory, "launch"), "utf8")) ?? [];
     expect(isRunToken(home, run, token)).toBe(true);
     hurt(path.join(directory, "token"));

@@ -15,7 +15,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage spent budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
+  ..."command owner cause restart restartAt usage spent budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
     " ",
   ),
 ].sort();
@@ -96,6 +96,7 @@ test("run --json prints the session that runs", async () => {
     hung: false,
     turns: 0,
     tasksCompleted: 0,
+    progress: null,
     conversation: null,
   });
   expect(readlinkSync(`/proc/${session.pid}/exe`), "the program's own pid").toMatch(/\/(sleep|coreutils|busybox)$/);

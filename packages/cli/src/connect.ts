@@ -31,6 +31,8 @@ interface Options {
   onlyReads?: boolean;
   stops?: boolean;
   quiet?: boolean;
+  /** Served by a daemon of another version, too. */
+  anyVersion?: boolean;
 }
 
 /** The daemon of the home; with HOLDFAST_URL the one at that address, which is neither started nor replaced from here. */
@@ -100,7 +102,7 @@ function isUnread(error: unknown): boolean {
 }
 
 function onDemand(home: Home, options: Options): Transport {
-  let wire = unixTransport(home.daemonSocket);
+  let wire = unixTransport(home.daemonSocket, { token: process.env.HOLDFAST_TOKEN, anyVersion: options.anyVersion });
   let served = false;
   let reader: Disposable | undefined;
   /** No daemon can run as it should; a reader answers from now on, where one may, or one that can do without a configuration. */

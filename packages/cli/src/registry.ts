@@ -47,6 +47,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   du: () => import("./commands/du.ts"),
   events: () => import("./commands/events.ts"),
   audit: () => import("./commands/audit.ts"),
+  mcp: () => import("./commands/mcp.ts"),
   token: () => import("./commands/token.ts"),
   up: () => import("./commands/up.ts"),
   down: () => import("./commands/down.ts"),

@@ -13,10 +13,10 @@ export interface Endpoint {
   summary: string;
   scope: Scope;
   /**
-   * What a session's own token may do here: `own`, with itself and its descendants only; `any`, as everybody of its scope. Without it
-   * the endpoint is closed to sessions. A `:ref` under /sessions is narrowed by the binding, anything else by the handler.
+   * What a session's own token may do here: `own`, with itself and its descendants only; `any`, as everybody of its scope; `children`, with its
+   * descendants and not with itself, whatever scope it takes of others. Without it the endpoint is closed to sessions. A `:ref` under /sessions is narrowed by the binding, anything else by the handler.
    */
-  reach?: "own" | "any";
+  reach?: "own" | "any" | "children";
   query?: z.ZodMiniObject;
   body?: z.ZodMiniObject;
   reply: z.ZodMiniType | "events" | "entries" | "socket" | "bytes" | "terminal";

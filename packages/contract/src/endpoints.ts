@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
 import { AuditEntry, Listening, NewToken, ScopeSchema, Sharing, Token } from "./access.ts";
 import { ADOPTION_ENDPOINTS } from "./adoption-endpoints.ts";
-import { Approval, DecisionSchema } from "./approval.ts";
+import { APPROVAL_ENDPOINTS } from "./approval-endpoints.ts";
 import { Backup, RestoreReport } from "./backup.ts";
 import { BudgetRequest } from "./budget.ts";
 import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
@@ -19,10 +19,11 @@ import { Principal, SessionId } from "./ids.ts";
 import { MESSAGE_ENDPOINTS, TypedText, WaitingBytes } from "./message-endpoints.ts";
 import { AttachingClient, ControlReply } from "./people.ts";
 import { PERSONA_ENDPOINTS } from "./persona-endpoints.ts";
+import { PROGRESS_ENDPOINTS } from "./progress-endpoints.ts";
 import { Generation, RestoreItem } from "./restore.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
-import { SpawnRequest } from "./spawn-request.ts";
+import { SpawnBody } from "./spawn-request.ts";
 import { CONTROLS, ROLES } from "./status.ts";
 import { TASK_ENDPOINTS } from "./task-endpoints.ts";
 import { TOURNAMENT_ENDPOINTS } from "./tournament-endpoints.ts";
@@ -280,7 +281,7 @@ export const ENDPOINTS = {
     summary: "Starts a session and answers once its program runs.",
     scope: "driver",
     reach: "own",
-    body: SpawnRequest,
+    body: SpawnBody,
     /** `notes`: what whoever asked should know of the workspace that was made for it. */
     reply: z.extend(Session, { notes: z.array(z.string()) }),
     errors: [
@@ -531,37 +532,8 @@ export const ENDPOINTS = {
   ...CONVERSATION_ENDPOINTS,
   ...USAGE_ENDPOINTS,
   ...ADOPTION_ENDPOINTS,
-  listApprovals: {
-    ...ROUTES.listApprovals,
-    summary: "What agents wait for leave for, the longest-waiting first; with `all` also what is over.",
-    scope: "observer",
-    reach: "own",
-    query: z.object({ session: z.optional(text), all: flag }),
-    reply: z.object({ cursor: z.string(), approvals: z.array(Approval) }),
-    errors: ["session_not_found", "session_ambiguous"],
-  },
-  getApproval: {
-    ...ROUTES.getApproval,
-    summary: "One approval, by its id, the beginning of it, or the name of a session that waits for one only.",
-    scope: "observer",
-    reach: "own",
-    reply: Approval,
-    errors: ["approval_not_found", "approval_ambiguous"],
-  },
-  answerApproval: {
-    ...ROUTES.answerApproval,
-    summary: "Allows or denies what an agent asked for, or answers its question. Closed to sessions: no agent approves what agents do.",
-    scope: "approver",
-    body: z.object({
-      decision: DecisionSchema,
-      /** Why not, for the agent; the answer to its question. */
-      reason: z.optional(text),
-      /** With `allow`, to an agent that offers it: the agent is not to ask for the like again. */
-      always: z._default(z.boolean(), false),
-    }),
-    reply: Approval,
-    errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_unanswerable"],
-  },
+  ...APPROVAL_ENDPOINTS,
+  ...PROGRESS_ENDPOINTS,
   ...WORKSPACE_ENDPOINTS,
   ...CHECKPOINT_ENDPOINTS,
   ...CONTEXT_ENDPOINTS,

@@ -156,6 +156,8 @@ export const EVENTS = {
     turnBegan: z.boolean(),
     evidence: z.array(Evidence),
   }),
+  /** Its agent says how far it is. */
+  "session.progress_reported": z.object({ text: z.string(), done: z.nullable(z.number()), total: z.nullable(z.number()) }),
   /** The agent said which conversation it is in. */
   /** `begun`: it was given to the agent to begin with, and is empty. */
   "session.conversation_changed": z.object({ run: RunNumber, conversation: z.string(), begun: z.optional(z.boolean()) }),

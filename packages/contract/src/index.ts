@@ -1,6 +1,7 @@
 export * from "./access.ts";
 export * from "./adoption-endpoints.ts";
 export * from "./approval.ts";
+export * from "./approval-endpoints.ts";
 export * from "./backup.ts";
 export * from "./budget.ts";
 export * from "./checkpoint.ts";
@@ -32,6 +33,7 @@ export * from "./new-id.ts";
 export * from "./people.ts";
 export * from "./persona.ts";
 export * from "./persona-endpoints.ts";
+export * from "./progress-endpoints.ts";
 export * from "./restore.ts";
 export * from "./routes.ts";
 export * from "./scopes.ts";

@@ -50,6 +50,10 @@ export const ForkedFrom = z.object({
 });
 export type ForkedFrom = z.infer<typeof ForkedFrom>;
 
+/** What its agent said last of how far it is. `total`: of so many; null: it did not say. */
+export const Progress = z.object({ text: z.string(), done: z.nullable(z.number()), total: z.nullable(z.number()), at: Time });
+export type Progress = z.infer<typeof Progress>;
+
 /** `turns`: how many began in it; null where some may have before they were counted, as in an agent that was adopted. One of 0 is empty. */
 const HadConversation = z.object({ id: z.string(), run: z.int(), since: Time, turns: z.nullable(z.int()) });
 
@@ -82,6 +86,8 @@ export const Session = z.object({
   turns: z.int(),
   /** How many tasks it was given and has done. */
   tasksCompleted: z.int(),
+  /** Null: it said nothing of that yet. */
+  progress: z.nullable(Progress),
   /** The agent's own id of its conversation, where it is known. */
   conversation: z.nullable(z.string()),
   /** All that it has had, oldest first: each can be gone on with. */

@@ -71,3 +71,7 @@ export const SpawnRequest = z.object({
   ),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
+
+/** As it is asked for: who has neither a directory nor an environment to give, as an agent by its tools, gets those of its own session; others the user's. */
+export const SpawnBody = z.extend(SpawnRequest, { cwd: z.optional(SpawnRequest.shape.cwd), env: z.optional(SpawnRequest.shape.env) });
+export type SpawnBody = z.infer<typeof SpawnBody>;

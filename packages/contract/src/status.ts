@@ -55,8 +55,8 @@ export type AskedFor = (typeof ASKED_FOR)[number];
 export const DECISIONS = ["allow", "deny", "answer"] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** How an answer reaches the agent: a hook of it that waits, keys in the dialog on its screen, or the protocol that it speaks. */
-export const APPROVAL_CHANNELS = ["hook", "screen", "protocol"] as const;
+/** How an answer reaches the agent: a hook of it that waits, keys in the dialog on its screen, the protocol that it speaks, or a tool with which it asked. */
+export const APPROVAL_CHANNELS = ["hook", "screen", "protocol", "tool"] as const;
 export type ApprovalChannel = (typeof APPROVAL_CHANNELS)[number];
 
 /** How a request can be over without an answer from the inbox. */

@@ -38,9 +38,10 @@ import { calledIn, DAEMON, scopeOf } from "./access/principal.ts";
 import { Refusals } from "./access/refusals.ts";
 import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
-import { readServers } from "./agent/mcp.ts";
+import { ownServer, readServers } from "./agent/mcp.ts";
 import { Profiles } from "./agent/profiles/index.ts";
 import { userProfiles } from "./agent/user-profiles.ts";
+import { approvalHandlers } from "./api/approval-handlers.ts";
 import { bind } from "./api/bind.ts";
 import { contextHandlers } from "./api/context-handlers.ts";
 import { conversationHandlers } from "./api/conversation-handlers.ts";
@@ -51,6 +52,7 @@ import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
 import { messageHandlers, readerOf } from "./api/message-handlers.ts";
 import { personaHandlers } from "./api/persona-handlers.ts";
+import { progressHandlers } from "./api/progress-handlers.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { SHARED_DOOR, SharedDoor } from "./api/shared.ts";
 import { eventSockets } from "./api/socket.ts";
@@ -62,7 +64,7 @@ import { usageHandlers } from "./api/usage-handlers.ts";
 import { workspaceEndHandlers } from "./api/workspace-end-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
-import { readRules } from "./approval/rules.ts";
+import { parentsAnswer, readRules } from "./approval/rules.ts";
 import { defaultConfiguration, readConfiguration } from "./configuration.ts";
 import { Conversations } from "./conversation/conversations.ts";
 import { Transcripts } from "./conversation/transcripts.ts";
@@ -133,6 +135,7 @@ import { Restoring } from "./session/restoring.ts";
 import { keepChoice, readEnvironment } from "./session/run-files.ts";
 import { Sessions } from "./session/sessions.ts";
 import { sweepSessions } from "./session/sweep.ts";
+import { usualPlaceFor } from "./session/usual-place.ts";
 import { Tasks } from "./task/tasks.ts";
 import { Tournaments } from "./tournament/tournaments.ts";
 import { describeUnknown } from "./unknown-keys.ts";
@@ -193,8 +196,12 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const { agents } = configuration;
   const profiles = trouble
     ? Profiles.none()
-    : new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }), readServers(configuration.mcp));
+    : new Profiles(
+        (builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }),
+        [...readServers(configuration.mcp), ...ownServer(CLI, configuration.mcp.table)],
+      );
   const rules = readRules(configuration.approvals);
+  const parents = parentsAnswer(configuration.approvals);
   const prices = readPrices(configuration.prices);
   const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
   for (const warning of warnings) log(warning);
@@ -585,7 +592,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     driving,
     handingOver,
     remoteTerminals,
-    approvals,
+    approvals: approvalHandlers({ approvals, queries, journal, gate, parentsAnswer: parents }),
+    progress: progressHandlers({ journal, queries, sessions }),
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: import.meta.dirname }),
     tokens,
@@ -599,6 +607,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     usage: usageHandlers({ spending, queries, gate }),
     groups: groupHandlers({ groups, values, reach: groupReach, sessions: queries, gate, spent: (ids) => spending.total(ids) }),
     personas: personaHandlers(personas),
+    usualPlace: usualPlaceFor({ home, queries }),
     inRole: (request) => inRole(personas, request),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
@@ -643,6 +652,7 @@ function lookAtConfiguration(): ConfigurationLook {
     const { file, isThere, unknown, agents, approvals, mcp, prices } = readConfiguration();
     new Profiles((builtIn) => userProfiles(agents.table, { file: agents.file, builtIn }));
     readRules(approvals);
+    parentsAnswer(approvals);
     readServers(mcp);
     readPrices(prices);
     return { file, isThere, error: undefined, unknown: unknown.map((key) => describeUnknown(file, key)) };

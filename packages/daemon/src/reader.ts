@@ -14,6 +14,7 @@ import { Refusals } from "./access/refusals.ts";
 import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
 import { Profiles } from "./agent/profiles/index.ts";
+import { approvalHandlers } from "./api/approval-handlers.ts";
 import { bind, type Handlers } from "./api/bind.ts";
 import { contextHandlers } from "./api/context-handlers.ts";
 import { digestHandlers } from "./api/digest-handlers.ts";
@@ -202,7 +203,7 @@ export async function serveReader(options: {
     queries,
     diskUse: () => diskUse(home, queries),
     listAgents: ({ query }) => findAgents(profiles, { ...query, programs: options.programs }),
-    approvals,
+    approvals: approvalHandlers({ approvals, queries, journal, gate, parentsAnswer: false }),
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
     digests: digestHandlers({ digests, queries }),

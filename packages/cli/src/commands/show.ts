@@ -90,6 +90,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["budget", session.budget && budgetText(session.budget)],
     ["", exceededText(session)],
     ["limit", session.memoryLimitBytes === null ? null : memoryLimit(session.memoryLimitBytes, session.memoryLimitBy)],
+    ["progress", session.progress && progressText(session.progress)],
     ["tasks done", session.tasksCompleted ? String(session.tasksCompleted) : null],
     ["runs", String(session.runs)],
     ["restart", session.restart === "never" ? null : restartOf(session)],
@@ -172,4 +173,10 @@ function local(time: string | null): string | null {
 function memoryLimit(bytes: number, by: Session["memoryLimitBy"]): string {
   const how = { cgroup: ", by the kernel (cgroup)", watching: ", by watching" };
   return `${formatBytes(bytes)} of memory${by ? how[by] : ""}`;
+}
+
+/** Of a daemon of an older version there is none. */
+function progressText({ text, done, total, at }: NonNullable<Session["progress"]>): string {
+  const much = done === null ? "" : `${done}${total === null ? "" : `/${total}`}: `;
+  return `${much}${text} (${formatDuration(Math.max(0, Date.now() - Date.parse(at)))} ago)`;
 }

@@ -56,9 +56,12 @@ const WORDS: Words = {
       ? `took control of ${name} for ${driver?.principal ?? "nobody"}`
       : `gave control of ${name} to ${driver?.principal ?? "nobody"}`,
   "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
+  "approval.requested": ({ text }, name) => `asked leave, or an answer, for ${name}: ${text}`,
+  "approval.resolved": (_, name) => `took back what ${name} asked for`,
   "approval.answering": ({ decision, text }, name) => `had keys pressed to ${decision} ${name}: ${text}`,
   "approval.answered": ({ decision, reason, text }, name) =>
     `${{ allow: "allowed", deny: "denied", answer: "answered" }[decision]} ${name}: ${text}${reason === null ? "" : ` (${reason})`}`,
+  "session.progress_reported": ({ text }, name) => `said how far ${name} is: ${text}`,
   "session.stop_requested": (_, name) => `stopped ${name}`,
   "session.restart_abandoned": (_, name) => `stopped ${name} before its next run`,
   "session.looked_at": (_, name) => `looked at ${name}`,

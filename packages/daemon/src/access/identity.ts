@@ -20,13 +20,14 @@ export interface Refusal {
 
 /** Why this endpoint is closed to whoever asks; undefined when it is open. Whether a session is its own is another question. */
 export function refusal(identity: Identity, name: EndpointName, endpoint: Endpoint): Refusal | undefined {
-  if (identity.reach !== undefined && (endpoint.reach === undefined || !grants(identity.scope, endpoint.scope))) {
+  const isForChildren = identity.reach !== undefined && endpoint.reach === "children";
+  if (identity.reach !== undefined && (endpoint.reach === undefined || !(isForChildren || grants(identity.scope, endpoint.scope)))) {
     return {
       error: new HoldfastError("forbidden", `a session may not do this (${name})`, { hint: SESSION_HINT }),
       why: "not for sessions",
     };
   }
-  if (grants(identity.scope, endpoint.scope)) return undefined;
+  if (isForChildren || grants(identity.scope, endpoint.scope)) return undefined;
   const error = new HoldfastError("forbidden", `${identity.actor} has the scope ${identity.scope}; ${name} needs ${endpoint.scope}`, {
     hint: `use a token of that scope: holdfast token create --scope ${endpoint.scope}`,
   });

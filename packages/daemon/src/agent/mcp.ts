@@ -6,7 +6,8 @@
  *   env = { TICKETS_URL = "https://…" }
  *   agents = ["claude", "codex"]        # without it, all that can be given some
  *
- * Each agent gets them for the one run, beside its own, in its own way (`mcp` in its profile).
+ * Each agent gets them for the one run, beside its own, in its own way (`mcp` in its profile). With them it gets Holdfast's own, by which it acts
+ * as its session; `[mcp] holdfast = false` leaves that out.
  */
 import { join } from "node:path";
 import { checkName, HoldfastError } from "@holdfast/contract";
@@ -19,7 +20,12 @@ export interface McpServer {
   env: Readonly<Record<string, string>>;
   /** Null: every agent that can be given some. */
   agents: readonly string[] | null;
+  /** Holdfast's own: each run starts it with what says who it is. */
+  own?: true;
 }
+
+/** What says whose a run is, and where its daemon is: the environment of Holdfast's own server. It has the run's token. */
+export type RunIdentity = Readonly<Record<string, string>>;
 
 /** How an agent is given servers. `file` is where a file of the run's own may be, if one is needed. */
 export interface McpPlace {
@@ -37,14 +43,17 @@ export interface McpGiven {
 
 export const MCP_FILE = "mcp";
 
+/** The name under which agents have it: a part of the names of its tools. */
+export const OWN_SERVER = "holdfast";
+
 export const MCP_KEYS = { command: true, env: true, agents: true } as const;
 
 /** Answers what the run is to be started with besides; nothing for an agent that cannot be given any. */
 export function giveServers(
   profile: Profile | undefined,
-  run: { directory: string; env: Readonly<Record<string, string>> },
+  run: { directory: string; env: Readonly<Record<string, string>>; identity?: RunIdentity | undefined },
 ): { args: readonly string[]; env: Readonly<Record<string, string>> } {
-  const servers = serversOf(profile);
+  const servers = serversOf(profile, run.identity);
   if (!profile?.mcp || servers.length === 0) return { args: [], env: {} };
   const file = join(run.directory, MCP_FILE);
   const { args = [], env = {}, content } = profile.mcp({ servers, file, env: run.env });
@@ -53,8 +62,15 @@ export function giveServers(
 }
 
 /** Those that this agent is to have. */
-export function serversOf(profile: Profile | undefined): McpServer[] {
-  return (profile?.servers ?? []).filter(({ agents }) => agents?.includes(profile?.name ?? "") ?? true);
+export function serversOf(profile: Profile | undefined, identity?: RunIdentity): McpServer[] {
+  const meant = (profile?.servers ?? []).filter(({ agents }) => agents?.includes(profile?.name ?? "") ?? true);
+  return meant.flatMap((server) => (server.own ? (identity ? [{ ...server, env: identity }] : []) : [server]));
+}
+
+/** Holdfast's own, unless a person wants none, or another under its name. `cli`: the words that run the CLI. */
+export function ownServer(cli: readonly string[], table: unknown): McpServer[] {
+  if (isTable(table) && table[OWN_SERVER] !== undefined && table[OWN_SERVER] !== true) return [];
+  return [{ name: OWN_SERVER, command: [...cli, "mcp"], env: {}, agents: null, own: true }];
 }
 
 /** As most agents have it. */
@@ -68,7 +84,8 @@ export function readServers({ table, file }: { table: unknown; file: string }): 
   const wrong = (key: string, what: string, hint = 'for example: [mcp.tickets] command = ["tickets-mcp", "--stdio"]') =>
     new HoldfastError("usage", `${file}: ${key} ${what}`, { hint });
   if (!isTable(table)) throw wrong("mcp", "is not a table");
-  return Object.entries(table).map(([name, value]) => {
+  return Object.entries(table).flatMap(([name, value]) => {
+    if (name === OWN_SERVER && typeof value === "boolean") return [];
     checkName(name);
     const key = `mcp.${name}`;
     if (!isTable(value)) throw wrong(key, "is not a table");
@@ -78,7 +95,7 @@ export function readServers({ table, file }: { table: unknown; file: string }): 
     const strange = Object.keys(env).find((variable) => !/^[A-Za-z_]\w*$/.test(variable));
     if (strange !== undefined) throw wrong(`${key}.env`, `has ${JSON.stringify(strange)}, which is no name of a variable`);
     if (agents !== null && !isWords(agents)) throw wrong(`${key}.agents`, "is not a list of agents", 'for example: agents = ["claude"]');
-    return { name, command, env: env as Record<string, string>, agents };
+    return [{ name, command, env: env as Record<string, string>, agents }];
   });
 }
 

@@ -26,6 +26,7 @@ import { type Context, Hono } from "hono";
 import type { Identity } from "../access/identity.ts";
 import { GitError } from "../workspace/git.ts";
 import { type Door, type Gate, whileValid } from "./gate.ts";
+import { answerMcp, MCP_PATH } from "./mcp.ts";
 
 export interface Caller {
   actor: Principal;
@@ -83,6 +84,7 @@ export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Doo
       return answer(c, endpoint, { handler, identity, params });
     });
   }
+  app.all(MCP_PATH, (c) => answerMcp(c, (request) => app.fetch(request)));
   app.notFound((c) => failure(new HoldfastError("usage", `there is no endpoint ${c.req.method} ${c.req.path}`)));
   app.onError((error) => failure(toError(error)));
   return app;

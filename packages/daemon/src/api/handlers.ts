@@ -1,7 +1,6 @@
-import { type EndpointName, formatCursor, type SessionId, type SpawnRequest } from "@holdfast/contract";
+import { type EndpointName, formatCursor, type SessionId, type SpawnBody, type SpawnRequest } from "@holdfast/contract";
 import { auditEntries } from "../access/audit.ts";
 import type { Tokens } from "../access/tokens.ts";
-import type { Approvals } from "../approval/approvals.ts";
 import type { Doctor } from "../doctor/doctor.ts";
 import { parseRunMarker } from "../host/host.ts";
 import type { Backups } from "../journal/backups.ts";
@@ -16,6 +15,7 @@ import type { Pruning } from "../session/pruning.ts";
 import type { RemoteTerminals } from "../session/remote-terminals.ts";
 import type { Restoring } from "../session/restoring.ts";
 import type { Sessions } from "../session/sessions.ts";
+import type { ApprovalHandlers } from "./approval-handlers.ts";
 import type { Caller, Handlers } from "./bind.ts";
 import type { ContextHandlers } from "./context-handlers.ts";
 import type { ConversationHandlers } from "./conversation-handlers.ts";
@@ -25,6 +25,7 @@ import type { Gate } from "./gate.ts";
 import type { GroupHandlers } from "./group-handlers.ts";
 import type { MessageHandlers } from "./message-handlers.ts";
 import type { PersonaHandlers } from "./persona-handlers.ts";
+import type { ProgressHandlers } from "./progress-handlers.ts";
 import type { TaskHandlers } from "./task-handlers.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
 import type { UsageHandlers } from "./usage-handlers.ts";
@@ -54,7 +55,8 @@ export function handlers(rooms: {
   driving: Driving;
   handingOver: HandingOver;
   remoteTerminals: RemoteTerminals;
-  approvals: Approvals;
+  approvals: ApprovalHandlers;
+  progress: ProgressHandlers;
   diskUse: Handlers["diskUse"];
   listAgents: Handlers["listAgents"];
   tokens: Tokens;
@@ -69,13 +71,15 @@ export function handlers(rooms: {
   personas: PersonaHandlers;
   /** How many messages wait for whoever asks to read them. */
   unread(who: Pick<Caller, "reach" | "actor">): number;
+  /** Where a session starts another that it says no directory and no environment for; and where others do. */
+  usualPlace(reach: SessionId | undefined): Pick<SpawnRequest, "cwd" | "env">;
   /** What its persona says of what is to be started. */
   inRole(request: SpawnRequest): Promise<SpawnRequest>;
   tasks: TaskHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
-  const { sessions, orphans, adopting, doctor, journal, backups, queries, pruning, approvals, diskUse, listAgents, tokens, gate, control } =
+  const { sessions, orphans, adopting, doctor, journal, backups, queries, pruning, diskUse, listAgents, tokens, gate, control } =
     rooms;
   /** A session reads only what it reaches, also what it will start while it reads. */
   const filterOf = (
@@ -110,6 +114,8 @@ export function handlers(rooms: {
     ...rooms.messages,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
+    ...rooms.approvals,
+    ...rooms.progress,
     listSessions: ({ query }, { reach, actor }) => {
       const unread = rooms.unread({ reach, actor });
       if (reach === undefined) return { ...sessions.list(query), unread };
@@ -117,10 +123,11 @@ export function handlers(rooms: {
       return { ...sessions.list({ ...query, names, within: reach }), unread };
     },
     spawn: async ({ body }, { actor, reach }) => {
-      if (reach === undefined) return sessions.spawn(await rooms.inRole(body), { actor });
-      const { workspace, cwd, worktree } = body;
+      const request = { ...rooms.usualPlace(reach), ...given(body) };
+      if (reach === undefined) return sessions.spawn(await rooms.inRole(request), { actor });
+      const { workspace, cwd, worktree } = request;
       const place = gate.resolvePlace(reach, "spawn", worktree ? { workspace } : { workspace, cwd });
-      return sessions.spawn({ ...(await rooms.inRole(body)), workspace: place }, { actor, parent: reach });
+      return sessions.spawn({ ...(await rooms.inRole(request)), workspace: place }, { actor, parent: reach });
     },
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
@@ -161,24 +168,18 @@ export function handlers(rooms: {
     listTimes: ({ params, query }) => sessions.times(params.ref, query),
     readOutput: ({ params, query }, { signal }) => sessions.output(params.ref, { ...query, signal }),
     viewSession: ({ params }, { actor }) => sessions.view(params.ref, actor),
-    listApprovals: ({ query: { session, all } }, { reach }) => {
-      const { cursor } = journal;
-      const one =
-        session === undefined
-          ? undefined
-          : reach === undefined
-            ? queries.resolve(session).id
-            : gate.resolve(reach, "listApprovals", session);
-      const sessions = one !== undefined ? [one] : reach === undefined ? undefined : queries.descendants(reach);
-      return { cursor: formatCursor(cursor), approvals: approvals.list({ all, sessions }) };
-    },
-    getApproval: ({ params }, { reach }) => approvals.get(params.id, reach === undefined ? undefined : queries.descendants(reach)),
-    answerApproval: ({ params, body }, { actor }) => approvals.answer(params.id, { ...body, actor }),
     listGenerations: () => rooms.restoring.list(),
     restoreSessions: ({ body }, { actor }) => rooms.restoring.run({ ...body, actor }),
     prune: ({ body }, { actor }) => pruning.ask(body, actor),
     diskUse,
-    listAgents,
+    listAgents: ({ query, ...request }, caller) => {
+      // An agent looks for others where its session would.
+      const { PATH: path, HOME: home } = caller.reach !== undefined && query.path === undefined ? rooms.usualPlace(caller.reach).env : {};
+      return listAgents(
+        { ...request, query: { ...query, ...(path === undefined ? {} : { path }), ...(home === undefined ? {} : { home }) } },
+        caller,
+      );
+    },
     listAdoptable: async () => ({ agents: await adopting.list() }),
     adopt: ({ body }, { actor }) => adopting.adopt(body, actor),
     listOrphans: async () => ({ orphans: await orphans.list() }),
@@ -210,4 +211,9 @@ export function handlers(rooms: {
     createToken: ({ body }, { actor }) => tokens.create(body, actor),
     revokeToken: ({ params }, { actor }) => tokens.revoke(params.ref, actor),
   };
+}
+
+/** Without what was left out. */
+function given({ cwd, env, ...request }: SpawnBody) {
+  return { ...request, ...(cwd === undefined ? {} : { cwd }), ...(env === undefined ? {} : { env }) };
 }

@@ -11,10 +11,12 @@
 import type { FSWatcher } from "node:fs";
 import {
   type Approval,
+  type ApprovalRequest,
   type Decision,
   type Evidence,
   HoldfastError,
   type HostName,
+  hasEnded,
   type Principal,
   type SessionId,
 } from "@holdfast/contract";
@@ -32,6 +34,7 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/agent-status.ts";
 import type { Turns } from "../session/typing.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
+import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
 import { isOver } from "./over.ts";
 import { noReason, notAllShown, notTaken, onlyOnce, over, unanswerable } from "./refusals.ts";
 import {
@@ -154,6 +157,10 @@ export class Approvals implements Parking, Disposable {
     return this.#show(this.#queries.resolve(ref, within));
   }
 
+  knows(id: string): boolean {
+    return this.#queries.get(id) !== undefined;
+  }
+
   #show(approval: ApprovalRecord): Approval {
     return shown(approval, this.#profiles.find(approval.agent)?.approvals);
   }
@@ -209,6 +216,42 @@ export class Approvals implements Parking, Disposable {
     return { drafts: [requested, answered], evidence: undefined, written: () => this.#tell(this.#queries.get(data.id)) };
   }
 
+  /** By a tool of ours. Whoever asked comes back for what became of it. */
+  request(record: SessionRecord, request: ApprovalRequest, actor: Principal): Approval {
+    if (hasEnded(record.status)) throw new HoldfastError("session_ended", `${record.name} has ended: nobody there asks for anything`);
+    const data = toolRequest(record, request);
+    const requested: Draft = { type: "approval.requested", actor, session: record.id, data };
+    const ruled = decide(this.#rules, { ...data, agent: record.agent });
+    if (ruled) {
+      const answer = { id: data.id, run: data.run, decision: ruled.decision, reason: ruled.reason, text: data.text };
+      this.#journal.append(requested, { type: "approval.answered", actor: ruled.rule, session: record.id, data: answer });
+    } else {
+      const requestedAt = new Date().toISOString();
+      this.#status.learn({ session: record.id, run: record.run }, waitingByTool({ ...data, requestedAt }, record.kind), [requested]);
+    }
+    return this.get(data.id);
+  }
+
+  /** Nobody waits for it any more. */
+  withdraw(ref: string, { within, actor }: { within?: readonly SessionId[] | undefined; actor: Principal }): Approval {
+    const approval = this.#queries.resolve(ref, within);
+    if (approval.status !== "open") throw over(approval);
+    if (approval.channel !== "tool") throw unanswerable(approval, "deny");
+    this.#conclude(approval, { ...resolved(approval, "withdrawn"), actor });
+    return this.get(approval.id);
+  }
+
+  /** When it is over, or the time is. */
+  async over(ref: string, { within, signal }: { within?: readonly SessionId[] | undefined; signal: AbortSignal }): Promise<Approval> {
+    const { id } = this.#queries.resolve(ref, within);
+    for (;;) {
+      const { seq } = this.#journal.cursor;
+      const approval = this.get(id, within);
+      if (approval.status !== "open" || signal.aborted) return approval;
+      await this.#journal.changed(seq, signal);
+    }
+  }
+
   /** It was cancelled with its turn, or decided where the agent is. */
   settled(record: SessionRecord, ask: string): Draft[] {
     const known = this.#queries.byAsk(record.id, record.run, ask);
@@ -222,12 +265,7 @@ export class Approvals implements Parking, Disposable {
     const channel = this.#channelOf(record.agent);
     const open = channel ? this.#queries.openOf(record.id, record.run) : [];
     return open.flatMap((approval): Draft[] => {
-      if (
-        approval.ask === null ||
-        approval.channel === "protocol" ||
-        !channel ||
-        !isOver(approval, { signal, evidence, channel, shown: this.#shown })
-      )
+      if (approval.ask === null || !isHooks(approval) || !channel || !isOver(approval, { signal, evidence, channel, shown: this.#shown }))
         return [];
       // When it is written; if it cannot be, it is still open then, and stays so.
       setImmediate(() => this.#tell(this.#queries.get(approval.id)));
@@ -240,11 +278,14 @@ export class Approvals implements Parking, Disposable {
   #followScreen({ record, evidence, seen }: Followed): Draft[] {
     const channel = this.#profiles.find(record.agent)?.approvals?.screen;
     if (!channel || !seen) return [];
-    const attention = fuse(evidence).attention?.value ?? null;
+    const all = this.#queries.openOf(record.id, record.run);
+    const wanted = fuse(evidence).attention?.value ?? null;
+    // What is asked by a tool does not show.
+    const attention = all.some(({ channel, text }) => channel === "tool" && text === wanted?.text) ? null : wanted;
     const asks = attention?.for === "approval" || attention?.for === "question";
     // What is being drawn is no dialog yet, or none any more.
     if (asks && !seen.settled) return [];
-    const open = this.#queries.openOf(record.id, record.run);
+    const open = all.filter((approval) => approval.channel !== "tool");
     const dialog = attention?.for === "approval" ? dialogOn(channel, seen.screen) : undefined;
     const isShown = (approval: ApprovalRecord) => asks && approval.dialog === (dialog?.text ?? null);
     const gone = open.filter((approval) => approval.ask === null && !this.#pressing.has(approval.id) && !isShown(approval));
@@ -271,6 +312,7 @@ export class Approvals implements Parking, Disposable {
     if (answer.always && (approval.channel !== "protocol" || answer.decision !== "allow")) throw onlyOnce(approval);
     if (approval.channel === "screen") return this.#answerOnScreen(approval, answer);
     if (approval.channel === "protocol") return this.#answerByProtocol(approval, answer);
+    if (approval.channel === "tool") return this.#answerByTool(approval, answer);
     this.#wordsOf(approval, answer);
     if (isDue(approval)) {
       this.#resolve(approval, "timed_out");
@@ -291,6 +333,12 @@ export class Approvals implements Parking, Disposable {
     if (answer.reason !== undefined) throw noReason(approval);
     this.#conclude(approval, answered(approval, answer));
     this.#tell(this.#queries.get(approval.id));
+    return this.get(approval.id);
+  }
+
+  #answerByTool(approval: ApprovalRecord, answer: Answer): Approval {
+    checkToolAnswer(approval, answer);
+    this.#conclude(approval, answered(approval, answer));
     return this.get(approval.id);
   }
 
@@ -331,7 +379,7 @@ export class Approvals implements Parking, Disposable {
 
   look(run: RunId): void {
     for (const approval of this.#queries.openOf(run.session, run.run)) {
-      if (approval.ask === null || approval.channel === "protocol") continue;
+      if (approval.ask === null || !isHooks(approval)) continue;
       using hook = this.#hookOf(approval);
       if (hook) continue;
       this.#resolve(approval, this.#whyGone(approval));
@@ -378,12 +426,17 @@ export class Approvals implements Parking, Disposable {
     const channel = this.#channelOf(approval.agent);
     const now = new Date().toISOString();
     const what = `${draft.type}: ${approval.text}`;
-    const source = approval.channel !== "screen" ? approval.channel : (this.#status.waitsBy(run) ?? "screen");
-    const calm: Evidence = { source, at: now, claim: { turn: "working", attention: null }, what };
-    const more = next?.channel === "protocol" ? waitingByProtocol(next) : next && channel && waiting(next, channel);
+    const kind = this.#sessions.get(run.session)?.kind ?? "terminal";
+    const calm = approval.channel === "tool" ? calmByTool(kind, { at: now, what }) : this.#calm(approval, { at: now, what });
+    const more = next && (isHooks(next) ? channel && waiting(next, channel) : byProtocolOrTool(next, kind));
     this.#status.learn(run, more ? { ...more, at: now } : calm, [draft]);
     this.#shown.delete(approval.id);
     this.#unwatch(run);
+  }
+
+  #calm({ session, run, channel }: ApprovalRecord, { at, what }: { at: string; what: string }): Evidence {
+    const source = channel === "hook" || channel === "protocol" ? channel : (this.#status.waitsBy({ session, run }) ?? "screen");
+    return { source, at, claim: { turn: "working", attention: null }, what };
   }
 
   /**
@@ -396,6 +449,7 @@ export class Approvals implements Parking, Disposable {
       if (approval.answeredBy !== null) this.#tellAgent?.(approval);
       return;
     }
+    if (approval.channel === "tool") return;
     try {
       using hook = this.#hookOf(approval);
       if (hook && !hook.answer(this.#answerOf(approval)))
@@ -447,7 +501,7 @@ export class Approvals implements Parking, Disposable {
   }
 
   #unwatch(run: RunId): void {
-    if (this.#queries.openOf(run.session, run.run).some(({ ask }) => ask !== null)) return;
+    if (this.#queries.openOf(run.session, run.run).some((approval) => approval.ask !== null && approval.channel !== "tool")) return;
     const marker = runMarker(run);
     this.#watchers.get(marker)?.close();
     this.#watchers.delete(marker);
@@ -460,4 +514,13 @@ export class Approvals implements Parking, Disposable {
     const inMs = Math.min(LONGEST_TIMER_MS, Math.max(0, Math.min(...due) - Date.now()));
     this.#timer = setTimeout(() => this.#expire(), inMs).unref();
   }
+}
+
+/** Of a hook that waits, or a dialog; not of a protocol or a tool. */
+function isHooks({ channel }: ApprovalRecord): boolean {
+  return channel === "hook" || channel === "screen";
+}
+
+function byProtocolOrTool(approval: ApprovalRecord, kind: SessionRecord["kind"]): Evidence {
+  return approval.channel === "tool" ? waitingByTool(approval, kind) : waitingByProtocol(approval);
 }

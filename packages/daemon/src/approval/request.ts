@@ -16,6 +16,7 @@ import type { Draft } from "../journal/journal.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import type { Answer } from "./approvals.ts";
+import { toolAnswers } from "./by-tool.ts";
 import { attentionOf } from "./over.ts";
 
 /** More than that nobody reads, and the journal is no place for whole files: what is longer, and no rule answers, is answered on the agent's screen. */
@@ -135,6 +136,7 @@ function answersOf(
   { for: what, channel, dialog }: Pick<ApprovalRecord, "for" | "channel" | "dialog">,
   { hook, screen }: ApprovalChannels = {},
 ): Decision[] {
+  if (channel === "tool") return toolAnswers({ for: what });
   if (channel === "protocol") return ["allow", "deny"];
   if (channel === "hook") return what === "question" ? (hook?.answer ? ["answer", "deny"] : []) : ["allow", "deny"];
   return screen?.keys && dialog !== null && !screen.hidden?.test(dialog) ? ["allow", "deny"] : [];

@@ -133,14 +133,23 @@ export function readRules({ table, file, text }: { table: unknown; file: string;
   if (table === undefined) return [];
   const rules = (table as { rules?: unknown } | null)?.rules ?? [];
   const keys = typeof table === "object" && table !== null && !Array.isArray(table) ? Object.keys(table) : ["?"];
-  if (!Array.isArray(rules) || keys.some((key) => key !== "rules")) {
-    throw new HoldfastError("usage", `${file}: [approvals] has rules and nothing else`, { hint: "write each as [[approvals.rules]]" });
+  if (!Array.isArray(rules) || keys.some((key) => key !== "rules" && key !== "parents")) {
+    throw new HoldfastError("usage", `${file}: [approvals] has rules, parents and nothing else`, {
+      hint: "write each as [[approvals.rules]]",
+    });
   }
   const lines = text.split("\n").flatMap((line, i) => (/^\s*\[\[\s*approvals\s*\.\s*rules\s*\]\]/.test(line) ? [i + 1] : []));
   return rules.map((rule: unknown, i) => {
     const where = `${file}${lines[i] === undefined ? "" : `, line ${lines[i]}`}: approvals rule ${i + 1}`;
     return readRule(rule, { where, number: i + 1 });
   });
+}
+
+/** Whether a session may answer what its children ask: `[approvals] parents`. */
+export function parentsAnswer({ table, file }: { table: unknown; file: string }): boolean {
+  const { parents = true } = (table ?? {}) as { parents?: unknown };
+  if (typeof parents === "boolean") return parents;
+  throw new HoldfastError("usage", `${file}: approvals.parents is neither true nor false`, { hint: "for example: parents = false" });
 }
 
 function readRule(value: unknown, { where, number }: { where: string; number: number }): Rule {

@@ -432,4 +432,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN report INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN progress TEXT;
+  `,
 ];

@@ -14,6 +14,7 @@ import {
   HoldfastError,
   type HostName,
   hasEnded,
+  type Progress,
   type RestartPolicy,
   type Session,
   type SessionId,
@@ -76,6 +77,7 @@ export interface SessionRecord {
   viewedAt: string | null;
   turns: number;
   tasksCompleted: number;
+  progress: Progress | null;
   /** The run that vanished with its keeper, or with the machine, until a later one has shown that it is back. */
   lostRun: number | null;
   conversation: string | null;
@@ -343,6 +345,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     viewedAt: row.viewed_at as string | null,
     turns: row.turns as number,
     tasksCompleted: row.tasks_completed as number,
+    progress: row.progress === null ? null : (JSON.parse(String(row.progress)) as Progress),
     conversation: row.conversation as string | null,
     lostRun: row.lost_run as number | null,
     conversations: conversationsOf(row),

@@ -113,6 +113,9 @@ const APPLY: Apply = {
     if (turnBegan) countTurn(s, session);
     if (status !== "unknown") s.cameBack.run(session, run);
   },
+  "session.progress_reported"(s, { session, data, at }) {
+    s.progress.run(JSON.stringify({ ...data, at }), session);
+  },
   "session.conversation_changed"(s, { session, data, at }) {
     // What an agent says it is in may be one that it goes on with.
     converse(s, { session, id: data.conversation, run: data.run, since: at, turns: data.begun ? 0 : null });
@@ -313,6 +316,7 @@ const SQL = {
   conversationsOf: "SELECT conversation, conversations FROM sessions WHERE id = ?",
   view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
+  progress: "UPDATE sessions SET progress = ? WHERE id = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",
   handOver: "UPDATE sessions SET owner = ?, handover = ? WHERE id = ?",
   reparent: "UPDATE sessions SET parent = ? WHERE id = ?",

@@ -1,6 +1,6 @@
 /** What a session that is a conversation is started with. */
 import { type ConversationOrder, newSessionId, type Principal, type Session } from "@holdfast/contract";
-import { serversOf } from "../agent/mcp.ts";
+import { type RunIdentity, serversOf } from "../agent/mcp.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { Prepared } from "./prepare.ts";
@@ -15,13 +15,15 @@ export function conversationOrder(what: {
   known: string | null;
   /** Those that it has had. */
   conversations?: Session["conversations"];
+  identity: RunIdentity;
 }): ConversationOrder {
-  const { profile, cwd, chat, known } = what;
+  const { profile, cwd, chat, known, identity } = what;
   const had = what.conversations?.find(({ id }) => id === known);
   const isEmpty = had?.turns === 0;
   const begun = profile?.talk?.keepsByTheMinute && !isEmpty ? had?.since : undefined;
   const notBefore = begun === undefined ? undefined : (Math.floor(Date.parse(begun) / MINUTE_MS) + 1) * MINUTE_MS + 1000;
-  const mcpServers = serversOf(profile).map(({ name, command, env }) => ({ name, command, env }));
+  // Programs of ours take none.
+  const mcpServers = serversOf(profile, profile?.ours ? undefined : identity).map(({ name, command, env }) => ({ name, command, env }));
   return { cwd, conversation: known, isEmpty, notBefore, mode: chat?.mode ?? null, model: chat?.model ?? null, mcpServers };
 }
 

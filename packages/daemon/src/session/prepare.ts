@@ -18,6 +18,7 @@ import {
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { atAGlance } from "../agent/glance.ts";
 import { conversationFor, conversationId, type Forked, promptWords } from "../agent/launch.ts";
+import type { RunIdentity } from "../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { beginsCommand, contextPointer } from "../workspace/context.ts";
@@ -43,6 +44,8 @@ export interface Prepared {
   budget: Budget | undefined;
   /** What it answers is told to its parent. */
   report: boolean;
+  /** What its first run is known by. */
+  identity: RunIdentity;
 }
 
 export function prepare(
@@ -81,7 +84,7 @@ export function prepare(
 
   const id = newSessionId();
   const directory = runDirectory(context.home, id, 1);
-  const prepared: Prepared = {
+  const prepared: Omit<Prepared, "identity"> = {
     id,
     name,
     profile,
@@ -126,7 +129,8 @@ export function prepare(
       ...(forkedFrom ? { forkedFrom } : {}),
     };
     writeSessionFiles(context.home, spec, env);
-    writeLaunch(context.home, { session: id, run: 1 }, { spec, env, profile, conversation });
+    const { identity } = writeLaunch(context.home, { session: id, run: 1 }, { spec, env, profile, conversation });
+    return { ...prepared, identity };
   } catch (cause) {
     forget(prepared, context.home);
     throw (
@@ -138,7 +142,6 @@ export function prepare(
       })
     );
   }
-  return prepared;
 }
 
 /** What the runs of a session that was forked begin with, while it had no turn of its own. */
@@ -211,7 +214,7 @@ function withNotes(prompt: string, notes: readonly (string | null)[]): string {
 }
 
 /** What was prepared and is not wanted after all. */
-export function forget({ id }: Prepared, home: Home): void {
+export function forget({ id }: Pick<Prepared, "id">, home: Home): void {
   try {
     rmSync(join(home.sessions, id), { recursive: true, force: true });
   } catch {

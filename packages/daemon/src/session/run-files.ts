@@ -20,7 +20,7 @@ import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, w
 import { hashFile, newRunToken } from "../access/run-token.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
 import { type Asked, type Conversation, launchWords } from "../agent/launch.ts";
-import { giveServers, MCP_FILE } from "../agent/mcp.ts";
+import { giveServers, MCP_FILE, type RunIdentity } from "../agent/mcp.ts";
 import { writeOrder } from "../agent/own-agent.ts";
 import type { Profile } from "../agent/profile.ts";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
@@ -71,12 +71,12 @@ export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, st
   writeFileAtomic(join(directory, "env"), `${JSON.stringify(env)}\n`);
 }
 
-/** Makes the run's directory with its launch file and the token of the run, and returns the directory. */
+/** Makes the run's directory with its launch file and the token of the run; answers the directory, and what the run is known by. */
 export function writeLaunch(
   home: Home,
   run: RunId,
   what: { spec: Spec; env: Record<string, string>; profile?: Profile | undefined; conversation?: Conversation },
-): string {
+): { directory: string; identity: RunIdentity } {
   const directory = runDirectory(home, run.session, run.run);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const ours = {
@@ -84,26 +84,38 @@ export function writeLaunch(
     HOLDFAST_SESSION: run.session,
     HOLDFAST_RUN: runMarker(run),
     HOLDFAST_TOKEN: newRunToken(home, run),
-    ...what.spec.workspace?.env,
   };
-  const inherited = Object.keys(minimalEnvironment(home));
+  const minimal = minimalEnvironment(home);
+  // A server that finds no daemon starts one, as this one was.
+  const identity = { ...minimal, ...ours };
+  const inherited = Object.keys(minimal);
   const path = join(directory, "launch");
   const { memoryLimitBytes, asked = { program: what.spec.command, args: [], prompt: null } } = what.spec;
   const { command, env: more } =
-    what.spec.kind === "conversation" ? inConversation({ ...what, directory }) : onTerminal(asked, { ...what, directory });
+    what.spec.kind === "conversation" ? inConversation({ ...what, directory }) : onTerminal(asked, { ...what, directory, identity });
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
-  writeFileAtomic(path, launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...more, ...ours }, scope }));
-  return directory;
+  writeFileAtomic(
+    path,
+    launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...more, ...ours, ...what.spec.workspace?.env }, scope }),
+  );
+  return { directory, identity };
 }
 
 /** Its hooks, its servers, its conversation and its first prompt go on its command line. */
 function onTerminal(
   asked: Asked,
-  what: { spec: Spec; env: Record<string, string>; profile?: Profile | undefined; conversation?: Conversation; directory: string },
+  what: {
+    spec: Spec;
+    env: Record<string, string>;
+    profile?: Profile | undefined;
+    conversation?: Conversation;
+    directory: string;
+    identity: RunIdentity;
+  },
 ): { command: string[]; env: Record<string, string> } {
-  const { profile, directory, env, spec, conversation = null } = what;
+  const { profile, directory, env, spec, conversation = null, identity } = what;
   const hooks = injectHooks(profile, { directory, env, args: asked.args, cwd: spec.cwd });
-  const mcp = giveServers(profile, { directory, env: { ...env, ...hooks.env } });
+  const mcp = giveServers(profile, { directory, env: { ...env, ...hooks.env }, identity });
   const command = launchWords(profile, asked, { injected: [...hooks.args, ...mcp.args], conversation });
   return { command, env: { ...hooks.env, ...mcp.env } };
 }

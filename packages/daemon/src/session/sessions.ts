@@ -296,7 +296,8 @@ export class Sessions {
       throw error;
     }
     const title = titleOf({ name, agent: profile.name });
-    const order = kind === "conversation" ? conversationOrder({ profile, cwd, chat: request, known: null }) : undefined;
+    const order =
+      kind === "conversation" ? conversationOrder({ profile, cwd, chat: request, known: null, identity: prepared.identity }) : undefined;
     await this.#start({ session: id, run: 1 }, { host, directory: prepared.directory, title, conversation: order });
     return this.#view(this.#queries.resolve(id));
   }
@@ -418,11 +419,12 @@ export class Sessions {
       const isChat = record.kind === "conversation";
       const isOn = asked && !isChat ? conversationFor(profile, asked, { known, forked }, randomUUID) : null;
       const conversation = isChat && known !== null ? { resume: known } : isOn;
-      const order = isChat
-        ? conversationOrder({ profile, cwd: spec.cwd, chat: spec.chat, known, conversations: record.conversations })
-        : undefined;
       const started = { spec: { ...spec, ...(asked ? { asked } : {}) }, env, profile, conversation };
-      return { host, conversation, order, directory: writeLaunch(this.#home, run, started) };
+      const { directory, identity } = writeLaunch(this.#home, run, started);
+      const order = isChat
+        ? conversationOrder({ profile, cwd: spec.cwd, chat: spec.chat, known, conversations: record.conversations, identity })
+        : undefined;
+      return { host, conversation, order, directory };
     } catch (error) {
       // On a full disk it is tried again.
       if (!unwritable(error)) this.#lifecycle.giveUpStart(record.id);

@@ -75,9 +75,19 @@ function standingOf(
   now: number,
 ): Pick<
   Session,
-  "statusAt" | "statusForMs" | "turn" | "attention" | "background" | "hung" | "turns" | "tasksCompleted" | "conversation" | "conversations"
+  | "statusAt"
+  | "statusForMs"
+  | "turn"
+  | "attention"
+  | "background"
+  | "hung"
+  | "turns"
+  | "tasksCompleted"
+  | "progress"
+  | "conversation"
+  | "conversations"
 > {
-  const { turns, tasksCompleted, conversation, conversations } = record;
+  const { turns, tasksCompleted, progress, conversation, conversations } = record;
   const known = hasEnded(record.status) ? null : record.standing;
   const statusAt = known ? record.statusAt : record.endedAt;
   const byClock = statusAt === null ? null : Math.max(0, now - Date.parse(statusAt));
@@ -90,6 +100,7 @@ function standingOf(
     hung: known?.hung ?? false,
     turns,
     tasksCompleted,
+    progress,
     conversation,
     conversations,
   };

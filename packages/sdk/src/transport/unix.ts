@@ -16,17 +16,24 @@ import type { Transport, WireChannel, WireReply, WireRequest, WireStream } from 
 const MOST_CONNECTIONS = 128;
 
 /** Acts as the token's principal; without one given, as the one in HOLDFAST_TOKEN, so that inside a run it acts as the session. */
-export function unixTransport(path: string, options: { token?: string | undefined } = { token: process.env.HOLDFAST_TOKEN }): Transport {
+export function unixTransport(path: string, options: WireOptions = { token: process.env.HOLDFAST_TOKEN }): Transport {
   return wireTransport(() => open(path), options);
 }
 
 /** What a daemon is spoken to on: a Unix socket, or something that leads to one. Errors arrive as an early close. */
 export type Wire = Duplex & { ref(): unknown; unref(): unknown };
 
+/** `anyVersion`: it does not say which version it is, and so is served by a daemon of another one. */
+export interface WireOptions {
+  token?: string | undefined;
+  anyVersion?: boolean | undefined;
+}
+
 /** The same on wires of another kind, of which each call opens one. */
-export function wireTransport(open: () => Promise<Wire>, options: { token?: string | undefined }): Transport {
+export function wireTransport(open: () => Promise<Wire>, options: WireOptions): Transport {
   const authorization = bearer(options.token);
-  const head = (request: WireRequest, connection: Connection) => headOf(request, { connection, authorization });
+  const version = options.anyVersion ? undefined : VERSION;
+  const head = (request: WireRequest, connection: Connection) => headOf(request, { connection, authorization, version });
   const idle: Wire[] = [];
   const waiting: (() => void)[] = [];
   let busy = 0;
@@ -114,14 +121,19 @@ function takeOpen(idle: Wire[]): Wire | undefined {
 /** HTTP/1.0 asks for a body that ends with the connection instead of one in chunks. */
 function headOf(
   request: WireRequest,
-  { connection, authorization }: { connection: Connection; authorization: string | undefined },
+  {
+    connection,
+    authorization,
+    version,
+  }: { connection: Connection; authorization: string | undefined; version: string | undefined },
 ): string {
-  const version = connection === "close" ? "1.0" : "1.1";
+  const protocol = connection === "close" ? "1.0" : "1.1";
   const length =
     request.body === undefined ? "" : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(request.body)}\r\n`;
   const who = authorization === undefined ? "" : `authorization: ${authorization}\r\n`;
   const upgrade = connection === "upgrade" ? "upgrade: holdfast\r\n" : "";
-  return `${request.method} ${request.path} HTTP/${version}\r\nhost: holdfast\r\nconnection: ${connection}\r\nholdfast-version: ${VERSION}\r\n${upgrade}${who}${length}\r\n`;
+  const whose = version === undefined ? "" : `holdfast-version: ${version}\r\n`;
+  return `${request.method} ${request.path} HTTP/${protocol}\r\nhost: holdfast\r\nconnection: ${connection}\r\n${whose}${upgrade}${who}${length}\r\n`;
 }
 
 function open(path: string): Promise<Socket> {

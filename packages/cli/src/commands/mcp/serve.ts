@@ -1,0 +1,20 @@
+import type { Command } from "../../command.ts";
+import { connect } from "../../connect.ts";
+
+export const command: Command = {
+  name: "mcp serve",
+  summary: "serve Holdfast's tools to an agent on standard input and output",
+  usage: "",
+  description:
+    "Acts as the session whose token is in HOLDFAST_TOKEN; without one as you. Ends when its input does. There is the same over HTTP, where the\ndaemon listens (holdfast up --listen): POST /mcp, with a token.",
+  flags: {},
+  arguments: "nothing",
+  examples: [["holdfast mcp", "as an agent starts it"]],
+  async run({ home }) {
+    const { serveStdio } = await import("@holdfast/mcp");
+    // It lives as long as its agent, and so longer than a daemon of its own version.
+    using client = connect(home, { quiet: true, anyVersion: true });
+    await serveStdio(client);
+    return 0;
+  },
+};

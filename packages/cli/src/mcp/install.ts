@@ -1,0 +1,86 @@
+/** Puts an entry into a configuration that belongs to somebody else: what is there stays as it is, and what cannot be read is not touched. */
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { HoldfastError } from "@holdfast/contract/errors";
+import { writeFileAtomic } from "@holdfast/platform/files";
+import { parse, stringify } from "smol-toml";
+import type { Place } from "./entries.ts";
+
+export const NAME = "holdfast";
+
+export interface Server {
+  command: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+}
+
+/** What is to be in the file, in its own words. */
+export function textOf(place: Place, server: Server): string {
+  const entry = place.entry(server);
+  if (place.format === "toml") return stringify({ [place.under]: { [NAME]: entry } });
+  return `${JSON.stringify({ [place.under]: { [NAME]: entry } }, null, 2)}\n`;
+}
+
+export type Outcome = "written" | "replaced" | "there already";
+
+/** `force`: another entry of this name is replaced. */
+export function write(place: Place, { file, server, force }: { file: string; server: Server; force: boolean }): Outcome {
+  const before = readIfThere(file);
+  const values = before === undefined ? {} : parsed(place, { file, text: before, server });
+  const servers = values[place.under] ?? {};
+  if (!isTable(servers)) throw unreadable(file, `${place.under} is no table`, textOf(place, server));
+  const entry = place.entry(server);
+  const old = servers[NAME];
+  if (old !== undefined && isSame(old, entry)) return "there already";
+  if (old !== undefined && !force) {
+    throw new HoldfastError("file_exists", `${file} has another server under the name ${NAME} already`, {
+      hint: "--force replaces it",
+    });
+  }
+  if (old !== undefined && place.format === "toml") {
+    throw unreadable(file, `what it has under ${place.under}.${NAME} is replaced only by hand`, textOf(place, server));
+  }
+  const text =
+    place.format === "toml"
+      ? `${before === undefined || before === "" ? "" : `${before.replace(/\n*$/, "\n")}\n`}${textOf(place, server)}\n`
+      : `${JSON.stringify({ ...values, [place.under]: { ...servers, [NAME]: entry } }, null, indentOf(before))}\n`;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileAtomic(file, text, (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777);
+  return old === undefined ? "written" : "replaced";
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new HoldfastError("file_unusable", `${file} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function parsed(place: Place, { file, text, server }: { file: string; text: string; server: Server }): Record<string, unknown> {
+  try {
+    const values = place.format === "toml" ? parse(text) : (JSON.parse(text === "" ? "{}" : text) as unknown);
+    if (isTable(values)) return values;
+  } catch {
+    // With comments in it, perhaps: written anew they would be lost.
+  }
+  throw unreadable(file, `it is not plain ${place.format.toUpperCase()}`, textOf(place, server));
+}
+
+function unreadable(file: string, why: string, text: string): HoldfastError {
+  return new HoldfastError("file_unusable", `${file} is left alone: ${why}`, { hint: `add this to it by hand:\n${text.trimEnd()}` });
+}
+
+/** As it was. */
+function indentOf(text: string | undefined): string | number {
+  return /^\{\r?\n([ \t]+)/.exec(text ?? "")?.[1] ?? 2;
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

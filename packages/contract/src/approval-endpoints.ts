@@ -1,0 +1,80 @@
+/** The endpoints of the inbox. */
+import * as z from "zod/mini";
+import { Approval, DecisionSchema } from "./approval.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ROUTES } from "./routes.ts";
+import { ASKED_FOR } from "./status.ts";
+
+const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));
+const flag = z._default(z.stringbool(), false);
+const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
+
+/** What an agent asks by a tool of ours. */
+export const ApprovalRequest = z.object({
+  /** The session that asks; left out by a session: itself. */
+  session: z.optional(text),
+  for: z.enum(ASKED_FOR),
+  /** What is to be done, or the question, for people. */
+  text: z.string().check(z.minLength(1, "say what is asked for"), z.maxLength(10_000, "what is asked for has at most 10,000 characters")),
+  /** What it wants to use, as the rules of config.toml name it. */
+  tool: z.optional(text),
+  /** Its arguments. */
+  input: z.optional(z.unknown()),
+});
+export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
+
+export const APPROVAL_ENDPOINTS = {
+  listApprovals: {
+    ...ROUTES.listApprovals,
+    summary: "What agents wait for leave for, the longest-waiting first; with `all` also what is over.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ session: z.optional(text), all: flag }),
+    reply: z.object({ cursor: z.string(), approvals: z.array(Approval) }),
+    errors: ["session_not_found", "session_ambiguous"],
+  },
+  getApproval: {
+    ...ROUTES.getApproval,
+    summary:
+      "One approval, by its id, the beginning of it, or the name of a session that waits for one only; with `waitMs` when it is over, or after that time.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ waitMs: z._default(wholeNumber, 0) }),
+    reply: Approval,
+    errors: ["approval_not_found", "approval_ambiguous"],
+  },
+  requestApproval: {
+    ...ROUTES.requestApproval,
+    summary:
+      "Puts into the inbox what a session's agent asks leave for, or its question, by a tool of ours; a rule of config.toml may answer.",
+    scope: "driver",
+    reach: "own",
+    body: ApprovalRequest,
+    reply: Approval,
+    errors: ["session_not_found", "session_ambiguous", "session_ended", "usage"],
+  },
+  withdrawApproval: {
+    ...ROUTES.withdrawApproval,
+    summary: "Takes back what was asked by a tool and is not wanted any more.",
+    scope: "driver",
+    reach: "own",
+    reply: Approval,
+    errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_unanswerable"],
+  },
+  answerApproval: {
+    ...ROUTES.answerApproval,
+    summary:
+      "Allows or denies what an agent asked for, or answers its question. A session may do that for its descendants, once each time, and never for itself.",
+    scope: "approver",
+    reach: "children",
+    body: z.object({
+      decision: DecisionSchema,
+      /** Why not, for the agent; the answer to its question. */
+      reason: z.optional(text),
+      /** With `allow`, to an agent that offers it: the agent is not to ask for the like again. */
+      always: z._default(z.boolean(), false),
+    }),
+    reply: Approval,
+    errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_unanswerable", "forbidden"],
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,30 @@
+/**
+ * `/mcp`: the tools of `holdfast mcp` over HTTP, behind the same gate as everything. What a tool does it asks of this very daemon, as whoever
+ * called it: each of its requests is let in, or not, like one that they made themselves. Loaded when it is first asked for.
+ */
+import type { Context } from "hono";
+import type { Identity } from "../access/identity.ts";
+
+export const MCP_PATH = "/mcp";
+
+/** By these a request is let in; what asks from within has the same. */
+const CARRIED = ["host", "origin", "authorization"];
+
+export async function answerMcp(
+  c: Context<{ Variables: { identity: Identity } }>,
+  ask: (request: Request) => Response | Promise<Response>,
+): Promise<Response> {
+  const mcp = await import("@holdfast/mcp");
+  const carried = CARRIED.flatMap((name): [string, string][] => {
+    const value = c.req.header(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return mcp.answerMcp({
+    request: c.req.raw,
+    actor: c.get("identity").actor,
+    ask: async (request) => {
+      for (const [name, value] of carried) request.headers.set(name, value);
+      return ask(request);
+    },
+  });
+}

@@ -1,0 +1,34 @@
+/** What a terminal was given, as plain text. */
+import { stripVTControlCharacters } from "node:util";
+
+/** Without what only a terminal understands; a line that was written over is what it was last. */
+export function plainText(text: string): string {
+  return stripVTControlCharacters(text.replaceAll("\r\n", "\n"))
+    .split("\n")
+    .map((line) => line.slice(line.lastIndexOf("\r", line.length - 2) + 1).replace(/\r$/, ""))
+    .join("\n")
+    .replaceAll(/(?![\n\t])\p{Cc}/gu, "");
+}
+
+/** How many bytes at the end are of a character that is not whole yet. */
+export function unfinished(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(4, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
+}
+
+/** Whole lines as they come; the last one also without an end. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield plainText(line.replace(/\r$/, ""));
+  }
+  if (rest !== "") yield plainText(rest);
+}

@@ -1,0 +1,108 @@
+/** What can be read: `holdfast://sessions/NAME/transcript`, `…/output` and `…/context`. */
+
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Entry } from "@holdfast/contract/transcript";
+import type { HoldfastClient } from "@holdfast/sdk/client";
+import { plainText } from "./lines.ts";
+
+const WHAT = {
+  transcript: "what was said and done in a conversation, its last 20 turns",
+  output: "what a shell or an agent in a terminal printed, its last 100 KB",
+  context: "the Working Context where a session works",
+} as const;
+type What = keyof typeof WHAT;
+
+const LAST_BYTES = 100_000;
+
+export const TEMPLATES = (Object.keys(WHAT) as What[]).map((what) => ({
+  uriTemplate: `holdfast://sessions/{name}/${what}`,
+  name: what,
+  description: WHAT[what],
+  mimeType: "text/plain",
+}));
+
+/** Of sessions that run; those that have ended can be read by the same addresses. */
+export async function listResources(client: HoldfastClient) {
+  const { sessions } = await client.call("listSessions", {});
+  return sessions.flatMap(({ name, kind }) =>
+    (kind === "conversation" ? (["transcript", "context"] as const) : (["output", "context"] as const)).map((what) => ({
+      uri: `holdfast://sessions/${encodeURIComponent(name)}/${what}`,
+      name: `${what} of ${name}`,
+      description: WHAT[what],
+      mimeType: "text/plain",
+    })),
+  );
+}
+
+export async function readResource(client: HoldfastClient, uri: string): Promise<string> {
+  const [, name = "", what = ""] = /^holdfast:\/\/sessions\/([^/]+)\/(\w+)$/.exec(uri) ?? [];
+  const ref = decode(name);
+  if (what === "transcript") return transcriptOf(client, ref);
+  if (what === "output") return outputOf(client, ref);
+  if (what === "context") return contextOf(client, ref);
+  throw new HoldfastError("usage", `there is no resource ${uri}`, {
+    hint: `they are ${TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(", ")}`,
+  });
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function transcriptOf(client: HoldfastClient, ref: string): Promise<string> {
+  const { entries } = await client.call("readTranscript", { params: { ref }, query: { turns: 20 } });
+  let text = "";
+  let last = "";
+  for (const { entry } of entries) {
+    const words = inWords(entry);
+    if (words === undefined) continue;
+    // Pieces of one text follow each other.
+    text += entry.type === "text" && last === "text" ? words : `${text === "" ? "" : "\n"}${words}`;
+    last = entry.type;
+  }
+  return text;
+}
+
+function inWords(entry: Entry): string | undefined {
+  switch (entry.type) {
+    case "user":
+      return `\n> ${entry.from}: ${entry.text.replaceAll("\n", "\n> ")}`;
+    case "text":
+      return entry.text;
+    case "tool_started":
+      return `[${entry.kind}: ${entry.title}]`;
+    case "tool_completed":
+      return entry.ok ? undefined : "[it failed]";
+    case "approval_asked":
+      return `[asks for leave: ${entry.title}]`;
+    case "approval_answered":
+      return `[${entry.allowed ? "allowed" : "denied"}${entry.by === null ? "" : ` by ${entry.by}`}]`;
+    case "error":
+      return `[${entry.message}]`;
+    case "turn_ended":
+      return entry.reason === "completed" ? undefined : `[the turn ended: ${entry.reason}]`;
+    default:
+      return undefined;
+  }
+}
+
+async function outputOf(client: HoldfastClient, ref: string): Promise<string> {
+  const { session, bytes, begins } = await client.call("getRecording", { params: { ref } });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of await client.bytes({ params: { ref: session }, query: { from: Math.max(begins, bytes - LAST_BYTES) } })) {
+    chunks.push(chunk);
+  }
+  return plainText(new TextDecoder().decode(Buffer.concat(chunks)));
+}
+
+async function contextOf(client: HoldfastClient, ref: string): Promise<string> {
+  const { files } = await client.call("getContext", { query: { of: ref } });
+  return files
+    .filter(({ state }) => state === "written")
+    .map(({ name, text }) => `# ${name}\n\n${text.trim()}\n`)
+    .join("\n");
+}

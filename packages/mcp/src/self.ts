@@ -1,0 +1,33 @@
+/** Who calls: the session whose token the server has, or whoever started it. */
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { HoldfastClient } from "@holdfast/sdk/client";
+
+export interface Self {
+  actor: string;
+  /** Its id, where a session calls. */
+  session: string | null;
+}
+
+/** Asked once: a token does not change hands. */
+export function selfOf(client: HoldfastClient): () => Promise<Self> {
+  let known: Promise<Self> | undefined;
+  return () => {
+    known ??= ask(client).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+}
+
+async function ask(client: HoldfastClient): Promise<Self> {
+  const { actor } = await client.call("status", {});
+  return { actor, session: /^session:(.+)$/.exec(actor)?.[1] ?? null };
+}
+
+/** The session that is meant: the one named, else the caller's own. */
+export function meant(ref: string | undefined, self: Self): string {
+  const session = ref ?? self.session;
+  if (session !== null) return session;
+  throw new HoldfastError("usage", `${self.actor} is no session: say which one is meant`, { hint: "list_agents tells which there are" });
+}

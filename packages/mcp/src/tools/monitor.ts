@@ -1,0 +1,122 @@
+/** A running session's events or output, at a rate that its reader can take; what is beyond that is counted and left out. */
+import type { HoldfastClient } from "@holdfast/sdk/client";
+import * as z from "zod/mini";
+import { linesOf } from "../lines.ts";
+import { TokenBucket } from "../token-bucket.ts";
+import { patience, say, sessionRef, tool } from "../tool.ts";
+import { isPassing } from "../waiting.ts";
+
+const AGAIN_MS = 200;
+
+/** One thing that happened, and from where to go on after it. */
+interface Item {
+  what: unknown;
+  after: string | undefined;
+}
+
+export const MONITOR_TOOLS = [
+  tool({
+    name: "event_monitor",
+    description:
+      "Watch a session as it goes: its events, or what it prints (of a conversation: what is in its transcript). At a bounded rate: a burst of 5, then one a second, unless you say otherwise; what was left out is counted in dropped. Each thing is told at once as progress, and all of them are in the result, with a cursor to go on from.",
+    reads: true,
+    input: z.object({
+      name: sessionRef,
+      source: say(z._default(z.enum(["events", "output"]), "events"), "what of it"),
+      types: say(z.optional(z.array(z.string())), "only events of these types, such as session.status_changed or tool.completed"),
+      after: say(z.optional(z.string()), "the cursor of an earlier result; without it, from now on"),
+      duration_ms: patience(30_000, "how long to watch"),
+      max_items: say(z._default(z.number().check(z.minimum(1), z.maximum(1000)), 100), "come back when there are so many"),
+      burst: say(z._default(z.number().check(z.minimum(1), z.maximum(100)), 5), "so many at once"),
+      per_second: say(z._default(z.number().check(z.minimum(0.01), z.maximum(100)), 1), "and then so many a second"),
+    }),
+    async run({ name, source, types, after, duration_ms: durationMs, max_items: most, burst, per_second: perSecond }, call) {
+      const { client, signal, tell } = call;
+      const session = await client.call("getSession", { params: { ref: name } });
+      const enough = new AbortController();
+      const over = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(durationMs)]);
+      const bucket = new TokenBucket({ burst, perSecond });
+      const items: unknown[] = [];
+      let cursor = after;
+      const watch = { ref: session.id, kind: session.kind, types, over };
+      const source_ = source === "events" ? eventsOf : session.kind === "conversation" ? entriesOf : printedBy;
+      const why = { value: "time" };
+      for await (const { what, after: next } of source_(client, { ...watch, after }, why)) {
+        cursor = next ?? cursor;
+        if (!bucket.take()) continue;
+        items.push(what);
+        tell(typeof what === "string" ? what : JSON.stringify(what), { done: items.length });
+        if (items.length < most) continue;
+        why.value = "max_items";
+        enough.abort();
+      }
+      return { items, passed: bucket.passed, dropped: bucket.dropped, cursor: cursor ?? null, endedBy: why.value };
+    },
+  }),
+];
+
+interface Watch {
+  ref: string;
+  types: string[] | undefined;
+  over: AbortSignal;
+  after: string | undefined;
+}
+
+/** Without a cursor from now on. A daemon that goes is followed by another, which goes on behind the last one that was seen. */
+async function* eventsOf(client: HoldfastClient, { ref, types, over, after: from }: Watch): AsyncGenerator<Item> {
+  let after = from ?? (await client.call("listSessions", { query: { names: [ref] } })).cursor;
+  yield* again(over, async function* () {
+    for await (const event of client.events({ query: { session: ref, after, ...(types ? { type: types } : {}) } }, over)) {
+      after = `${event.epoch}:${event.seq}`;
+      yield { what: { type: event.type, at: event.at, actor: event.actor, data: event.data }, after };
+    }
+    return "go on";
+  });
+}
+
+async function* entriesOf(client: HoldfastClient, { ref, over, after: from }: Watch, why: { value: string }): AsyncGenerator<Item> {
+  let after = from ?? (await client.call("getConversation", { params: { ref } })).cursor;
+  yield* again(over, async function* () {
+    for await (const { cursor, entry } of client.entries({ params: { ref }, query: { after } }, over)) {
+      after = cursor;
+      yield { what: entry, after };
+    }
+    why.value = over.aborted ? why.value : "session ended";
+    return over.aborted ? "go on" : "end";
+  });
+}
+
+/** Its cursor is the number of the bytes so far. */
+async function* printedBy(client: HoldfastClient, { ref, over, after }: Watch, why: { value: string }): AsyncGenerator<Item> {
+  const { bytes, begins } = await client.call("getRecording", { params: { ref } });
+  let from = Math.max(begins, after === undefined ? bytes : Number(after) || 0);
+  yield* again(over, async function* () {
+    const chunks = counted(await client.bytes({ params: { ref }, query: { from, follow: true } }, over), (read) => {
+      from += read;
+    });
+    for await (const line of linesOf(chunks)) if (line.trim() !== "") yield { what: line, after: String(from) };
+    why.value = over.aborted ? why.value : "session ended";
+    return over.aborted ? "go on" : "end";
+  });
+}
+
+async function* counted(chunks: AsyncIterable<Uint8Array>, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Until it has ended by itself, or nobody wants more. */
+async function* again(over: AbortSignal, source: () => AsyncGenerator<Item, "end" | "go on">): AsyncGenerator<Item> {
+  while (!over.aborted) {
+    try {
+      const ended = yield* source();
+      if (ended === "end") return;
+    } catch (error) {
+      if (over.aborted) return;
+      if (!isPassing(error)) throw error;
+    }
+    if (!over.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}

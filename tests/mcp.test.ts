@@ -1,0 +1,277 @@
+/** Holdfast's tools as agents have them: by the MCP SDK's own client, over stdio and HTTP. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Approval, AuditEntry, NewToken, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+import { McpClient, sessionWithToken } from "./mcp-client.ts";
+
+test("every tool is there with a schema, and is described", async () => {
+  await using home = new TestHome();
+  await using mcp = await McpClient.stdio(home);
+  const { tools } = await mcp.client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(
+      "spawn_agent list_agents show_agent send_message wait_for event_monitor task_stop run_shell shell_output request_approval ask_human answer_approval read_working_context update_working_context report_progress".split(
+        " ",
+      ),
+    ),
+  );
+  for (const { name, description = "", inputSchema } of tools) {
+    expect(description.length, name).toBeGreaterThan(30);
+    expect(inputSchema.type, name).toBe("object");
+    for (const [field, schema] of Object.entries(inputSchema.properties ?? {}))
+      expect(schema, `${name}.${field}`).toHaveProperty("description");
+  }
+  expect(await mcp.refused("spawn_agent", { agent: 7 })).toContain("usage: spawn_agent: agent:");
+  await expect(mcp.call("no_such_tool")).rejects.toThrow("there is no tool no_such_tool");
+});
+
+test("a session starts children by its tools, talks to them, waits for them and stops them with all that they started (SYM-14 together) (BG-02 together)", async () => {
+  await using home = new TestHome();
+  const parent = await sessionWithToken(home, "parent");
+  await using mcp = await McpClient.stdio(home, parent);
+  const child = await mcp.ok("spawn_agent", { agent: "demo", name: "child", prompt: "say done with that" });
+  expect(child).toMatchObject({ name: "child", agent: "demo", kind: "conversation", parent: parent.id });
+
+  const heard: string[] = [];
+  const onprogress = ({ message = "" }: { message?: string }) => void heard.push(message);
+  expect(await mcp.ok("wait_for", { names: ["child"] }, { onprogress })).toMatchObject({ reached: true, sessions: [{ status: "idle" }] });
+  expect(heard).toContain("child is idle");
+  expect(await mcp.ok("show_agent", { name: "child" })).toMatchObject({ lastReply: "done with that", turns: 1 });
+  expect(await mcp.ok("send_message", { to: "child", text: "say more of it", wait_ms: 20_000 })).toMatchObject({
+    state: "replied",
+    reply: "more of it",
+  });
+
+  const shell = await mcp.ok("run_shell", { command: "echo one; sleep 1000", name: "serve" });
+  const first = shell.output === "" ? await mcp.ok("shell_output", { name: "serve", wait_ms: 10_000 }) : shell;
+  expect(first).toMatchObject({ output: "one\n", ended: false });
+  expect(await mcp.ok("shell_output", { name: "serve", from: first.next, wait_ms: 50 })).toMatchObject({ output: "", next: first.next });
+  expect(await mcp.ok("run_shell", { command: "echo two; exit 3", wait_ms: 20_000 })).toMatchObject({
+    output: "two\n",
+    ended: true,
+    exit: { code: 3 },
+  });
+
+  // A child that starts some of its own.
+  const { id, token } = await grandparent(home, mcp);
+  await using below = await McpClient.stdio(home, { token });
+  await below.ok("run_shell", { command: "sleep 1000", name: "grandchild" });
+  const stopped = await mcp.ok("task_stop", { name: "middle", grace_ms: 1000 });
+  expect(stopped).toMatchObject({ id, status: "stopped", stopped: expect.arrayContaining(["middle", "grandchild"]) });
+  expect((await home.json<Session[]>(["ls"])).map(({ name }) => name).sort()).toEqual(["child", "parent", "serve"]);
+  expect(await mcp.ok("task_stop", { name: "serve" })).toMatchObject({ status: "stopped" });
+  expect(await mcp.ok("task_stop", { name: "child" })).toMatchObject({ status: "stopped" });
+});
+
+/** A child that runs, and its token. */
+async function grandparent(home: TestHome, mcp: McpClient): Promise<{ id: unknown; token: string }> {
+  const { id } = await mcp.ok("run_shell", { command: 'echo "$HOLDFAST_TOKEN"; exec sleep 1000', name: "middle" });
+  const token = await eventually(async () => /hfs_\S+/.exec(await home.ok(["logs", "middle", "--raw"]))?.[0]);
+  return { id, token };
+}
+
+test("a session's server reaches itself and its children, and nobody else; the audit says who did what and what was refused (NEW-05 together)", async () => {
+  await using home = new TestHome();
+  const one = await sessionWithToken(home, "one");
+  await home.run("exec sleep 1000", "--name", "other");
+  await using mcp = await McpClient.stdio(home, one);
+  await mcp.ok("run_shell", { command: "sleep 1000", name: "own" });
+  const { sessions } = await mcp.ok("list_agents");
+  expect((sessions as unknown as Session[]).map(({ name }) => name).sort()).toEqual(["one", "own"]);
+  const strange = { name: "other", names: ["other"], to: "other", of: "other", text: "x", file: "plan.md", id: "other", decision: "allow" };
+  for (const tool of "show_agent task_stop shell_output event_monitor read_working_context update_working_context wait_for".split(" ")) {
+    expect(await mcp.refused(tool, strange), tool).toMatch(/^forbidden: /);
+  }
+  const { resources } = await mcp.client.listResources();
+  expect(resources.map(({ uri }) => uri).sort()).toEqual([
+    "holdfast://sessions/one/context",
+    "holdfast://sessions/one/output",
+    "holdfast://sessions/own/context",
+    "holdfast://sessions/own/output",
+  ]);
+  await expect(mcp.client.readResource({ uri: "holdfast://sessions/other/output" })).rejects.toThrow("neither this session nor a child");
+  const audit = (await home.json<AuditEntry[]>(["audit"])).filter(({ actor }) => actor === `session:${one.id}`);
+  expect(audit.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(["started own (shell)", expect.stringMatching(/^was refused stopSession|^was refused getSession/)]),
+  );
+  expect((await home.session("other")).status).toBe("working");
+
+  // With its run its rights are over.
+  await home.ok(["stop", "one"]);
+  expect(await mcp.refused("list_agents")).toMatch(/^unauthenticated: /);
+});
+
+test("event_monitor lets a burst through and then so many a second, and counts what it left out (BG-07 together)", async () => {
+  await using home = new TestHome();
+  const parent = await sessionWithToken(home, "parent");
+  await using mcp = await McpClient.stdio(home, parent);
+  await mcp.ok("run_shell", { name: "flood", command: "while :; do seq 1 50; sleep 0.2; done" });
+  const heard: string[] = [];
+  const { items, passed, dropped, cursor } = await mcp.ok(
+    "event_monitor",
+    { name: "flood", source: "output", duration_ms: 60_000, max_items: 7 },
+    { onprogress: ({ message = "" }) => void heard.push(message) },
+  );
+  expect(items).toHaveLength(7);
+  expect(passed).toBe(7);
+  expect(dropped).toBeGreaterThan(50);
+  expect(heard).toEqual(items);
+  expect(Number(cursor)).toBeGreaterThan(200);
+
+  const all = await mcp.ok("event_monitor", { name: "flood", after: "1", duration_ms: 500, burst: 2, per_second: 0.01 });
+  expect(all).toMatchObject({ passed: 2, endedBy: "time", cursor: expect.stringMatching(/:\d+$/) });
+  expect((all.items as unknown as { type: string }[])[0]?.type).toBe("session.created");
+});
+
+test("what a session asks by its tools waits in the inbox over the daemon's death, and is answered from there (BG-17 together)", async () => {
+  await using home = new TestHome();
+  const { token } = await sessionWithToken(home, "asker");
+  await using mcp = await McpClient.stdio(home, { token });
+  const asked = mcp.ok("ask_human", { question: "which colour?", choices: ["red", "blue"], wait_ms: 60_000 });
+  const open = await eventually(async () => (await home.json<Approval[]>(["approvals"]))[0]);
+  expect(open).toMatchObject({ name: "asker", for: "question", text: "which colour?", channel: "tool", answers: ["answer", "deny"] });
+  await home.killDaemon();
+  await home.ok(["approvals", "answer", open.id, "blue"]);
+  expect(await asked).toMatchObject({ status: "answered", answer: "blue", answeredBy: expect.stringMatching(/^user:/) });
+
+  // One whose time is over stays, and is asked for again.
+  const late = await mcp.ok("request_approval", { action: "deploy to production", tool: "deploy", wait_ms: 0 });
+  expect(late).toMatchObject({ status: "open", session: "asker" });
+  await home.ok(["approvals", "deny", String(late.id), "--reason", "not today"]);
+  expect(await mcp.ok("request_approval", { id: late.id })).toMatchObject({ status: "denied", reason: "not today" });
+
+  // One that is cancelled is taken back.
+  const cancel = new AbortController();
+  const cancelled = mcp.call("ask_human", { question: "never mind?" }, { signal: cancel.signal });
+  cancelled.catch(() => {});
+  const third = await eventually(async () => (await home.json<Approval[]>(["approvals"]))[0]);
+  cancel.abort();
+  await expect(cancelled).rejects.toThrow();
+  await eventually(async () => (await home.json<Approval>(["approvals", "show", third.id])).status === "withdrawn");
+});
+
+test("a parent answers what its children ask, once each time, and neither its own nor others'; config.toml can forbid it (BG-17 together)", async () => {
+  await using home = new TestHome();
+  const parent = await sessionWithToken(home, "parent");
+  const other = await sessionWithToken(home, "other");
+  await using mcp = await McpClient.stdio(home, parent);
+  await using others = await McpClient.stdio(home, other);
+  const file = path.join(home.root, "made");
+  await mcp.ok("spawn_agent", { agent: "demo", name: "child", prompt: `ask touch ${file}` });
+  await mcp.ok("wait_for", { names: ["child"], until: "waiting" });
+  const { approvals } = (await mcp.ok("show_agent", { name: "child" })) as unknown as { approvals: Approval[] };
+  const [{ id } = { id: "" }] = approvals;
+  expect(await others.refused("answer_approval", { id, decision: "allow" })).toMatch(/^forbidden: /);
+  expect(await mcp.ok("answer_approval", { id, decision: "allow" })).toMatchObject({
+    status: "allowed",
+    answeredBy: `session:${parent.id}`,
+  });
+  expect(await mcp.ok("wait_for", { names: ["child"] })).toMatchObject({ reached: true, sessions: [{ status: "idle" }] });
+
+  const own = await mcp.ok("request_approval", { action: "rule the world", wait_ms: 0 });
+  expect(await mcp.refused("answer_approval", { id: own.id, decision: "allow" })).toContain("no session answers what it asks itself");
+  const audit = await home.json<AuditEntry[]>(["audit"]);
+  expect(audit.filter(({ actor }) => actor === `session:${parent.id}`).map(({ what }) => what)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^allowed child: /), expect.stringMatching(/^was refused answerApproval/)]),
+  );
+
+  const directory = path.join(home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, "config.toml"), "[approvals]\nparents = false\n");
+  await home.ok(["down"]);
+  await home.ok(["up"]);
+  await mcp.ok("send_message", { to: "child", text: `ask touch ${file}` });
+  await mcp.ok("wait_for", { names: ["child"], until: "waiting" });
+  expect(await mcp.refused("answer_approval", { id: "child", decision: "allow" })).toContain("lets no session answer for its children");
+});
+
+test("the Working Context and how far somebody is are kept by tools, and two who add to it at once both do", async () => {
+  await using home = new TestHome();
+  const { token } = await sessionWithToken(home, "one");
+  await using mcp = await McpClient.stdio(home, { token });
+  const written = await mcp.ok("update_working_context", { file: "plan.md", text: "# Plan\n\nfirst" });
+  expect(await mcp.refused("update_working_context", { file: "plan.md", text: "x", digest: "old" })).toMatch(/^context_changed: /);
+  await Promise.all(["a", "b", "c"].map((text) => mcp.ok("update_working_context", { file: "plan.md", text, append: true })));
+  const { files } = (await mcp.ok("read_working_context", { file: "plan.md" })) as unknown as { files: { text: string; digest: string }[] };
+  expect(files[0]?.text.trim().split("\n").slice(0, 3)).toEqual(["# Plan", "", "first"]);
+  expect(files[0]?.text.trim().split("\n").slice(3).sort()).toEqual(["a", "b", "c"]);
+  expect(files[0]?.digest).not.toBe(written.digest);
+  const { contents } = await mcp.client.readResource({ uri: "holdfast://sessions/one/context" });
+  expect((contents[0] as { text: string }).text).toContain("# plan.md\n\n# Plan");
+
+  await mcp.ok("report_progress", { text: "running the tests", done: 3, total: 7 });
+  expect((await home.session("one")).progress).toMatchObject({ text: "running the tests", done: 3, total: 7 });
+  expect(await home.ok(["show", "one"])).toMatch(/progress +3\/7: running the tests/);
+});
+
+test("over HTTP the tools are the same, for whoever has a token, and a call can be cancelled", async () => {
+  await using home = new TestHome();
+  const { listen } = await home.json<{ listen: { url: string } }>(["up", "--listen", "127.0.0.1:0"]);
+  const parent = await sessionWithToken(home, "parent");
+  await using mcp = await McpClient.http(listen.url, parent.token);
+  await using stdio = await McpClient.stdio(home, parent);
+  expect(await mcp.client.listTools()).toEqual(await stdio.client.listTools());
+  expect(await mcp.ok("run_shell", { command: "echo over http", wait_ms: 20_000 })).toMatchObject({ output: "over http\n", ended: true });
+  const heard: string[] = [];
+  await mcp.ok("spawn_agent", { agent: "demo", name: "child", prompt: "say hello" });
+  await mcp.ok("wait_for", { names: ["child"] }, { onprogress: ({ message = "" }) => void heard.push(message) });
+  expect(heard).toContain("child is idle");
+  const { contents } = await mcp.client.readResource({ uri: "holdfast://sessions/child/transcript" });
+  expect((contents[0] as { text: string }).text).toContain("hello");
+
+  const cancel = new AbortController();
+  const asked = mcp.call("ask_human", { question: "still there?" }, { signal: cancel.signal });
+  asked.catch(() => {});
+  const open = await eventually(async () => (await home.json<Approval[]>(["approvals"]))[0]);
+  cancel.abort();
+  await eventually(async () => (await home.json<Approval>(["approvals", "show", open.id])).status === "withdrawn");
+
+  // Without a token, for another host, or from a web page: nobody gets in.
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const post = async (more: Record<string, string>) =>
+    (await fetch(`${listen.url}/mcp`, { method: "POST", body, headers: { ...headers, ...more } })).status;
+  const authorization = `Bearer ${parent.token}`;
+  expect(await post({})).toBe(401);
+  expect(await post({ authorization, origin: "http://evil.example" })).toBe(403);
+  expect(await post({ authorization })).toBe(200);
+  const observer = await home.json<NewToken>(["token", "create", "--scope", "observer"]);
+  await using looker = await McpClient.http(listen.url, observer.token);
+  expect(await looker.refused("run_shell", { command: "true" })).toMatch(/^forbidden: /);
+  expect((await looker.ok("list_agents")).sessions).toHaveLength(2);
+
+  // A daemon that comes back knows its client's next call.
+  await home.killDaemon();
+  await home.ok(["ls"]);
+  expect(await mcp.ok("show_agent", { name: "child" })).toMatchObject({ lastReply: "hello" });
+});
+
+test("mcp install prints what an agent's own configuration needs, and writes it beside what is there", async () => {
+  await using home = new TestHome();
+  const settings = path.join(home.env.HOME ?? "", ".gemini/settings.json");
+  mkdirSync(path.dirname(settings), { recursive: true });
+  writeFileSync(settings, '{\n    "theme": "dark",\n    "mcpServers": { "own": { "command": "x" } }\n}\n');
+  const printed = JSON.parse(await home.ok(["mcp", "install", "gemini"])) as object;
+  expect(printed).toEqual({
+    mcpServers: { holdfast: { command: expect.stringMatching(/holdfast$/), args: ["mcp"], env: { HOLDFAST_HOME: home.path } } },
+  });
+  expect(await home.ok(["mcp", "install", "gemini", "--write"])).toBe(`written: ${settings}\n`);
+  const { theme, mcpServers } = JSON.parse(readFileSync(settings, "utf8")) as { theme: string; mcpServers: Record<string, unknown> };
+  expect([theme, Object.keys(mcpServers)]).toEqual(["dark", ["own", "holdfast"]]);
+  expect(readFileSync(settings, "utf8")).toMatch(/^\{\n {4}"theme"/);
+  expect(await home.ok(["mcp", "install", "gemini", "--write"])).toBe(`there already: ${settings}\n`);
+
+  const codex = path.join(home.env.HOME ?? "", ".codex/config.toml");
+  mkdirSync(path.dirname(codex), { recursive: true });
+  writeFileSync(codex, '# mine\nmodel = "x"\n');
+  await home.ok(["mcp", "install", "codex", "--write"]);
+  expect(readFileSync(codex, "utf8")).toMatch(/^# mine\nmodel = "x"\n\n\[mcp_servers\.holdfast\]\ncommand = /);
+  expect((await home.cli(["mcp", "install", "nobody"])).stderr).toContain("where nobody keeps its servers is not known");
+  writeFileSync(settings, "{ // mine\n}");
+  const refused = await home.cli(["mcp", "install", "gemini", "--write"]);
+  expect([refused.code, readFileSync(settings, "utf8")]).toEqual([14, "{ // mine\n}"]);
+  expect(refused.stderr).toContain("add this to it by hand");
+  expect(existsSync(path.join(home.env.HOME ?? "", ".claude.json"))).toBe(false);
+});
