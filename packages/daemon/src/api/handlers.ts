@@ -79,8 +79,7 @@ export function handlers(rooms: {
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
-  const { sessions, orphans, adopting, doctor, journal, backups, queries, pruning, diskUse, listAgents, tokens, gate, control } =
-    rooms;
+  const { sessions, orphans, adopting, doctor, journal, backups, queries, pruning, diskUse, listAgents, tokens, gate, control } = rooms;
   /** A session reads only what it reaches, also what it will start while it reads. */
   const filterOf = (
     query: { session?: string | undefined; type?: string[] | undefined },

@@ -121,11 +121,7 @@ function takeOpen(idle: Wire[]): Wire | undefined {
 /** HTTP/1.0 asks for a body that ends with the connection instead of one in chunks. */
 function headOf(
   request: WireRequest,
-  {
-    connection,
-    authorization,
-    version,
-  }: { connection: Connection; authorization: string | undefined; version: string | undefined },
+  { connection, authorization, version }: { connection: Connection; authorization: string | undefined; version: string | undefined },
 ): string {
   const protocol = connection === "close" ? "1.0" : "1.1";
   const length =
