@@ -87,9 +87,14 @@ async function called(tool: Tool, args: unknown, call: Call) {
 function failed(error: HoldfastError) {
   return {
     isError: true,
-    content: [{ type: "text" as const, text: `${error.code}: ${sentence(error)}` }],
+    content: [{ type: "text" as const, text: `${error.code}: ${sentence(error)}${detailsOf(error)}` }],
     structuredContent: { error: error.toBody() },
   };
+}
+
+/** What the error tells besides, such as the value that is there now. */
+function detailsOf({ details }: HoldfastError): string {
+  return details === undefined ? "" : `\n${JSON.stringify(details)}`;
 }
 
 function sentence({ message, hint, candidates }: HoldfastError): string {

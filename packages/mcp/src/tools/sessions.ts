@@ -6,7 +6,6 @@ import type { HoldfastClient } from "@holdfast/sdk/client";
 import * as z from "zod/mini";
 import { brief } from "../brief.ts";
 import { say, sessionRef, tool } from "../tool.ts";
-import { treeOf } from "../tree.ts";
 
 const { name, role, objective, persona, model } = SpawnRequest.shape;
 
@@ -79,20 +78,9 @@ export const SESSION_TOOLS = [
       tree: say(z._default(z.boolean(), true), "false: leave the sessions that it started alone"),
       grace_ms: say(z._default(z.number().check(z.minimum(0), z.maximum(600_000)), 5000), "how long they get to end by themselves"),
     }),
-    async run({ name: ref, tree, grace_ms: graceMs }, { client, tell }) {
-      const root = await client.call("getSession", { params: { ref } });
-      const stopped = new Map<string, string>();
-      // What is started while others are being stopped is stopped too.
-      for (;;) {
-        const running = tree ? await treeOf(client, root.id) : root.endedAt === null ? [root] : [];
-        const left = running.filter(({ id }) => !stopped.has(id));
-        if (left.length === 0) break;
-        tell(`stopping ${left.map((each) => each.name).join(", ")}`);
-        await Promise.all(left.map(({ id }) => stop(client, id, graceMs)));
-        for (const each of left) stopped.set(each.id, each.name);
-      }
-      const now = await client.call("getSession", { params: { ref: root.id } });
-      return { ...brief(now), stopped: [...stopped.values()] };
+    async run({ name: ref, tree, grace_ms: graceMs }, { client }) {
+      const { session, killed, tree: others } = await client.call("stopSession", { params: { ref }, body: { graceMs, tree } });
+      return { ...brief(session), stopped: [session, ...others.map((each) => each.session)].map((each) => each.name), killed };
     },
   }),
 ];
@@ -120,11 +108,4 @@ async function lastReply(client: HoldfastClient, ref: string): Promise<string | 
 async function openApprovals(client: HoldfastClient, session: string): Promise<object[]> {
   const { approvals } = await client.call("listApprovals", { query: { session } });
   return approvals.map(({ id, for: what, tool: used, input, text, answers }) => ({ id, for: what, tool: used, input, text, answers }));
-}
-
-/** It may end by itself in the meantime, which is as good. */
-async function stop(client: HoldfastClient, ref: string, graceMs: number): Promise<void> {
-  await client.call("stopSession", { params: { ref }, body: { graceMs } }).catch((error: unknown) => {
-    if (!(error instanceof HoldfastError && error.code === "session_ended")) throw error;
-  });
 }

@@ -1,0 +1,69 @@
+/** Groups: sessions that coordinate, whoever started them. */
+import { GroupLimit } from "@holdfast/contract/group";
+import * as z from "zod/mini";
+import { meant } from "../self.ts";
+import { say, sessionRef, tool } from "../tool.ts";
+
+export const group = say(z.string(), "a group by its path: team, team/research");
+
+export const GROUP_TOOLS = [
+  tool({
+    name: "create_group",
+    description: "Make a group, and those it is in; you are its first member, and so its coordinator.",
+    input: z.object({ group, limit: say(z.optional(GroupLimit), "how many members it may have; 32 without") }),
+    run: ({ group: path, limit }, { client }) => client.call("createGroup", { body: { path, ...(limit === undefined ? {} : { limit }) } }),
+  }),
+  tool({
+    name: "join_group",
+    description: "Join a group, with children of yours if you like; it is made where there is none.",
+    input: z.object({ group, sessions: say(z.optional(z.array(z.string())), "yourself and children of yours, by name; only you without") }),
+    async run({ group: path, sessions }, { client, self }) {
+      const who = sessions ?? [meant(undefined, await self())];
+      return client.call("joinGroup", { params: { group: path }, body: { sessions: who } });
+    },
+  }),
+  tool({
+    name: "leave_group",
+    description: "Leave a group, or take a child of yours out of it.",
+    input: z.object({ group, session: say(z.optional(z.string()), "a child of yours; you without") }),
+    async run({ group: path, session }, { client, self }) {
+      return client.call("leaveGroup", { params: { group: path, ref: meant(session, await self()) } });
+    },
+  }),
+  tool({
+    name: "list_groups",
+    description: "The groups that you know of: those you are in, and those above and below them.",
+    reads: true,
+    input: z.object({}),
+    run: (_, { client }) => client.call("listGroups", {}),
+  }),
+  tool({
+    name: "show_group",
+    description: "One group: its members and what they do, its coordinator, and how many values it shares.",
+    reads: true,
+    input: z.object({ group }),
+    run: ({ group: path }, { client }) => client.call("getGroup", { params: { group: path } }),
+  }),
+  tool({
+    name: "list_peers",
+    description: "The others in your groups: who they are, what they do, and who coordinates. You can send them messages.",
+    reads: true,
+    input: z.object({ session: say(z.optional(z.string()), "of a child of yours; yours without") }),
+    async run({ session }, { client, self }) {
+      return client.call("listPeers", { params: { ref: meant(session, await self()) } });
+    },
+  }),
+  tool({
+    name: "set_coordinator",
+    description: "Make a member the coordinator of a group. When the coordinator ends, the longest-standing member follows by itself.",
+    input: z.object({ group, session: sessionRef }),
+    run: ({ group: path, session }, { client }) => client.call("setCoordinator", { params: { group: path }, body: { session } }),
+  }),
+  tool({
+    name: "group_stats",
+    description: "What a group has done together: sessions by status, turns, tokens, cost, messages and the time until they were answered.",
+    reads: true,
+    input: z.object({ group }),
+    run: ({ group: path }, { client }) => client.call("groupStats", { params: { group: path } }),
+  }),
+];

@@ -1,0 +1,11 @@
+/** Of the real agents, the two that every `npm test` drives; `npm run test:agents` does the same with the others. */
+import { describe, test } from "vitest";
+import { worksTogether } from "./together.ts";
+
+describe.each(["qwen", "gemini"] as const)("%s", (agent) => {
+  test(
+    "starts a child by Holdfast's tools, shares a value with it, talks with it and stops it (GRP-10 together) (BG-06 together)",
+    () => worksTogether(agent),
+    360_000,
+  );
+});
