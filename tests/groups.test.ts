@@ -1,8 +1,13 @@
 /** Groups as people, agents and programs have them: real sessions, a real daemon that is killed. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { AnyEvent, Group, GroupStats, Peer, Session, SharedValue, UsageReport, ValueChange } from "@holdfast/contract";
+import { isDeepStrictEqual } from "node:util";
+import type { AnyEvent, Group, GroupStats, Peer, Session, SharedKey, SharedValue, UsageReport, ValueChange } from "@holdfast/contract";
 import { HoldfastError } from "@holdfast/contract";
+import { openDatabase } from "@holdfast/daemon/journal/database";
+import { Journal } from "@holdfast/daemon/journal/journal";
+import { PROJECTIONS } from "@holdfast/daemon/projection/all";
+import { groupsProjection } from "@holdfast/daemon/projection/groups";
 import { openHome } from "@holdfast/platform";
 import { HoldfastClient, unixTransport } from "@holdfast/sdk";
 import { expect, test } from "vitest";
@@ -29,6 +34,40 @@ async function holder(
 
 async function shells(home: TestHome, ...names: string[]): Promise<void> {
   for (const name of names) await home.run("exec sleep 1000", "--name", name);
+}
+
+/** The same numbers each time: mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function pick<T>(random: () => number, all: readonly T[]): T {
+  return all[Math.floor(random() * all.length)] as T;
+}
+
+function daemonPidOf(home: TestHome): number {
+  return (JSON.parse(readFileSync(path.join(home.path, "daemon.json"), "utf8")) as { pid: number }).pid;
+}
+
+/** Every row of the tables of groups, as they are and made anew from the journal. */
+function rebuiltTables(file: string): { live: unknown; rebuilt: unknown } {
+  using db = openDatabase(file);
+  const rows = () =>
+    groupsProjection.tables.map((table) =>
+      db
+        .prepare(`SELECT * FROM ${table}`)
+        .all()
+        .map((row) => ({ ...row })),
+    );
+  const live = rows();
+  new Journal({ db, projections: PROJECTIONS, machineName: "x" }).rebuild();
+  return { live, rebuilt: rows() };
 }
 
 const names = (of: readonly { name: string }[]) => of.map(({ name }) => name);
@@ -330,6 +369,92 @@ test("32 who write on one key at once, while the daemon is killed again and agai
   expect(revision).toBe(all + 1);
 });
 
+test("whatever is done to groups when the daemon is killed is done whole or not at all, and what was answered is there", async () => {
+  await using home = new TestHome();
+  await shells(home, "a", "b", "c");
+  const random = seeded(20_261_115);
+  const state = async () => {
+    using client = home.client();
+    const { groups } = await client.call("listGroups", {});
+    const values = await Promise.all(groups.map(({ path: group }) => client.call("listValues", { params: { group } })));
+    return JSON.stringify({ groups, values });
+  };
+  const [GROUPS, SESSIONS, KEYS] = [
+    ["team", "team/x", "other"],
+    ["a", "b", "c"],
+    ["k1", "k2"],
+  ] as const;
+  /** What the answer promises of the state after it. */
+  type Promised = (state: { groups: Group[]; values: { values: SharedKey[] }[] }) => boolean;
+  const asGroup =
+    ({ path: group, members, coordinator: by }: Group): Promised =>
+    ({ groups }) =>
+      isDeepStrictEqual(
+        groups.filter((each) => each.path === group).map((each) => [each.members, each.coordinator]),
+        [[members, by]],
+      );
+  const hasKey = ({ group, key, revision }: SharedValue): Promised => {
+    return ({ values }) =>
+      values.some((each) => each.values.some((one) => one.group === group && one.key === key && one.revision === revision));
+  };
+  const step = (client: HoldfastClient): Promise<Promised> => {
+    const [group, ref, key] = [pick(random, GROUPS), pick(random, SESSIONS), pick(random, KEYS)];
+    const share = (value: unknown) => client.call("shareValue", { params: { group, key }, body: { value } }).then(hasKey);
+    return pick(random, [
+      () => client.call("joinGroup", { params: { group }, body: { sessions: [...SESSIONS] } }).then(asGroup),
+      () => client.call("joinGroup", { params: { group }, body: { sessions: [ref] } }).then(asGroup),
+      () => client.call("leaveGroup", { params: { group, ref } }).then(asGroup),
+      () => client.call("setCoordinator", { params: { group }, body: { session: ref } }).then(asGroup),
+      () => share(random()),
+      () => share("x".repeat(50_000)),
+      () =>
+        client.call("unsetValue", { params: { group, key } }).then(
+          (gone): Promised =>
+            (now) =>
+              !hasKey({ ...gone, revision: gone.revision - 1 })(now),
+        ),
+      () =>
+        client.call("removeGroup", { params: { group }, query: { force: true } }).then(
+          (): Promised =>
+            ({ groups }) =>
+              groups.every((each) => each.path !== group),
+        ),
+    ])();
+  };
+  let kills = 0;
+  for (let i = 0; i < 48; i++) {
+    const before = await state();
+    using client = home.client();
+    const isKilled = i % 8 === 7;
+    const asked = step(client).catch((error: unknown) => {
+      const isCutOff = ["daemon_unreachable", "internal"].includes(HoldfastError.from(error).code);
+      return isCutOff ? ("not known" as const) : ("refused" as const);
+    });
+    if (isKilled) {
+      const pid = daemonPidOf(home);
+      // Somewhere in the middle of it.
+      for (let turns = Math.floor(random() * 40); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+      process.kill(pid, "SIGKILL");
+      kills++;
+    }
+    const answer = await asked;
+    if (isKilled) await home.ok(["up"]);
+    const after = await state();
+    const now = JSON.parse(after) as Parameters<Promised>[0];
+    if (answer === "refused") expect(after).toBe(before);
+    if (typeof answer === "function") expect(answer(now), after).toBe(true);
+    for (const { members, coordinator: by } of now.groups) {
+      // Whoever is in it and alive is coordinated, at every moment.
+      expect(by === null, after).toBe(members.length === 0);
+      expect(members.filter((member) => member.coordinator)).toHaveLength(members.length === 0 ? 0 : 1);
+    }
+  }
+  expect(kills).toBe(6);
+  await home.ok(["down"]);
+  const { live, rebuilt } = rebuiltTables(path.join(home.path, "holdfast.db"));
+  expect(rebuilt).toEqual(live);
+});
+
 test("who watches hears of every change over the deaths of daemons, and commands that wait go on", async () => {
   await using home = new TestHome();
   await home.ok(["group", "create", "team/a"]);
@@ -377,6 +502,22 @@ test("a restored backup has the groups of then; what a later value was is not ta
   const now = await home.json<SharedValue>(["group", "share", "team", "goal", "3"]);
   expect(now.revision).toBeGreaterThan(later.revision);
   expect((await home.cli(["group", "share", "team", "goal", "4", "--if-revision", String(later.revision)])).code).toBe(45);
+});
+
+test("of a journal that is lost with its backups, who is in which group is found again with the sessions", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "a", "--group", "team");
+  await shells(home, "b", "c");
+  await home.ok(["group", "join", "team/research", "b", "c"]);
+  await home.ok(["group", "leave", "team/research", "c"]);
+  await home.killDaemon();
+  for (const name of ["holdfast.db", "holdfast.db-wal", "holdfast.db-shm", "backups"])
+    rmSync(path.join(home.path, name), { recursive: true, force: true });
+  const groups = await home.json<Group[]>(["group", "ls"]);
+  expect(groups.map(({ path: group, members, coordinator: by }) => [group, names(members), by?.name])).toEqual([
+    ["team", ["a"], "a"],
+    ["team/research", ["b"], "b"],
+  ]);
 });
 
 test("help has examples for every verb, and they are lines that make sense", async () => {

@@ -74,6 +74,7 @@ import { Looks } from "./digest/looks.ts";
 import { type ConfigurationLook, Doctor } from "./doctor/doctor.ts";
 import { Coordination } from "./group/coordination.ts";
 import { Groups } from "./group/groups.ts";
+import { keepGroups } from "./group/keep.ts";
 import { GroupMemberships } from "./group/memberships.ts";
 import { GroupReach } from "./group/reach.ts";
 import { SharedValues } from "./group/shared-values.ts";
@@ -292,7 +293,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   sessions.accountWith(budgets);
   const groupQueries = new GroupQueries(db);
-  const groups = new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit });
+  const groups = new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep: keepGroups(home) });
   const groupReach = new GroupReach({ queries: groupQueries, sessions: queries, refusals });
   sessions.groupWith(new GroupMemberships({ groups, reach: groupReach, profiles }));
   const values = new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => calledIn(queries, principal) });
@@ -431,7 +432,13 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
 
   const pending = pendingReport(db);
   if (pending) {
-    const { drafts, report } = rebuildSessions(pending, { home, journal, queries, kept: await keptRuns(hosts) });
+    const { drafts, report } = rebuildSessions(pending, {
+      home,
+      journal,
+      queries,
+      kept: await keptRuns(hosts),
+      groups: groupQueries.paths(),
+    });
     // Before the fact: one that is shown twice is better than one that never is. Who asked for a restore is told by the reply.
     if (report.why === "damaged") writeNotice(home, report);
     journal.append(...drafts, ...messages.doubtAll());

@@ -209,7 +209,7 @@ export async function serveReader(options: {
     digests: digestHandlers({ digests, queries }),
     usage: usageHandlers({ spending, queries, gate }),
     groups: groupHandlers({
-      groups: new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit }),
+      groups: new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep() {} }),
       values: new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => principal }),
       reach: new GroupReach({ queries: groupQueries, sessions: queries, refusals }),
       sessions: queries,

@@ -34,6 +34,7 @@ export class GroupBench {
   readonly journal = new Journal({ db: this.db, projections: PROJECTIONS, machineName: "box", clock: () => this.now });
   readonly sessions = new SessionQueries(this.db);
   readonly queries = new GroupQueries(this.db);
+  readonly kept = new Map<SessionId, string[]>();
   readonly groups: Groups;
   readonly values = new SharedValues({ journal: this.journal, queries: this.queries, nameOf: (principal) => principal });
   readonly coordination = new Coordination({ journal: this.journal, queries: this.queries });
@@ -44,7 +45,13 @@ export class GroupBench {
   });
 
   constructor({ limit = 32 } = {}) {
-    this.groups = new Groups({ journal: this.journal, queries: this.queries, sessions: this.sessions, limit });
+    this.groups = new Groups({
+      journal: this.journal,
+      queries: this.queries,
+      sessions: this.sessions,
+      limit,
+      keep: (session, groups) => this.kept.set(session, groups),
+    });
   }
 
   /** A session that runs; its id is made of its name. */

@@ -34,6 +34,7 @@ test("joining makes the group and those it is in; a session may be in several, a
   expect(bench.groups.peers(b).map(({ name }) => name)).toEqual(["a"]);
   bench.groups.leave("other", a, ME);
   expect(bench.groups.peers(a).map(({ name }) => name)).toEqual(["b"]);
+  expect(Object.fromEntries(bench.kept), "for a lost journal").toEqual({ [a]: ["team/research"], [b]: ["team/research"], [c]: ["other"] });
   expect(bench.groups.peers(bench.session("d"))).toEqual([]);
 });
 
@@ -164,7 +165,7 @@ test("a group that is in use is removed only by force, with those in it; session
   expect(refused(() => bench.groups.remove("team", { force: false, actor: ME })).message).toContain("team/research is in it");
   expect(refused(() => bench.groups.remove("team/research", { force: false, actor: ME })).message).toContain("a is in it and alive");
   expect(bench.groups.remove("team", { force: true, actor: ME })).toEqual(["team/research", "team"]);
-  expect([bench.groups.list(), bench.sessions.get(a)?.groups]).toEqual([[], []]);
+  expect([bench.groups.list(), bench.sessions.get(a)?.groups, bench.kept.get(a)]).toEqual([[], [], []]);
   bench.groups.join("team", [a], { actor: ME });
   bench.end(a);
   expect(bench.groups.remove("team", { force: false, actor: ME })).toEqual(["team"]);

@@ -25,9 +25,17 @@ export class Groups {
   readonly #journal: Journal;
   readonly #sessions: SessionQueries;
   readonly #limit: number;
+  readonly #keep: (session: SessionId, groups: string[]) => void;
 
-  /** `limit`: of members, where a group has none of its own. */
-  constructor(options: { journal: Journal; queries: GroupQueries; sessions: SessionQueries; limit: number }) {
+  /** `limit`: of members, where a group has none of its own. `keep`: where a lost journal finds again which groups a session is in. */
+  constructor(options: {
+    journal: Journal;
+    queries: GroupQueries;
+    sessions: SessionQueries;
+    limit: number;
+    keep(session: SessionId, groups: string[]): void;
+  }) {
+    this.#keep = options.keep;
     this.#journal = options.journal;
     this.queries = options.queries;
     this.#sessions = options.sessions;
@@ -53,6 +61,7 @@ export class Groups {
     const { limit = null, actor, first } = how;
     const members = first === undefined ? [] : this.#joiningOf([first]);
     this.#journal.append(...this.#making(path, { limit, actor }), ...this.#joinDrafts(path, members, { actor, limit }));
+    this.#keepAll(members);
     return this.get(path);
   }
 
@@ -69,6 +78,7 @@ export class Groups {
     const members = this.#joiningOf(sessions.filter((session) => !this.queries.isMember(path, session)));
     const drafts = [...this.#making(path, { limit: null, actor }), ...this.#joinDrafts(path, members, { actor })];
     if (drafts.length > 0) this.#journal.append(...drafts);
+    this.#keepAll(members);
     return { ...this.get(path), joined: members.flatMap(({ session }) => this.#sessions.get(session)?.name ?? []) };
   }
 
@@ -100,6 +110,7 @@ export class Groups {
       { type: "group.left", actor, session, data: { group: record.path } },
       ...(wasCoordinator ? [handOver(record.path, { from: member.session, to: next?.session ?? null, why: "left", actor })] : []),
     );
+    this.#keepAll([member]);
     return this.get(record.path);
   }
 
@@ -132,7 +143,9 @@ export class Groups {
     }
     const paths = [...below.reverse(), record.path];
     const { revision } = record;
+    const members = this.queries.membersBelow(record.path);
     this.#journal.append(...paths.map((group): Draft => ({ type: "group.removed", actor, session: null, data: { group, revision } })));
+    this.#keepAll(members);
     return paths;
   }
 
@@ -163,6 +176,10 @@ export class Groups {
     throw new HoldfastError("not_a_member", `${name} is not in the group ${path}`, {
       hint: `take it in: holdfast group join ${path} ${name}; who is in it: holdfast group show ${path}`,
     });
+  }
+
+  #keepAll(members: readonly Pick<GroupMember, "session">[]): void {
+    for (const { session } of members) this.#keep(session, this.queries.of(session));
   }
 
   #joiningOf(sessions: readonly SessionId[]): Joining[] {

@@ -120,6 +120,7 @@ export function prepare(
       memoryLimitBytes,
       ...(request.recordingLimitBytes === undefined ? {} : { recordingLimitBytes: request.recordingLimitBytes }),
       ...(budget ? { budget } : {}),
+      ...(request.groups?.length ? { groups: request.groups } : {}),
       parent: context.parent,
       ...(prepared.report ? { report: true } : {}),
       ...(context.workspace ? { workspace: context.workspace } : {}),

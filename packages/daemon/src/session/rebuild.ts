@@ -8,7 +8,18 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Budget, type EventData, ForkedFrom, type HostName, hasEnded, Principal, type RestoreReport, SessionId } from "@holdfast/contract";
+import {
+  Budget,
+  checkGroup,
+  type EventData,
+  ForkedFrom,
+  type HostName,
+  hasEnded,
+  lineOf,
+  Principal,
+  type RestoreReport,
+  SessionId,
+} from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { type Host, runMarker } from "../host/host.ts";
@@ -40,13 +51,14 @@ export async function keptRuns(hosts: ReadonlyMap<HostName, Host>): Promise<Kept
 /** All of it and the report are one transaction: a crash before it repeats it from the start. */
 export function rebuildSessions(
   pending: PendingReport,
-  rooms: { home: Home; journal: Journal; queries: SessionQueries; kept: KeptRuns },
+  rooms: { home: Home; journal: Journal; queries: SessionQueries; kept: KeptRuns; groups: readonly string[] },
 ): { drafts: Draft[]; report: RestoreReport } {
   const { home, journal, queries } = rooms;
   const known = new Map(queries.select({ all: true }).map((record) => [record.id, record]));
   const names = new Set([...known.values()].map(({ name }) => name));
   const sessions: RestoreReport["sessions"] = { rebuilt: [], removed: [], unreadable: [] };
   const drafts: Draft[] = [];
+  const groups = new Set(rooms.groups);
 
   const created = (id: SessionId) => readSpec(home, id)?.createdAt ?? "";
   for (const id of sessionsOnDisk(home).sort((a, b) => created(a).localeCompare(created(b)))) {
@@ -58,6 +70,7 @@ export function rebuildSessions(
       if (pending.why !== "asked") {
         const spec = readSpec(home, id);
         drafts.push(...laterName(home, record, names), ...laterOwner(id, spec, record.owner), ...laterBudget(spec, record));
+        drafts.push(...laterGroups(id, { spec, known: record.groups, groups }));
       }
       const run = Math.max(record.run, ...runNumbers(home, id));
       const isOpen = later.length > 0 || !hasEnded(record.status);
@@ -70,6 +83,7 @@ export function rebuildSessions(
         names.add(name);
         const data = rebuilt(home, { ...spec, name });
         drafts.push({ type: "session.rebuilt", actor: DAEMON, session: id, data }, ...laterOwner(id, spec, spec.handover?.from));
+        drafts.push(...laterGroups(id, { spec, known: [], groups }));
         const run = data.runs.length;
         if (data.restart !== "never" && hasEndedMeanwhile(rooms, { id, run, host: spec.host })) drafts.push(noFurther(id, run));
         sessions.rebuilt.push({ id, name });
@@ -163,6 +177,31 @@ function laterBudget(spec: Spec | undefined, { id, budget }: SessionRecord): Dra
   const later = Budget.safeParse(spec?.budget).data;
   if (!later || JSON.stringify(later) === JSON.stringify(budget)) return [];
   return [{ type: "budget.changed", actor: DAEMON, session: id, data: { budget: later } }];
+}
+
+/** What it joined and left after the backup. `groups`: those that there are, to which those that are made anew are added. */
+function laterGroups(
+  id: SessionId,
+  { spec, known, groups }: { spec: Spec | undefined; known: readonly string[]; groups: Set<string> },
+): Draft[] {
+  const later = Array.isArray(spec?.groups) ? spec.groups.filter(isGroup) : known;
+  const joined = later.filter((path) => !known.includes(path));
+  const missing = joined.flatMap((path) => lineOf(path).reverse()).filter((path) => !groups.has(path) && groups.add(path));
+  return [
+    ...missing.map((group): Draft => ({ type: "group.created", actor: DAEMON, session: null, data: { group, limit: null } })),
+    ...joined.map((group): Draft => ({ type: "group.joined", actor: DAEMON, session: id, data: { group } })),
+    ...known
+      .filter((path) => !later.includes(path))
+      .map((group): Draft => ({ type: "group.left", actor: DAEMON, session: id, data: { group } })),
+  ];
+}
+
+function isGroup(path: unknown): path is string {
+  try {
+    return typeof path === "string" && checkGroup(path) === path;
+  } catch {
+    return false;
+  }
 }
 
 /** What its agent has had since, the last of them as the one it has. */

@@ -46,6 +46,8 @@ export interface Spec {
   recordingLimitBytes?: number;
   memoryLimitBytes?: number | null;
   budget?: Budget;
+  /** Those it is in. */
+  groups?: string[];
   /** The session that started it; missing in the specs of the first versions. */
   parent?: SessionId | null;
   report?: boolean;
@@ -180,7 +182,7 @@ export function readSpec(home: Home, session: SessionId): Spec | undefined {
 export function amendSpec(
   home: Home,
   session: SessionId,
-  more: Partial<Pick<Spec, "name" | "conversation" | "owner" | "handover" | "host" | "budget">>,
+  more: Partial<Pick<Spec, "name" | "conversation" | "owner" | "handover" | "host" | "budget" | "groups">>,
 ): void {
   const spec = readSpec(home, session);
   if (!spec) return;

@@ -1,0 +1,14 @@
+import type { SessionId } from "@holdfast/contract";
+import { describe, type Home, log } from "@holdfast/platform";
+import { amendSpec } from "../session/run-files.ts";
+
+/** The second trace of it; that it cannot be written is no reason to refuse what is in the journal. */
+export function keepGroups(home: Home): (session: SessionId, groups: string[]) => void {
+  return (session, groups) => {
+    try {
+      amendSpec(home, session, { groups });
+    } catch (error) {
+      log(`session ${session}: only the journal knows its groups: ${describe(error)}`);
+    }
+  };
+}
