@@ -142,6 +142,7 @@ export const ERRORS = {
   group_in_use: { http: 409, exit: 6, what: "Members of the group are alive, or a group is in it; --force removes all of it." },
   group_full: { http: 409, exit: 44, what: "The group has as many members as it may have; nobody was taken in." },
   not_a_member: { http: 409, exit: 6, what: "The session is not in the group." },
+  group_empty: { http: 409, exit: 6, what: "Nobody else in the group is alive, or nobody coordinates it: nothing was sent." },
   value_not_found: { http: 404, exit: 3, what: "Neither the group nor one above it has a value of that key." },
   stale_value: {
     http: 409,

@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { Group, GroupLimit, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "./group.ts";
+import { GROUP_MESSAGE_ENDPOINTS } from "./message-endpoints.ts";
 import { ROUTES } from "./routes.ts";
 
 const path = z.string().check(z.minLength(1, "say which group"), z.maxLength(1000, "a group's path has at most 1,000 characters"));
@@ -92,6 +93,7 @@ export const GROUP_ENDPOINTS = {
     reply: Group,
     errors: [...GROUP_ERRORS, ...SESSION_ERRORS, "not_a_member", "session_ended"],
   },
+  ...GROUP_MESSAGE_ENDPOINTS,
   groupStats: {
     ...ROUTES.groupStats,
     summary: "What the members of a group, and of those in it, have done together.",

@@ -26,7 +26,7 @@ export * from "./group-path.ts";
 export * from "./holder.ts";
 export * from "./home-place.ts";
 export * from "./ids.ts";
-export { LONGEST_MESSAGE, MESSAGE_ROLES, Message } from "./message.ts";
+export { GroupMessage, LONGEST_MESSAGE, MESSAGE_ROLES, Message } from "./message.ts";
 export { MESSAGE_ENDPOINTS, ReadMessage } from "./message-endpoints.ts";
 export * from "./names.ts";
 export * from "./new-id.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
-import { LONGEST_EXPIRY_MS, Message, MessageId, MessageState } from "./message.ts";
+import { GroupMessage, LONGEST_EXPIRY_MS, MESSAGE_ROLES, Message, MessageId, MessageState } from "./message.ts";
 import { ROUTES } from "./routes.ts";
 import { Session } from "./session.ts";
 
@@ -41,6 +41,8 @@ export const ReadMessage = z.extend(Message, {
 });
 export type ReadMessage = z.infer<typeof ReadMessage>;
 
+const steer = z._default(z.boolean(), false);
+
 export const MESSAGE_ENDPOINTS = {
   sendMessage: {
     ...ROUTES.sendMessage,
@@ -51,7 +53,7 @@ export const MESSAGE_ENDPOINTS = {
     body: z.object({
       ...Said,
       /** Do not wait for the end of a turn. */
-      steer: z._default(z.boolean(), false),
+      steer,
     }),
     reply: z.object({
       session: Session,
@@ -118,5 +120,29 @@ export const MESSAGE_ENDPOINTS = {
     reach: "own",
     reply: Message,
     errors: ["message_not_found", "message_gone"],
+  },
+} as const satisfies Record<string, Endpoint>;
+
+/** Apart from the others for their place among the routes: they are a group's. */
+export const GROUP_MESSAGE_ENDPOINTS = {
+  sendToGroup: {
+    ...ROUTES.sendToGroup,
+    summary:
+      "Says something to every member of a group and of those below it that is alive, but for the sender; or, with the role `coordinator`, to the one that coordinates it. Each has a copy with receipts of its own; nothing is ever typed into a shell.",
+    scope: "driver",
+    reach: "own",
+    body: z.object({ ...Said, steer, role: z._default(z.enum(MESSAGE_ROLES), "member") }),
+    reply: GroupMessage,
+    errors: ["group_not_found", "invalid_name", "group_empty", "message_not_found"],
+  },
+  groupLog: {
+    ...ROUTES.groupLog,
+    summary: "What was said to a group, oldest first, with what became of each copy and what was answered.",
+    scope: "observer",
+    reach: "own",
+    /** The newest so many. */
+    query: z.object({ limit: z._default(wholeNumber, 100) }),
+    reply: z.object({ messages: z.array(GroupMessage) }),
+    errors: ["group_not_found", "invalid_name"],
   },
 } as const satisfies Record<string, Endpoint>;

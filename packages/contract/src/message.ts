@@ -72,7 +72,45 @@ export const Message = z.object({
 });
 export type Message = z.infer<typeof Message>;
 
+/** What somebody said to a group. Each member it was for has a copy of its own, with receipts of its own. */
+export const GroupMessage = z.object({
+  id: z.string(),
+  group: z.string(),
+  role: z.enum(MESSAGE_ROLES),
+  from: Principal,
+  fromName: z.string(),
+  text: z.string(),
+  thread: z.string(),
+  replyTo: z.nullable(z.string()),
+  at: Time,
+  /** Those who were alive in it and in groups below it, without the sender; who was removed since is not there any more. `message`: the copy. */
+  to: z.array(
+    z.object({
+      session: SessionId,
+      name: z.string(),
+      message: z.string(),
+      state: MessageState,
+      via: z.nullable(z.string()),
+      reply: z.nullable(z.string()),
+      why: z.nullable(z.string()),
+    }),
+  ),
+  /** Messages that answer it, or one that does. */
+  answers: z.array(z.object({ id: z.string(), from: Principal, fromName: z.string(), name: z.string(), text: z.string(), at: Time })),
+});
+export type GroupMessage = z.infer<typeof GroupMessage>;
+
 export const MESSAGE_EVENTS = {
+  /** Somebody said something to a group; what each is told is an event of its own, in the same transaction. */
+  "group.message_sent": z.object({
+    group: z.string(),
+    id: z.string(),
+    role: z.enum(MESSAGE_ROLES),
+    text: z.string(),
+    to: z.array(SessionId),
+    replyTo: z.optional(z.string()),
+    thread: z.optional(z.string()),
+  }),
   /** Somebody wants to say something to the session's agent. */
   "message.queued": z.object({
     id: z.string(),

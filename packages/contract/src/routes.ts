@@ -88,6 +88,8 @@ export const ROUTES = {
   leaveGroup: { method: "DELETE", path: "/groups/:group/members/:ref" },
   listPeers: { method: "GET", path: "/sessions/:ref/peers" },
   setCoordinator: { method: "POST", path: "/groups/:group/coordinator" },
+  sendToGroup: { method: "POST", path: "/groups/:group/messages" },
+  groupLog: { method: "GET", path: "/groups/:group/messages" },
   groupStats: { method: "GET", path: "/groups/:group/stats" },
   listValues: { method: "GET", path: "/groups/:group/values" },
   getValue: { method: "GET", path: "/groups/:group/values/:key" },

@@ -96,6 +96,7 @@ import { orderRestore, pendingReport, unusable } from "./journal/restore.ts";
 import { takeHome } from "./lock.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Expiry } from "./message/expiry.ts";
+import { GroupMessages } from "./message/group-messages.ts";
 import { Messages } from "./message/messages.ts";
 import { People } from "./message/people.ts";
 import { reportsFrom } from "./message/reports.ts";
@@ -104,6 +105,7 @@ import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
 import { AttachmentQueries } from "./projection/attachments.ts";
+import { GroupMessageQueries } from "./projection/group-messages.ts";
 import { GroupQueries } from "./projection/group-queries.ts";
 import { MessageQueries } from "./projection/messages.ts";
 import { lastRestore } from "./projection/restores.ts";
@@ -221,11 +223,13 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const tokens = new Tokens({ home, journal, queries: tokenQueries });
   const refusals = new Refusals({ journal });
   const workspaceQueries = new WorkspaceQueries(db);
+  const groupQueries = new GroupQueries(db);
   const gate = new Gate({
     access: new Access({ home, queries, tokens: tokenQueries, refusals }),
     refusals,
     queries,
     workspaces: workspaceQueries,
+    peersOf: (session) => groupQueries.peersIn(groupQueries.of(session), session).map((peer) => peer.session),
   });
   const tmux = openTmux(home, configuration);
   const native = new NativeHost({ home, program: join(import.meta.dirname, "holder.mjs") });
@@ -292,7 +296,6 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     stop: (id, how) => sessions.stop(id, how),
   });
   sessions.accountWith(budgets);
-  const groupQueries = new GroupQueries(db);
   const groups = new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep: keepGroups(home) });
   const groupReach = new GroupReach({ queries: groupQueries, sessions: queries, refusals });
   sessions.groupWith(new GroupMemberships({ groups, reach: groupReach, profiles }));
@@ -345,6 +348,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turns,
   });
   const messageQueries = new MessageQueries(db);
+  const groupLog = new GroupMessageQueries(db);
   journal.followWith(reportsFrom({ journal, sessions: queries, messages: messageQueries }));
   const expiry = new Expiry({ journal, messages: messageQueries });
   const usedUp = (record: SessionRecord) => budgets.usedUp(record);
@@ -397,6 +401,17 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     attend: (session) => conversations.attend(session),
     expiry,
     people: new People({ sessions: queries, scopeOf: people.scopeOf }),
+    log: groupLog,
+  });
+  const toGroups = new GroupMessages({
+    journal,
+    sessions: queries,
+    groups: groupQueries,
+    log: groupLog,
+    copies: messageQueries,
+    messages,
+    expiry,
+    attend: (session) => conversations.attend(session),
   });
   const looks = new Looks({ journal, db, isThere: (id) => queries.get(id) !== undefined });
   const digests = new Digests({
@@ -586,7 +601,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const all = handlers({
     sessions,
     forking,
-    messages: messageHandlers({ messages, sessions, queries, gate }),
+    messages: messageHandlers({ messages, toGroups, groupReach, sessions, queries, gate }),
     unread: (who) => messages.unread(readerOf(who)),
     orphans,
     adopting,

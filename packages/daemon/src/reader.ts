@@ -43,11 +43,13 @@ import { Journal } from "./journal/journal.ts";
 import { Reserve } from "./journal/reserve.ts";
 import { Delivery } from "./message/delivery.ts";
 import { Expiry } from "./message/expiry.ts";
+import { GroupMessages } from "./message/group-messages.ts";
 import { Messages } from "./message/messages.ts";
 import { People } from "./message/people.ts";
 import { Personas } from "./persona/personas.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
+import { GroupMessageQueries } from "./projection/group-messages.ts";
 import { GroupQueries } from "./projection/group-queries.ts";
 import { MessageQueries } from "./projection/messages.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
@@ -88,6 +90,7 @@ const READS = new Set<EndpointName>([
   "listGroups",
   "getGroup",
   "listPeers",
+  "groupLog",
   "groupStats",
   "listValues",
   "getValue",
@@ -175,8 +178,20 @@ export async function serveReader(options: {
     hosts,
     typing: () => sessions.typing,
   });
+  const log = new GroupMessageQueries(db);
   const people = new People({ sessions: queries, scopeOf: () => undefined });
-  const said = new Messages({ journal, queries, messages, sessions, delivery, expiry, people, attend() {} });
+  const said = new Messages({ journal, queries, messages, sessions, delivery, expiry, people, log, attend() {} });
+  const groupReach = new GroupReach({ queries: groupQueries, sessions: queries, refusals });
+  const toGroups = new GroupMessages({
+    journal,
+    sessions: queries,
+    groups: groupQueries,
+    log,
+    copies: messages,
+    messages: said,
+    expiry,
+    attend() {},
+  });
   const envOf = (id: SessionId) => readEnvironment(home, id);
   const looks = new Looks({ journal, db, isThere: () => true });
   const digests = new Digests({
@@ -195,7 +210,7 @@ export async function serveReader(options: {
   // Only what READS asks for: the rooms that change something are not there.
   const rooms: Partial<Parameters<typeof handlers>[0]> = {
     sessions,
-    messages: messageHandlers({ messages: said, sessions, queries, gate }),
+    messages: messageHandlers({ messages: said, toGroups, groupReach, sessions, queries, gate }),
     unread: (who) => said.unread(readerOf(who)),
     doctor,
     journal,
@@ -211,7 +226,7 @@ export async function serveReader(options: {
     groups: groupHandlers({
       groups: new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep() {} }),
       values: new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => principal }),
-      reach: new GroupReach({ queries: groupQueries, sessions: queries, refusals }),
+      reach: groupReach,
       sessions: queries,
       gate,
       spent: (ids) => spending.total(ids),

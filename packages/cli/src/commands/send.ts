@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
 import { newId } from "@holdfast/contract/new-id";
-import type { Command, Context } from "../command.ts";
+import type { Command, Context, Flags } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { insist } from "../insist.ts";
 import { follow, outcome, receipt, stateOf } from "../message-text.ts";
@@ -23,6 +23,8 @@ export const command: Command = {
     "To an agent: queued, and handed over when its turn has ended, when it asks nothing and nobody has begun to type there; once, and\nverified. What it prints is how far the message has come; messages lists them. --wait prints the answer.\n\nInto anything else it is typed at once, then Enter: in one piece, as a paste where the program takes pastes. Several lines for a program\nthat does not are refused: it would run each as a command of its own. What several senders send at once is never mixed.\n\nA person (--to) reads what was sent to them with messages --mine. An agent may send to its parent, its children, its peers in groups and\nto persons; what it says is marked as an agent's word. --reply-to alone answers whoever sent that message.",
   flags: {
     to: { value: "PERSON", summary: "to a person: user:NAME, token:NAME, or owner: whose session or home this is", complete: "nothing" },
+    group: { value: "GROUP", summary: "to every member of a group but the sender: the same as group send", complete: "nothing" },
+    coordinator: { value: "GROUP", summary: "to the session that coordinates a group", complete: "nothing" },
     "reply-to": { value: "ID", summary: "as the answer to this message; without NAME to whoever sent that", complete: "nothing" },
     expires: { value: "TIME", summary: "give it up if it cannot be handed over within this", complete: "nothing" },
     wait: { summary: "wait for the answer, and print it" },
@@ -49,15 +51,19 @@ export const command: Command = {
     const { flags } = context;
     const words = [...context.args, ...context.rest];
     const [person, replyTo] = [flags.text("to"), flags.text("reply-to")];
-    const isNamed = person === undefined && (replyTo === undefined || words.length > 1);
+    const group = flags.text("coordinator") ?? flags.text("group");
+    const isNamed = person === undefined && group === undefined && (replyTo === undefined || words.length > 1);
     const [ref, given, ...more] = isNamed ? words : [undefined, ...words];
     if ((isNamed && ref === undefined) || given === undefined || more.length > 0) {
-      throw new HoldfastError("usage", person === undefined ? "say which session and one text" : "with --to there is only the text", {
+      const flag = group === undefined ? "--to" : flags.text("coordinator") === undefined ? "--group" : "--coordinator";
+      throw new HoldfastError("usage", isNamed ? "say which session and one text" : `with ${flag} there is only the text`, {
         hint: "usage: holdfast send NAME 'TEXT', or - for standard input",
       });
     }
     const raw = flags.has("no-enter") || flags.has("force");
-    const receipts = ["to", "reply-to", "expires", "wait", "timeout", "steer", "no-wait"].filter((name) => flags.has(name));
+    const receipts = ["to", "group", "coordinator", "reply-to", "expires", "wait", "timeout", "steer", "no-wait"].filter((name) =>
+      flags.has(name),
+    );
     if (raw && receipts.length > 0) {
       throw new HoldfastError("usage", `--${receipts[0]} is for messages; what is only typed has no receipts`, {
         hint: "leave out --no-enter and --force",
@@ -65,10 +71,25 @@ export const command: Command = {
     }
     const text = given === "-" ? (await readInput()).replace(/\r?\n$/, "") : given;
     if (raw) return type(context, ref ?? "", text);
+    if (group !== undefined) return toGroup(context, group, text);
     const to = ref === undefined ? await addressee(context, { person, replyTo }) : { session: ref };
     return "person" in to ? leave(context, to.person, text) : say(context, to.session, text);
   },
 };
+
+async function toGroup(context: Context, group: string, text: string): Promise<number> {
+  const { flags } = context;
+  if (flags.has("wait") || isSet(flags, "to") || (isSet(flags, "group") && isSet(flags, "coordinator")))
+    throw new HoldfastError("usage", "a message to a group is for all of it, and each answers by itself", {
+      hint: `send it without --wait, --to and --coordinator; then: holdfast group log ${group}`,
+    });
+  const { sayToGroup } = await import("../say-to-group.ts");
+  return sayToGroup(context, { group, text, role: isSet(flags, "coordinator") ? "coordinator" : "member" });
+}
+
+function isSet(flags: Flags, name: string): boolean {
+  return flags.has(name) || flags.text(name) !== undefined;
+}
 
 /** Whoever sent what is answered. */
 async function addressee(

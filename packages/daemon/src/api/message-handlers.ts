@@ -1,5 +1,7 @@
 import type { EndpointName, Principal, SessionId } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
+import type { GroupReach } from "../group/reach.ts";
+import type { GroupMessages } from "../message/group-messages.ts";
 import type { Messages, Reader } from "../message/messages.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Sessions } from "../session/sessions.ts";
@@ -11,16 +13,20 @@ const LONGEST_WAIT_MS = 60_000;
 
 export type MessageHandlers = Pick<
   Handlers,
-  "sendMessage" | "sendToPerson" | "listMessages" | "readMessages" | "getMessage" | "cancelMessage"
+  "sendMessage" | "sendToPerson" | "listMessages" | "readMessages" | "getMessage" | "cancelMessage" | "sendToGroup" | "groupLog"
 >;
 
 export function messageHandlers({
   messages,
+  toGroups,
+  groupReach,
   sessions,
   queries,
   gate,
 }: {
   messages: Messages;
+  toGroups: GroupMessages;
+  groupReach: GroupReach;
   sessions: Sessions;
   queries: SessionQueries;
   gate: Gate;
@@ -34,8 +40,12 @@ export function messageHandlers({
     gate.resolve(reach, name, session);
     return id;
   };
-  const answered = (replyTo: string | undefined, caller: Caller, name: EndpointName) =>
-    replyTo === undefined ? undefined : known(replyTo, caller, name);
+  /** Or what was said to a group that it may know of. */
+  const answered = (replyTo: string | undefined, caller: Caller, name: EndpointName) => {
+    const group = replyTo === undefined ? undefined : toGroups.groupOf(replyTo);
+    if (group !== undefined) groupReach.checkRead(caller.reach, group, name);
+    return replyTo === undefined || group !== undefined ? replyTo : known(replyTo, caller, name);
+  };
 
   return {
     sendMessage: ({ params, body }, caller) => {
@@ -69,6 +79,15 @@ export function messageHandlers({
       if (query.until === undefined) return messages.get(id);
       const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(Math.min(query.waitMs, LONGEST_WAIT_MS))]);
       return messages.reached(id, { until: query.until, signal });
+    },
+    sendToGroup: ({ params, body }, caller) => {
+      groupReach.checkRead(caller.reach, params.group, "sendToGroup");
+      const replyTo = answered(body.replyTo, caller, "sendToGroup");
+      return toGroups.send(params.group, { ...body, replyTo, actor: caller.actor });
+    },
+    groupLog: ({ params, query }, { reach }) => {
+      groupReach.checkRead(reach, params.group, "groupLog");
+      return { messages: toGroups.list(params.group, query.limit) };
     },
     cancelMessage: ({ params }, caller) => messages.cancel(known(params.id, caller, "cancelMessage"), caller.actor),
   };

@@ -435,4 +435,18 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN progress TEXT;
   `,
+  `
+  CREATE TABLE group_messages (
+    id TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    role TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    text TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    reply_to TEXT,
+    at TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX group_messages_by_path ON group_messages (path, seq);
+  `,
 ];

@@ -151,11 +151,11 @@ export class Delivery implements Disposable {
   }
 
   /** What is handed over, by the name that its sender has now. */
-  said({ id, from, text, addition, group }: Pick<MessageRecord, "id" | "from" | "text" | "addition" | "group">): string {
+  said({ id, from, text, addition, group, role }: Pick<MessageRecord, "id" | "from" | "text" | "addition" | "group" | "role">): string {
     const clean = asTyped(addition === null ? text : `${text}\n\n${addition}`);
     const session = sessionOf(from);
     if (session === undefined) return clean;
-    return headed({ id, name: this.#queries.get(session)?.name ?? session, group }, clean);
+    return headed({ id, name: this.#queries.get(session)?.name ?? session, group, role }, clean);
   }
 
   async #followJournal(): Promise<void> {

@@ -21,6 +21,7 @@ import {
 import { bootStamp } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
+import type { GroupMessageQueries } from "../projection/group-messages.ts";
 import { type MessageFilter, type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { Sessions } from "../session/sessions.ts";
@@ -40,6 +41,8 @@ export interface Saying {
   actor: Principal;
 }
 
+type Thread = { replyTo?: string; thread?: string };
+
 /** Who reads what waits for them. */
 export type Reader = { session: SessionId } | { person: Principal };
 
@@ -54,6 +57,7 @@ export class Messages {
   readonly #attend: (session: SessionId) => void;
   readonly #expiry: Expiry;
   readonly #people: People;
+  readonly #log: GroupMessageQueries;
 
   constructor(options: {
     journal: Journal;
@@ -65,6 +69,8 @@ export class Messages {
     attend(session: SessionId): void;
     expiry: Expiry;
     people: People;
+    /** What was said to groups. */
+    log: GroupMessageQueries;
   }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
@@ -74,6 +80,7 @@ export class Messages {
     this.#attend = options.attend;
     this.#expiry = options.expiry;
     this.#people = options.people;
+    this.#log = options.log;
   }
 
   async send(
@@ -91,7 +98,7 @@ export class Messages {
     if (!this.#isKnown(id, text, { session: record.id })) {
       refuseEnded(record);
       checkText(text);
-      this.#queue({ ...said, id }, { session: record.id, data: { steer, ...this.#additionFor(record, text) } });
+      this.#queue({ ...said, id }, { session: record.id, data: { steer, ...this.additionFor(record, text) } });
     }
     return { session: this.#sessions.brief(record.id), message: this.get(id), typed: null };
   }
@@ -198,7 +205,7 @@ export class Messages {
   /** Sent again with the same id, it is the same message; another under that id is refused. */
   #isKnown(id: string, text: string, to: Reader): boolean {
     const known = this.#messages.get(id);
-    if (known && !(isFor(known, to) && known.text === text)) {
+    if (this.#log.get(id) || (known && !(isFor(known, to) && known.text === text))) {
       throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
     }
     return known !== undefined;
@@ -209,15 +216,25 @@ export class Messages {
     { id, text, replyTo, expiresMs, actor }: Saying & { id: string },
     { session, data }: { session: SessionId | null; data: { steer: boolean; addition?: string; to?: Principal } },
   ): void {
-    const answered = replyTo === undefined ? undefined : this.#find(replyTo);
-    const thread = answered ? { replyTo: answered.id, thread: answered.thread } : {};
+    const { thread, facts } = this.answering(replyTo, { by: id, reply: text, actor });
     const queued: Draft = { type: "message.queued", actor, session, data: { id, text, ...data, ...thread, ...expiryIn(expiresMs) } };
-    this.#journal.append(queued, ...(answered ? answers(answered, { by: id, reply: text, actor }) : []));
+    this.#journal.append(queued, ...facts);
     if (session !== null) this.#attend(session);
     if (expiresMs !== undefined) this.#expiry.look();
   }
 
-  #additionFor(record: SessionRecord, text: string): { addition?: string } {
+  /** The thread of what is answered, and what follows for that: of a message to a group, for the sender's own copy. */
+  answering(replyTo: string | undefined, answer: { by: string; reply: string; actor: Principal }): { thread: Thread; facts: Draft[] } {
+    if (replyTo === undefined) return { thread: {}, facts: [] };
+    const toAll = this.#log.get(replyTo);
+    const [own] = toAll ? this.#messages.copies(replyTo).filter(({ session }) => session === sessionOf(answer.actor)) : [];
+    const { thread } = toAll ?? this.#find(replyTo);
+    const answered = toAll ? own : this.#find(replyTo);
+    return { thread: { replyTo, thread }, facts: answered ? answers(answered, answer) : [] };
+  }
+
+  /** What follows the first words to it. */
+  additionFor(record: SessionRecord, text: string): { addition?: string } {
     if (record.turns > 0 || !this.#delivery.delivers(record) || this.#messages.wasSpokenTo(record.id)) return {};
     const addition = this.#sessions.firstPointer(record, text);
     return addition === null ? {} : { addition };
@@ -244,7 +261,7 @@ export class Messages {
       held,
       settled: !open && record.state === "injected" && !this.#mayBeAnswered(record),
       name,
-      fromName: this.#nameOf(record.from),
+      fromName: this.nameOf(record.from),
       why: session ? named(why) : why,
       hint: hint?.replaceAll("NAME", name) ?? null,
     };
@@ -261,7 +278,8 @@ export class Messages {
     return session === null || !hasEnded(this.#queries.get(session)?.status ?? "lost");
   }
 
-  #nameOf(principal: Principal): string {
+  /** A session by its name now. */
+  nameOf(principal: Principal): string {
     const session = sessionOf(principal);
     return session === undefined ? principal : (this.#queries.get(session)?.name ?? session);
   }
@@ -305,7 +323,7 @@ function answers(message: MessageRecord, { actor, ...answer }: { by: string; rep
   return [...read, { type: "message.answered", actor, session, data: { id, ...answer } }];
 }
 
-function expiryIn(ms: number | undefined): { expiresAt?: string; due?: string | null } {
+export function expiryIn(ms: number | undefined): { expiresAt?: string; due?: string | null } {
   return ms === undefined ? {} : { expiresAt: new Date(Date.now() + ms).toISOString(), due: bootStamp(ms) };
 }
 
@@ -316,7 +334,7 @@ function refuseEnded({ name, status, kind, restartAt }: SessionRecord): void {
   });
 }
 
-function checkText(text: string): void {
+export function checkText(text: string): void {
   // A lone Enter could say yes to something.
   if (asTyped(text).trim() === "") throw new HoldfastError("usage", "there is nothing to send but control characters");
   if (text.length <= LONGEST_MESSAGE) return;

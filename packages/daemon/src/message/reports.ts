@@ -3,12 +3,12 @@
  * a message of the child's, written in the transaction of the fact that it tells, so that none is lost and none comes twice; its id is made of that
  * fact, for one that is told again.
  */
-import { createHash } from "node:crypto";
-import { type HoldfastEvent, hasEnded, type SessionId } from "@holdfast/contract";
+import { type HoldfastEvent, hasEnded } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
 import type { Consequence, Draft, Journal } from "../journal/journal.ts";
 import type { MessageQueries } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { derivedId } from "./derived-id.ts";
 import { sessionOf } from "./people.ts";
 
 interface Rooms {
@@ -26,7 +26,7 @@ export function reportsFrom(rooms: Rooms): Consequence {
     const child = fact && event.session !== null ? rooms.sessions.get(event.session) : undefined;
     if (!fact || !child?.report || child.parent === null) return [];
     const text = fact.is === "end" ? endOf(child, event, rooms) : fact.is === "failure" && child.stopRequested ? null : fact.text;
-    const id = idOf([child.id, child.run, fact.is, ...fact.of]);
+    const id = derivedId([child.id, child.run, fact.is, ...fact.of]);
     if (text === null || rooms.messages.get(id) || !rooms.sessions.get(child.parent)) return [];
     const report: Draft = {
       type: "message.queued",
@@ -75,12 +75,4 @@ function endOf(child: SessionRecord, event: HoldfastEvent, { journal, sessions }
 function exitOf({ exit }: SessionRecord): string {
   if (exit?.signal) return ` (${exit.signal})`;
   return exit?.code == null ? "" : ` (exit ${exit.code})`;
-}
-
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-
-/** Of the form that ids of messages have. */
-function idOf(parts: readonly (SessionId | string | number)[]): string {
-  const bytes = createHash("sha256").update(JSON.stringify(parts)).digest().subarray(0, 10);
-  return [...bytes].map((byte, i) => ALPHABET[i === 0 ? byte % 26 : byte & 31]).join("");
 }

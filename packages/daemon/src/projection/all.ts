@@ -3,6 +3,7 @@ import type { Projection } from "../journal/journal.ts";
 import { approvalsProjection } from "./approvals.ts";
 import { attachmentsProjection } from "./attachments.ts";
 import { generationsProjection } from "./generations.ts";
+import { groupMessagesProjection } from "./group-messages.ts";
 import { groupsProjection } from "./groups.ts";
 import { looksProjection } from "./looks.ts";
 import { messagesProjection } from "./messages.ts";
@@ -18,6 +19,7 @@ import { workspacesProjection } from "./workspaces.ts";
 export const PROJECTIONS: readonly Projection[] = [
   sessionsProjection,
   messagesProjection,
+  groupMessagesProjection,
   tokensProjection,
   restoresProjection,
   approvalsProjection,

@@ -179,6 +179,16 @@ export class MessageQueries {
     return this.#read("WHERE read_id = ? ORDER BY seq", read);
   }
 
+  /** Of a message to a group, in the order of its members. */
+  copies(sent: string): SessionMessage[] {
+    return this.#read("WHERE sent = ? ORDER BY seq", sent) as SessionMessage[];
+  }
+
+  /** Those of a thread that are no copies. */
+  answersIn(thread: string): MessageRecord[] {
+    return this.#read("WHERE thread = ? AND sent IS NULL ORDER BY seq", thread);
+  }
+
   /** Those that wait and will not do so for ever. */
   expiring(): MessageRecord[] {
     return this.#read("WHERE expires_at IS NOT NULL AND state = 'queued' ORDER BY expires_at");

@@ -1,0 +1,128 @@
+/**
+ * Messages to groups. That something was said to a group, and what each of its members is told, is one transaction; from there on each copy goes
+ * its own way, as any message to that session: the mailbox of an agent that works, the hands of one that is idle, or nobody's until it is read.
+ */
+import { type GroupMessage, HoldfastError, newSessionId, type Principal, type SessionId } from "@holdfast/contract";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { GroupMessageQueries, GroupMessageRecord } from "../projection/group-messages.ts";
+import type { GroupQueries } from "../projection/group-queries.ts";
+import type { MessageQueries } from "../projection/messages.ts";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import { derivedId } from "./derived-id.ts";
+import type { Expiry } from "./expiry.ts";
+import { checkText, expiryIn, type Messages, type Saying } from "./messages.ts";
+import { sessionOf } from "./people.ts";
+
+export class GroupMessages {
+  readonly #journal: Journal;
+  readonly #sessions: SessionQueries;
+  readonly #groups: GroupQueries;
+  readonly #log: GroupMessageQueries;
+  readonly #copies: MessageQueries;
+  readonly #messages: Messages;
+  readonly #expiry: Expiry;
+  readonly #attend: (session: SessionId) => void;
+
+  constructor(options: {
+    journal: Journal;
+    sessions: SessionQueries;
+    groups: GroupQueries;
+    log: GroupMessageQueries;
+    copies: MessageQueries;
+    messages: Messages;
+    expiry: Expiry;
+    /** There is something to hand over to it. */
+    attend(session: SessionId): void;
+  }) {
+    this.#journal = options.journal;
+    this.#sessions = options.sessions;
+    this.#groups = options.groups;
+    this.#log = options.log;
+    this.#copies = options.copies;
+    this.#messages = options.messages;
+    this.#expiry = options.expiry;
+    this.#attend = options.attend;
+  }
+
+  send(
+    group: string,
+    { id = newSessionId(), role, steer, ...said }: Saying & { role: GroupMessage["role"]; steer: boolean },
+  ): GroupMessage {
+    const path = this.#groups.resolve(group);
+    const { text, actor } = said;
+    // Whoever did not hear the reply asks again.
+    const known = this.#log.get(id);
+    if (known && known.group === path && known.text === text) return this.#view(known);
+    if (known || this.#copies.get(id)) {
+      throw new HoldfastError("usage", `another message has the id ${id}`, { hint: "take a new one for each message" });
+    }
+    checkText(text);
+    const to = role === "coordinator" ? this.#coordinator(path, actor) : this.#others(path, actor);
+    const { thread, facts } = this.#messages.answering(said.replyTo, { by: id, reply: text, actor });
+    const sent: Draft = { type: "group.message_sent", actor, session: null, data: { group: path, id, role, text, to, ...thread } };
+    const expiry = expiryIn(said.expiresMs);
+    const copies = to.map((session): Draft => {
+      const record = this.#sessions.resolve(session);
+      const own = { id: derivedId([id, session]), group: path, role, sent: id, thread: thread.thread ?? id };
+      const data = { text, steer, ...this.#messages.additionFor(record, text), ...thread, ...own, ...expiry };
+      return { type: "message.queued", actor, session, data };
+    });
+    this.#journal.append(sent, ...copies, ...facts);
+    for (const session of to) this.#attend(session);
+    if (said.expiresMs !== undefined) this.#expiry.look();
+    return this.get(id);
+  }
+
+  get(id: string): GroupMessage {
+    const record = this.#log.get(id);
+    if (record) return this.#view(record);
+    throw new HoldfastError("message_not_found", `nothing was said to a group under the id ${JSON.stringify(id)}`, {
+      hint: "see: holdfast group log GROUP",
+    });
+  }
+
+  /** The group that something was said to under this id. */
+  groupOf(id: string): string | undefined {
+    return this.#log.get(id)?.group;
+  }
+
+  /** The newest `limit`, oldest first. */
+  list(group: string, limit: number): GroupMessage[] {
+    return this.#log.list(this.#groups.resolve(group), limit).map((record) => this.#view(record));
+  }
+
+  /** Each once, in however many of the groups below it is; nobody hears themselves. */
+  #others(path: string, actor: Principal): SessionId[] {
+    const sender = sessionOf(actor);
+    const others = this.#groups.membersBelow(path).filter(({ session, ended }) => !ended && session !== sender);
+    if (others.length > 0) return others.map(({ session }) => session);
+    throw new HoldfastError("group_empty", `nobody ${sender === undefined ? "" : "else "}in ${path} is alive`, {
+      hint: `who is in it: holdfast group show ${path}`,
+    });
+  }
+
+  #coordinator(path: string, actor: Principal): SessionId[] {
+    const coordinator = this.#groups.coordinator(path);
+    if (coordinator && coordinator.session !== sessionOf(actor)) return [coordinator.session];
+    throw new HoldfastError("group_empty", coordinator ? `${path} is coordinated by the sender itself` : `nobody coordinates ${path}`, {
+      hint: `who is in it: holdfast group show ${path}`,
+    });
+  }
+
+  #view(record: GroupMessageRecord): GroupMessage {
+    const to = this.#copies.copies(record.id).map(({ id, session }) => {
+      const { name, state, via, reply, why } = this.#messages.get(id);
+      return { session, name, message: id, state, via, reply, why };
+    });
+    const answers = this.#copies.answersIn(record.thread).filter(({ id }) => id !== record.thread);
+    return {
+      ...record,
+      fromName: this.#messages.nameOf(record.from),
+      to,
+      answers: answers.map(({ id }) => {
+        const { from, fromName, name, text, queuedAt } = this.#messages.get(id);
+        return { id, from, fromName, name, text, at: queuedAt };
+      }),
+    };
+  }
+}

@@ -1,0 +1,142 @@
+/** What is said to groups and to those who coordinate them, by persons and by agents. */
+import type { GroupMessage, Message, ReadMessage } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { clientAs } from "./as-session.ts";
+import { eventually, TestHome } from "./home.ts";
+
+/** Shells that do nothing by themselves, and one conversation, in a group. */
+async function team(home: TestHome, group: string, ...names: string[]): Promise<void> {
+  for (const name of names) await home.run("exec sleep 1000", "--name", name);
+  await join(home, group, ...names);
+}
+
+async function join(home: TestHome, group: string, ...sessions: string[]): Promise<void> {
+  using client = home.client();
+  await client.call("joinGroup", { params: { group }, body: { sessions } });
+}
+
+async function readAs(home: TestHome, name: string): Promise<ReadMessage[]> {
+  using client = await clientAs(home, name);
+  return (await client.call("readMessages", { body: {} })).messages;
+}
+
+test("a message to a group reaches each other member once, with receipts of its own, and the log has what came of it (GRP-05 together, GRP-12 together)", async () => {
+  await using home = new TestHome();
+  await team(home, "team", "one", "two");
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
+  await home.until("talk", ({ status }) => status === "idle");
+  await join(home, "team", "talk");
+  let sent: GroupMessage;
+  {
+    using one = await clientAs(home, "one");
+    sent = await one.call("sendToGroup", { params: { group: "team" }, body: { text: "the API is frozen" } });
+    expect(sent).toMatchObject({ group: "team", role: "member", fromName: "one", thread: sent.id });
+    expect(sent.to.map(({ name }) => name)).toEqual(["two", "talk"]);
+    // The same again is the same message.
+    expect(await one.call("sendToGroup", { params: { group: "team" }, body: { id: sent.id, text: "the API is frozen" } })).toMatchObject({
+      id: sent.id,
+    });
+  }
+  const log = await eventually(async () => {
+    using client = home.client();
+    const { messages } = await client.call("groupLog", { params: { group: "team" } });
+    return messages[0]?.to[1]?.state === "replied" && messages;
+  });
+  expect(log.map(({ id }) => id)).toEqual([sent.id]);
+  // Nobody has read that one: nothing was typed into a shell, and nothing is claimed.
+  expect(log[0]?.to.map(({ name, state, via }) => [name, state, via])).toEqual([
+    ["two", "queued", null],
+    ["talk", "replied", "protocol"],
+  ]);
+  // The scripted agent says what it was told.
+  expect(log[0]?.to[1]?.reply).toContain('from the agent session "one" to the group "team", not from the user]');
+  const [copy, ...more] = await readAs(home, "two");
+  expect(more).toEqual([]);
+  expect(copy?.words).toBe(`[Message ${copy?.id} from the agent session "one" to the group "team", not from the user]\nthe API is frozen`);
+  expect(copy).toMatchObject({ sent: sent.id, group: "team", role: "member" });
+  expect(await readAs(home, "one")).toEqual([]);
+  {
+    using two = await clientAs(home, "two");
+    const answer = await two.call("sendMessage", { params: { ref: "one" }, body: { text: "so did I", replyTo: sent.id } });
+    expect(answer.message).toMatchObject({ thread: sent.id, replyTo: sent.id });
+    const { messages } = await two.call("groupLog", { params: { group: "team" } });
+    expect(messages[0]?.to[0]).toMatchObject({ name: "two", state: "replied", reply: "so did I" });
+    expect(messages[0]?.answers).toMatchObject([{ fromName: "two", name: "one", text: "so did I" }]);
+  }
+  await home.killDaemon();
+  using client = home.client();
+  await home.ok(["up"]);
+  expect((await client.call("groupLog", { params: { group: "team" } })).messages).toHaveLength(1);
+});
+
+test("to the coordinator it is one message; when that ends, the next is to whoever took over (GRP-05 together)", async () => {
+  await using home = new TestHome();
+  await team(home, "team", "first", "second", "third");
+  const said = await home.json<GroupMessage>(["send", "--coordinator", "team", "how far are you?"]);
+  expect(said.to.map(({ name, state }) => [name, state])).toEqual([["first", "queued"]]);
+  expect(await home.ok(["send", "--coordinator", "team", "well?"])).toMatch(/^sent to first, who coordinates team, as \w+: 1 queued$/m);
+  {
+    using first = await clientAs(home, "first");
+    await expect(
+      first.call("sendToGroup", { params: { group: "team" }, body: { text: "me?", role: "coordinator" } }),
+    ).rejects.toMatchObject({
+      code: "group_empty",
+      message: "team is coordinated by the sender itself",
+    });
+  }
+  await home.ok(["stop", "first"]);
+  const next = await eventually(async () => {
+    const sent = await home.json<GroupMessage>(["send", "--coordinator", "team", "and you?"]);
+    return sent.to[0]?.name !== "first" && sent;
+  });
+  expect(next.to.map(({ name }) => name)).toEqual(["second"]);
+  expect((await readAs(home, "second")).at(-1)).toMatchObject({ role: "coordinator", text: "and you?", words: "and you?" });
+});
+
+test("what is said to a parent group reaches the members of its children, each once, and never the reverse (GRP-09 together)", async () => {
+  await using home = new TestHome();
+  await team(home, "team", "boss", "both");
+  await team(home, "team/research", "reader");
+  await join(home, "team/research", "both");
+  const down = await home.json<GroupMessage>(["send", "--group", "team", "all hands"]);
+  expect(down.to.map(({ name }) => name).sort()).toEqual(["boss", "both", "reader"]);
+  const below = await home.json<GroupMessage>(["send", "--group", "team/research", "only us"]);
+  expect(below.to.map(({ name }) => name).sort()).toEqual(["both", "reader"]);
+  expect((await readAs(home, "boss")).map(({ text }) => text)).toEqual(["all hands"]);
+  expect((await readAs(home, "both")).map(({ text }) => text)).toEqual(["all hands", "only us"]);
+});
+
+test("peers may speak to each other and to their groups, and to no others (NEW-05 together, BG-06 together)", async () => {
+  await using home = new TestHome();
+  await team(home, "team", "one", "two");
+  await team(home, "other", "stranger");
+  using one = await clientAs(home, "one");
+  const { message } = await one.call("sendMessage", { params: { ref: "two" }, body: { text: "psst", steer: true } });
+  expect(message).toMatchObject({ state: "queued", name: "two" });
+  expect((await readAs(home, "two")).map(({ text }) => text)).toEqual(["psst"]);
+  expect(await one.call("getMessage", { params: { id: message?.id ?? "" } })).toMatchObject({ state: "injected", via: "read" });
+  await expect(one.call("sendMessage", { params: { ref: "stranger" }, body: { text: "hello" } })).rejects.toMatchObject({
+    code: "forbidden",
+  });
+  for (const [call, body] of [
+    ["sendToGroup", { text: "hello" }],
+    ["sendToGroup", { text: "hello", role: "coordinator" as const }],
+  ] as const) {
+    await expect(one.call(call, { params: { group: "other" }, body })).rejects.toMatchObject({ code: "forbidden" });
+  }
+  await expect(one.call("groupLog", { params: { group: "other" } })).rejects.toMatchObject({ code: "forbidden" });
+  expect((await home.json<Message[]>(["messages", "stranger"])).length).toBe(0);
+});
+
+test("a group in which nobody else is alive says so, and members that ended are sent nothing", async () => {
+  await using home = new TestHome();
+  await team(home, "team", "alive", "over");
+  await home.ok(["stop", "over"]);
+  using alive = await clientAs(home, "alive");
+  await expect(alive.call("sendToGroup", { params: { group: "team" }, body: { text: "anybody?" } })).rejects.toMatchObject({
+    code: "group_empty",
+    message: "nobody else in team is alive",
+  });
+  expect((await home.json<GroupMessage>(["send", "--group", "team", "hello"])).to.map(({ name }) => name)).toEqual(["alive"]);
+  expect(await home.cli(["send", "--group", "nowhere", "hello"])).toMatchObject({ code: 3 });
+});
