@@ -43,6 +43,8 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
     [0, "group", "share", "team", "port", "3000"],
     ["same", "group", "get", "team/research", "port", "--json"],
     ["same", "group", "watch", "team", "--after", "0", "--once", "--json"],
+    // Its input is empty: it serves nobody.
+    [0, "mcp"],
     ["same", "workspace", "ls", "--json"],
     ["same", "checkpoint", "ls", "api", "--json"],
     ["same", "context", "show", "api"],

@@ -3,7 +3,7 @@ import type { Command } from "../command.ts";
 export const command: Command = {
   name: "mcp",
   summary: "Holdfast's tools for agents, over the Model Context Protocol",
-  usage: "[serve | install AGENT [--write]]",
+  usage: "[VERB …]",
   description:
     "Every agent that Holdfast starts has these tools already, with a token of its own: it starts and stops children, talks to peers, shares values,\nasks people. Without a verb it serves them on its input and output, as an agent that was started elsewhere starts it;\ninstall says what to put into that agent's configuration.",
   flags: {},
@@ -11,7 +11,6 @@ export const command: Command = {
   examples: [
     ["holdfast mcp", "serves an agent on standard input and output"],
     ["holdfast mcp install claude", "prints what makes claude start it"],
-    ["holdfast mcp install gemini --write", "writes that into gemini's own settings"],
   ],
   verbs: {
     serve: () => import("./mcp/serve.ts"),

@@ -43,7 +43,7 @@ export const SHARED_CONTEXT_TOOLS = [
   }),
   tool({
     name: "delete_shared_context",
-    description: "Take a shared value away.",
+    description: "Take a shared value away; who asks for the key then gets that of a group above, where one has it.",
     input: z.object({ group, key, if_revision: ifRevision }),
     run: ({ group: path, key: name, if_revision: revision }, { client }) =>
       client.call("unsetValue", { params: { group: path, key: name }, query: revision === undefined ? {} : { ifRevision: revision } }),
