@@ -57,7 +57,7 @@ const CHAPTERS = {
   ],
   Events: ["EventOptions", "JournalEvent", "HoldfastEvent"],
   Approvals: ["Approvals", "WaitingApproval", "Approval"],
-  Messages: ["Messages", "SendOptions", "Receipt", "Message", "MessageState"],
+  Messages: ["Messages", "SendOptions", "ListMessages", "Receipt", "Message", "ReadMessage", "MessageState"],
   Groups: ["Groups", "ShareOptions", "Group", "GroupMember", "Peer", "SharedValue", "SharedKey", "ValueChange", "GroupStats"],
   Errors: [
     "HoldfastError",

@@ -159,6 +159,16 @@ test("messages have receipts, and one that cannot arrive says why", async () => 
   expect(await holdfast.messages.cancel(queued.id)).toMatchObject({ state: "cancelled" });
   await expect(holdfast.messages.wait(queued.id, "replied")).rejects.toMatchObject({ code: "message_failed" });
   expect(await holdfast.messages.list({ session: "api", state: ["replied"] })).toHaveLength(1);
+
+  // To a person, who reads it once, and answers.
+  const { actor } = await holdfast.status();
+  const { id } = await holdfast.messages.sendToPerson(actor, "look at the plan");
+  const received = holdfast.messages.receive();
+  expect((await received.next()).value).toMatchObject({ id, text: "look at the plan", from: actor });
+  await received.return(undefined);
+  expect(await holdfast.messages.read()).toEqual([]);
+  await holdfast.messages.sendToPerson(actor, "it is good", { replyTo: id });
+  expect((await holdfast.messages.list({ thread: id })).map(({ text }) => text)).toEqual(["look at the plan", "it is good"]);
 });
 
 for (const host of ["tmux", "native"] as const) {

@@ -7,6 +7,7 @@ export type { HoldfastEvent } from "@holdfast/contract/events";
 export type { Group, GroupMember, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group";
 export type { Screen } from "@holdfast/contract/holder";
 export type { Message } from "@holdfast/contract/message";
+export type { ReadMessage } from "@holdfast/contract/message-endpoints";
 export type { Session as SessionRecord } from "@holdfast/contract/session";
 export type { MessageState, SessionStatus, TurnEnd } from "@holdfast/contract/status";
 export type { Entry } from "@holdfast/contract/transcript";
@@ -29,7 +30,7 @@ export {
 export type { EventOptions, JournalEvent } from "./follow.ts";
 export { Groups, type ShareOptions } from "./groups.ts";
 export { Holdfast, type UsageOptions } from "./holdfast.ts";
-export { Messages, type Receipt, type SendOptions } from "./messages.ts";
+export { type ListMessages, Messages, type Receipt, type SendOptions } from "./messages.ts";
 export { type Leave, Query, type QueryEvent, type QueryOptions, type QueryResult } from "./query.ts";
 export { type OutputOptions, Session, type StartOptions, type StopOptions, type WaitOptions } from "./session.ts";
 export { type ListOptions, type SessionOptions, Sessions } from "./sessions.ts";

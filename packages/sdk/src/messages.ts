@@ -1,5 +1,6 @@
 /** Messages to agents, with receipts: queued, injected, turn started, replied; or failed, with why. */
 import type { Message } from "@holdfast/contract/message";
+import type { ReadMessage } from "@holdfast/contract/message-endpoints";
 import type { MessageState } from "@holdfast/contract/status";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf } from "./errors.ts";
@@ -15,9 +16,25 @@ export interface SendOptions {
   steer?: boolean;
   /** The caller's own id for it: sent again with the same one, it is the same message. Ten letters and digits. */
   id?: string;
+  /** The message that it answers. */
+  replyTo?: string;
+  /** Handed over within this time, or not at all. */
+  expiresMs?: number;
   /** Answer when it has come so far; `message_failed` when it cannot. */
   until?: Receipt;
   timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface ListMessages {
+  /** Only those to this session. */
+  session?: string;
+  /** Only those to whoever asks. */
+  mine?: boolean;
+  /** Only this one and the answers to it. */
+  thread?: string;
+  state?: readonly MessageState[];
+  limit?: number;
   signal?: AbortSignal;
 }
 
@@ -40,10 +57,27 @@ export class Messages {
     return sendMessage(this.#client, session, { text, ...options });
   }
 
-  /** Oldest first: the newest hundred, of one session or of all. */
-  async list(
-    options: { session?: string; state?: readonly MessageState[]; limit?: number; signal?: AbortSignal } = {},
-  ): Promise<Message[]> {
+  /** Leaves a message for a person: `user:NAME`, `token:NAME`, or `owner`. It waits until they read it. */
+  sendToPerson(person: string, text: string, options: Pick<SendOptions, "id" | "replyTo" | "expiresMs" | "signal"> = {}): Promise<Message> {
+    const { signal, id = newMessageId(), ...more } = options;
+    return surely(() => this.#client.call("sendToPerson", { params: { person }, body: { text, id, ...more } }, signal), signal);
+  }
+
+  /** What waits for whoever asks, a session or a person, oldest first. What is read counts as handed over. */
+  async read(options: { limit?: number; waitMs?: number; signal?: AbortSignal } = {}): Promise<ReadMessage[]> {
+    const { signal, ...how } = options;
+    // Asked again under the same id, the daemon gives the same again.
+    const read = newMessageId();
+    return (await surely(() => this.#client.call("readMessages", { body: { read, ...how } }, signal), signal)).messages;
+  }
+
+  /** Messages to whoever asks, as they come. */
+  async *receive(options: { signal?: AbortSignal } = {}): AsyncGenerator<ReadMessage> {
+    for (;;) yield* await this.read({ waitMs: WAIT_MS, ...options });
+  }
+
+  /** Oldest first: the newest hundred; to one session, to whoever asks (`mine`), of one thread, or all. */
+  async list(options: ListMessages = {}): Promise<Message[]> {
     const { signal, state, ...query } = options;
     const { messages } = await this.#client.call("listMessages", { query: { ...query, state: state && [...state] } }, signal);
     return messages;
@@ -67,10 +101,10 @@ export class Messages {
 export async function sendMessage(
   client: HoldfastClient,
   ref: string,
-  { text, id = newMessageId(), steer = false, until, ...patience }: SendOptions & { text: string },
+  { text, id = newMessageId(), steer = false, replyTo, expiresMs, until, ...patience }: SendOptions & { text: string },
 ): Promise<Message> {
   const { message } = await surely(
-    () => client.call("sendMessage", { params: { ref }, body: { text, id, steer } }, patience.signal),
+    () => client.call("sendMessage", { params: { ref }, body: { text, id, steer, replyTo, expiresMs } }, patience.signal),
     patience.signal,
   );
   if (!message) {

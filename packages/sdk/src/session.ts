@@ -25,6 +25,8 @@ export interface StartOptions {
 export interface StopOptions {
   /** How long its processes have to end by themselves; then they are killed. 5000 where nothing is said. */
   graceMs?: number;
+  /** Also every session that descends from it. */
+  tree?: boolean;
 }
 
 export interface OutputOptions {
