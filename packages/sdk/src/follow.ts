@@ -17,6 +17,8 @@ export interface EventOptions {
   types?: readonly string[];
   /** Only of this session, by name or id. */
   session?: string;
+  /** False: those that there are, and no more. */
+  follow?: boolean;
   signal?: AbortSignal;
 }
 
@@ -26,11 +28,13 @@ export type JournalEvent = HoldfastEvent & { cursor: string };
 /** Until the signal aborts, or its reader breaks off. */
 export async function* followEvents(client: HoldfastClient, options: EventOptions = {}): AsyncGenerator<JournalEvent> {
   const { session, types, signal } = options;
+  const type = types === undefined ? undefined : [...types];
   const patience = new Patience();
   let after = options.after === "now" ? await cursorNow(client, signal) : options.after;
+  if (options.follow === false) return yield* pastEvents(client, { after, session, type }, signal);
   for (;;) {
     try {
-      const query = { after, session, type: types === undefined ? undefined : [...types] };
+      const query = { after, session, type };
       for await (const event of client.events({ query }, signal)) {
         after = formatCursor(event);
         patience.renew();
@@ -43,6 +47,21 @@ export async function* followEvents(client: HoldfastClient, options: EventOption
       if (isCode(error, "cursor_gone")) throw error;
       await patience.bear(error);
     }
+  }
+}
+
+interface Asked {
+  after: string | undefined;
+  session: string | undefined;
+  type: string[] | undefined;
+}
+
+async function* pastEvents(client: HoldfastClient, asked: Asked, signal: AbortSignal | undefined): AsyncGenerator<JournalEvent> {
+  let { after } = asked;
+  for (let more = true; more; ) {
+    const page = await surely(() => client.call("listEvents", { query: { ...asked, after } }, signal), signal);
+    for (const event of page.events) yield { ...event, cursor: formatCursor(event) } as unknown as JournalEvent;
+    ({ more, cursor: after } = page);
   }
 }
 
