@@ -22,7 +22,7 @@ import type { Approvals } from "../approval/approvals.ts";
 import { type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
-import { type MessageQueries, type SessionMessage, waitsForNextRun } from "../projection/messages.ts";
+import { type InLine, type MessageQueries, type SessionMessage, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { usageDraft } from "../projection/usage.ts";
 import { TranscriptFile } from "../record/transcript.ts";
@@ -320,12 +320,13 @@ export class Conversations implements RunObserver, Disposable {
       const record = this.#queries.get(session);
       if (record?.kind !== "conversation") return;
       this.#expire();
-      const open = this.#messages.open(session);
+      const open = this.#messages.line(session);
       if (hasEnded(record.status) && record.restartAt === null) return this.#giveUp(record, open);
       if (record.status === "starting" || hasEnded(record.status) || record.stopRequested) return;
       const run = { session, run: record.run };
       const turnRuns = this.turnOf(run) !== null;
-      const message = nextOf(open, turnRuns);
+      const next = nextOf(open, turnRuns);
+      const message = next && (this.#messages.get(next.id) as SessionMessage | undefined);
       if (!message) return;
       // It is about to be stopped; what waits is told why then.
       if (!turnRuns && message.state === "queued" && this.#usedUp(record) !== null) return;
@@ -360,7 +361,7 @@ export class Conversations implements RunObserver, Disposable {
   }
 
   /** Those that its run had are not answered any more; nobody takes the others, or its next run does. */
-  #giveUp(record: SessionRecord, open: readonly SessionMessage[]): void {
+  #giveUp(record: SessionRecord, open: readonly InLine[]): void {
     const isHeld = waitsForNextRun(record);
     const limit = record.budgetExceeded?.limit;
     const budget = limit === undefined ? null : this.#usedUp(record);
@@ -432,7 +433,7 @@ function useRecorded(record: SessionRecord, { entry, key }: Extract<Fact, { type
 }
 
 /** One that was on its way is told again first; then what steers; then what waits for the end of a turn, if none runs. */
-function nextOf(open: readonly SessionMessage[], turnRuns: boolean): SessionMessage | undefined {
+function nextOf(open: readonly InLine[], turnRuns: boolean): InLine | undefined {
   const onItsWay = open.find(({ state }) => state === "injecting");
   if (onItsWay) return onItsWay;
   const queued = open.filter(({ state }) => state === "queued");

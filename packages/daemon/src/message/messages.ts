@@ -288,7 +288,7 @@ export class Messages {
     const record = session === null ? undefined : this.#queries.get(session);
     if (session === null || (record && !this.#delivery.delivers(record))) return "the message waits until it is read";
     if (state !== "queued") return this.#delivery.reasonOf(id) ?? why;
-    const open = this.#messages.open(session);
+    const open = this.#messages.line(session);
     const before = open.slice(
       0,
       open.findIndex((message) => message.id === id),

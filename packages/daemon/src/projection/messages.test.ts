@@ -119,3 +119,14 @@ test("what a person has not read stays however old it is; what they have read go
   expect(messages.countUnread({ person: ACTOR })).toBe(1);
   db.close();
 });
+
+test("the line of a session is what is open for it, in the order in which it was sent, with what says who is next", () => {
+  const { journal, messages } = open();
+  const [session, other] = SESSIONS as [SessionId, SessionId];
+  for (const id of ["c", "a", "b", "d"]) journal.append(about(id, session, "message.queued"));
+  journal.append(about("elsewhere", other, "message.queued"), about("a", session, "message.injecting"));
+  journal.append(about("b", session, "message.cancelled"));
+  const line = messages.open(session).map(({ id, state, steer }) => ({ id, state, steer }));
+  expect(messages.line(session)).toEqual(line);
+  expect(line.map(({ id, state }) => `${id} ${state}`)).toEqual(["c queued", "a injecting", "d queued"]);
+});

@@ -56,6 +56,8 @@ export function waitsForNextRun({ status, restartAt, budgetExceeded }: SessionRe
 
 /** One to a session. */
 export type SessionMessage = MessageRecord & { session: SessionId };
+/** What says whose turn it is. */
+export type InLine = Pick<MessageRecord, "id" | "state" | "steer">;
 
 type Apply = { [T in HoldfastEvent["type"]]?: (s: Statements, event: Extract<HoldfastEvent, { type: T }>, db: DatabaseSync) => void };
 
@@ -153,6 +155,13 @@ export class MessageQueries {
   /** Those of a session of which something may still come, in the order they were sent. */
   open(session: SessionId): SessionMessage[] {
     return this.#read("WHERE session = ? AND open = 1 ORDER BY seq", session) as SessionMessage[];
+  }
+
+  /** The same without their words: there may be hundreds, of which one is next. */
+  line(session: SessionId): InLine[] {
+    const sql = "SELECT id, state, steer FROM messages WHERE session = ? AND open = 1 ORDER BY seq";
+    const rows = watched(this.#db, () => this.#prepare(sql).all(session));
+    return rows.map(({ id, state, steer }) => ({ id: id as string, state: state as MessageState, steer: steer === 1 }));
   }
 
   /** Given up in this run though the agent may have got them. */
