@@ -12,7 +12,11 @@ interface Result {
 
 async function inspect(home: TestHome, target: string[], args: string[]): Promise<unknown> {
   const program = await installAgent("mcp-inspector");
-  const { stdout } = await promisify(execFile)(program, ["--cli", ...target, ...args], { cwd: home.root, env: home.env, maxBuffer: 2 ** 24 });
+  const { stdout } = await promisify(execFile)(program, ["--cli", ...target, ...args], {
+    cwd: home.root,
+    env: home.env,
+    maxBuffer: 2 ** 24,
+  });
   return JSON.parse(stdout);
 }
 
