@@ -5,6 +5,7 @@
  *   npm run test:faults   damaged files, full disks, jumping clocks, upgrades in a flood
  *   npm run test:places   worktrees, other people, other machines
  *   npm run test:terminals   attaching, typing, recordings as they are read, tmux itself
+ *   npm run test:together   groups, messages between sessions, tools over MCP, the SDK and its examples
  */
 import path from "node:path";
 import { root, say } from "./root.mjs";

@@ -14,10 +14,10 @@ export interface Requirement {
   suite?: Suite;
 }
 
-export type Suite = "agents" | "places" | "terminals" | "faults";
+export type Suite = "agents" | "places" | "terminals" | "together" | "faults";
 
 /** Issues whose promises hold today. */
-export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume", "conversations"];
+export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume", "conversations", "together"];
 
 export const REQUIREMENTS: Requirement[] = [
   // Agents that persist
@@ -86,6 +86,7 @@ export const REQUIREMENTS: Requirement[] = [
     id: "SYM-14",
     issue: "together",
     text: "Agents delegate: a session creates child sessions, sees their results, and stopping the parent can stop the tree.",
+    suite: "together",
   },
   {
     id: "SYM-15",
@@ -117,6 +118,7 @@ export const REQUIREMENTS: Requirement[] = [
     id: "CAVE-04",
     issue: "together",
     text: "The library interface has create, get, list and remove for sessions, and id, workspace, status, start, stop, send input and get output on each.",
+    suite: "together",
   },
   {
     id: "CAVE-05",
@@ -142,43 +144,64 @@ export const REQUIREMENTS: Requirement[] = [
     id: "GRP-01",
     issue: "together",
     text: "join, leave, peers and list for groups; a session may be in several; a session in none works exactly as before.",
+    suite: "together",
   },
   {
     id: "GRP-02",
     issue: "together",
     text: "Shared context: JSON values under keys, each with a revision, author and time; set, get, list, delete; compare-and-set refuses a stale write and returns the current value; changes are events.",
+    suite: "together",
   },
   {
     id: "GRP-03",
     issue: "together",
     text: "A group has a coordinator; it is handed over explicitly, and automatically when the coordinator ends.",
+    suite: "together",
   },
-  { id: "GRP-04", issue: "together", text: "32 members by default, configurable; the limit's error says the limit." },
+  { id: "GRP-04", issue: "together", text: "32 members by default, configurable; the limit's error says the limit.", suite: "together" },
   {
     id: "GRP-05",
     issue: "together",
     text: "Messages: to one peer, to the group, to the coordinator; with receipts queued → injected → turn started → replied (or failed, with why). Nothing is ever reported further than it got.",
+    suite: "together",
   },
   {
     id: "GRP-06",
     issue: "agents",
     text: "A message never garbles what a person is typing and never interrupts a turn unless asked to steer.",
   },
-  { id: "GRP-07", issue: "together", text: "Group state survives restarts, and members that ended are shown as ended." },
-  { id: "GRP-08", issue: "together", text: "Progress is aggregated over members: sessions by status, turns, tokens, cost." },
+  { id: "GRP-07", issue: "together", text: "Group state survives restarts, and members that ended are shown as ended.", suite: "together" },
+  {
+    id: "GRP-08",
+    issue: "together",
+    text: "Progress is aggregated over members: sessions by status, turns, tokens, cost.",
+    suite: "together",
+  },
   { id: "GRP-08", issue: "later", text: "Tasks are aggregated by status." },
   {
     id: "GRP-09",
     issue: "together",
     text: "Groups nest (`team/research`): a message or a context key of the parent reaches the children; the reverse does not happen by itself.",
+    suite: "together",
   },
-  { id: "GRP-10", issue: "together", text: "Every group verb is an MCP tool, so the agents coordinate themselves, whoever made them." },
+  {
+    id: "GRP-10",
+    issue: "together",
+    text: "Every group verb is an MCP tool, so the agents coordinate themselves, whoever made them.",
+    suite: "together",
+  },
   {
     id: "GRP-11",
     issue: "together",
     text: "64 sessions in one group share 1,000 keys and exchange 10,000 messages with none lost, none twice, and order kept per sender.",
+    suite: "together",
   },
-  { id: "GRP-12", issue: "together", text: "The log of messages and the group's metrics (time to reply, cost) can be read later." },
+  {
+    id: "GRP-12",
+    issue: "together",
+    text: "The log of messages and the group's metrics (time to reply, cost) can be read later.",
+    suite: "together",
+  },
   { id: "GRP-12", issue: "later", text: "The log of messages and the group's metrics can be searched." },
 
   // Background shells, subagents and the SDK
@@ -192,7 +215,7 @@ export const REQUIREMENTS: Requirement[] = [
     issue: "hosts",
     text: "One stop verb: SIGTERM to every process of the run, SIGKILL after a grace period, returning when all are gone.",
   },
-  { id: "BG-02", issue: "together", text: "The stop verb is the same for shells, agents and children." },
+  { id: "BG-02", issue: "together", text: "The stop verb is the same for shells, agents and children.", suite: "together" },
   { id: "BG-03", issue: "spine", text: "One lifecycle vocabulary for all kinds of session." },
   {
     id: "BG-04",
@@ -203,11 +226,12 @@ export const REQUIREMENTS: Requirement[] = [
   { id: "BG-04", issue: "conversations", text: "Typed turn, tool call (started, output, completed) and usage events." },
   { id: "BG-05", issue: "later", text: "Notifications that nobody has seen are kept and drained once per subscriber." },
   { id: "BG-06", issue: "agents", text: "send_message into a running agent, from a person or a program." },
-  { id: "BG-06", issue: "together", text: "send_message into a running agent, from another agent." },
+  { id: "BG-06", issue: "together", text: "send_message into a running agent, from another agent.", suite: "together" },
   {
     id: "BG-07",
     issue: "together",
     text: "event_monitor: a running session's output or events streamed to a caller at a bounded rate (burst and refill), with what was dropped counted.",
+    suite: "together",
   },
   { id: "BG-08", issue: "conversations", text: "A transcript per agent, readable while it grows, page by page." },
   {
@@ -226,16 +250,19 @@ export const REQUIREMENTS: Requirement[] = [
     id: "BG-12",
     issue: "together",
     text: "SDK: query() is an async iterable of typed events with a final result; progress callback; cwd without process.chdir; model override per call; usage per call and rolled up; cost from a price table the user can edit.",
+    suite: "together",
   },
   {
     id: "BG-13",
     issue: "together",
     text: "SDK: cancelling drains the model request, the background shells and partial writes, and ends in a typed AbortError; a scan by run marker finds nothing left.",
+    suite: "together",
   },
   {
     id: "BG-14",
     issue: "together",
     text: "SDK: typed errors tell timeout, tool failure, authentication, budget, crash, unreachable daemon and refused permission apart.",
+    suite: "together",
   },
   {
     id: "BG-15",
@@ -252,7 +279,7 @@ export const REQUIREMENTS: Requirement[] = [
     issue: "agents",
     text: "Permission requests of a background agent are parked, not denied: they wait in the approvals inbox and can be answered from any client or by policy, within a scope and with an audit trail.",
   },
-  { id: "BG-17", issue: "together", text: "Permission requests can be answered by the parent agent too." },
+  { id: "BG-17", issue: "together", text: "Permission requests can be answered by the parent agent too.", suite: "together" },
 
   // Conversations of many turns
   {
@@ -314,7 +341,7 @@ export const REQUIREMENTS: Requirement[] = [
     issue: "spine",
     text: "Kill -9 of the daemon at any moment loses no output and no event; agents do not notice; a restart shows everything within 1 s at 100 sessions.",
   },
-  { id: "NEW-01", issue: "together", text: "Kill -9 of the daemon at any moment loses no message." },
+  { id: "NEW-01", issue: "together", text: "Kill -9 of the daemon at any moment loses no message.", suite: "together" },
   {
     id: "NEW-02",
     issue: "resume",
@@ -331,6 +358,7 @@ export const REQUIREMENTS: Requirement[] = [
     id: "NEW-05",
     issue: "together",
     text: "Each agent gets a token of its own that can do only what it was granted (its children, its groups), and inside a run nothing of ours acts as owner; the audit log says who did what.",
+    suite: "together",
   },
   { id: "NEW-06", issue: "later", text: "Full-text search over all transcripts, messages and terminal output." },
   { id: "NEW-07", issue: "durability", text: "Any terminal session can be replayed and exported as an asciicast." },
@@ -376,6 +404,7 @@ export const REQUIREMENTS: Requirement[] = [
     id: "NEW-15",
     issue: "together",
     text: "`apply FILE` brings up a declared set of sessions and groups, and a second time changes nothing.",
+    suite: "together",
   },
   {
     id: "NEW-16",
