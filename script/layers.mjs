@@ -30,6 +30,7 @@ const ROOMS = {
   message: ABOVE_SESSION,
   task: ABOVE_SESSION,
   group: ABOVE_SESSION,
+  plan: ["journal", "projection"],
   tournament: ABOVE_SESSION,
   usage: ABOVE_SESSION,
   persona: [],

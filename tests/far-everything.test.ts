@@ -55,6 +55,7 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
     ["same", "next"],
     ["same", "chat", "nobody"],
     ["same", "task", "run", "nothing.md"],
+    ["same", "apply", "nothing.toml"],
     ["same", "replay", "sh"],
     [0, "export", "sh", "--text", path.join(repository, "sh.txt")],
     [0, "detach", "sh"],

@@ -24,6 +24,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   workspace: () => import("./commands/workspace.ts"),
   group: () => import("./commands/group.ts"),
   task: () => import("./commands/task.ts"),
+  apply: () => import("./commands/apply.ts"),
   compare: () => import("./commands/compare.ts"),
   keep: () => import("./commands/keep.ts"),
   checkpoint: () => import("./commands/checkpoint.ts"),

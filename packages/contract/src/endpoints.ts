@@ -19,6 +19,7 @@ import { Principal, SessionId } from "./ids.ts";
 import { MESSAGE_ENDPOINTS, TypedText, WaitingBytes } from "./message-endpoints.ts";
 import { AttachingClient, ControlReply } from "./people.ts";
 import { PERSONA_ENDPOINTS } from "./persona-endpoints.ts";
+import { PLAN_ENDPOINTS } from "./plan-endpoints.ts";
 import { PROGRESS_ENDPOINTS } from "./progress-endpoints.ts";
 import { Generation, RestoreItem } from "./restore.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
@@ -603,6 +604,7 @@ export const ENDPOINTS = {
   ...TASK_ENDPOINTS,
   ...GROUP_ENDPOINTS,
   ...PERSONA_ENDPOINTS,
+  ...PLAN_ENDPOINTS,
   listOrphans: {
     ...ROUTES.listOrphans,
     summary: "What runs under this home without a record that says so.",

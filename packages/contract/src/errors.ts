@@ -136,6 +136,7 @@ export const ERRORS = {
   task_file_invalid: { http: 400, exit: 2, what: "The task file cannot be read as one; the message says where and what was expected." },
   task_item_gone: { http: 409, exit: 35, what: "An item of a task file was done, but is not there any more: its box was not ticked." },
   task_failed: { http: 409, exit: 35, what: "Some items of a task file were not done; each is told, and a rerun does what is left." },
+  plan_invalid: { http: 400, exit: 2, what: "The file of `apply` cannot be read as one; the message says where and what was expected." },
   task_not_found: { http: 404, exit: 3, what: "There is no such task." },
   group_not_found: { http: 404, exit: 3, what: "There is no such group." },
   group_exists: { http: 409, exit: 5, what: "There is a group of that path already." },

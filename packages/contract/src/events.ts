@@ -12,6 +12,7 @@ import { GROUP_EVENTS } from "./group.ts";
 import { Principal, RunNumber, SessionId, WorkspaceId } from "./ids.ts";
 import { MESSAGE_EVENTS } from "./message.ts";
 import { PEOPLE_EVENTS } from "./people.ts";
+import { PLAN_EVENTS } from "./plan.ts";
 import { RESTORE_EVENTS } from "./restore.ts";
 import {
   Attention,
@@ -183,6 +184,7 @@ export const EVENTS = {
   ...RESTORE_EVENTS,
   ...CHECKPOINT_EVENTS,
   ...TASK_EVENTS,
+  ...PLAN_EVENTS,
   ...TOURNAMENT_EVENTS,
   ...DIGEST_EVENTS,
   ...CONVERSATION_EVENTS,

@@ -33,6 +33,8 @@ export * from "./new-id.ts";
 export * from "./people.ts";
 export * from "./persona.ts";
 export * from "./persona-endpoints.ts";
+export * from "./plan.ts";
+export * from "./plan-endpoints.ts";
 export * from "./progress-endpoints.ts";
 export * from "./restore.ts";
 export * from "./routes.ts";

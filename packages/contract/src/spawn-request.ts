@@ -1,6 +1,7 @@
 /** What a session is started with. */
 import * as z from "zod/mini";
 import { BudgetRequest } from "./budget.ts";
+import { PlanOrigin } from "./plan.ts";
 import { RestartSchema } from "./session.ts";
 import { HOSTS } from "./status.ts";
 import { WorktreeRequest } from "./workspace-endpoints.ts";
@@ -60,6 +61,8 @@ export const SpawnRequest = z.object({
   worktree: z.optional(WorktreeRequest),
   /** The workspace to work in, in place of `cwd`. */
   workspace: z.optional(text),
+  /** The file that says so, and how. */
+  plan: z.optional(PlanOrigin),
   host: z.optional(z.enum(HOSTS)),
   restart: z._default(RestartSchema, "never"),
   memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),

@@ -52,6 +52,7 @@ import { type Control, handlers } from "./api/handlers.ts";
 import { listen } from "./api/listen.ts";
 import { messageHandlers, readerOf } from "./api/message-handlers.ts";
 import { personaHandlers } from "./api/persona-handlers.ts";
+import { planHandlers } from "./api/plan-handlers.ts";
 import { progressHandlers } from "./api/progress-handlers.ts";
 import { serve as serveHttp } from "./api/serve.ts";
 import { SHARED_DOOR, SharedDoor } from "./api/shared.ts";
@@ -102,12 +103,14 @@ import { People } from "./message/people.ts";
 import { reportsFrom } from "./message/reports.ts";
 import { inRole } from "./persona/in-role.ts";
 import { Personas } from "./persona/personas.ts";
+import { Plans } from "./plan/plans.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
 import { AttachmentQueries } from "./projection/attachments.ts";
 import { GroupMessageQueries } from "./projection/group-messages.ts";
 import { GroupQueries } from "./projection/group-queries.ts";
 import { MessageQueries } from "./projection/messages.ts";
+import { PlanQueries } from "./projection/plans.ts";
 import { lastRestore } from "./projection/restores.ts";
 import { SessionQueries, type SessionRecord } from "./projection/session-queries.ts";
 import { TaskQueries } from "./projection/tasks.ts";
@@ -631,6 +634,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     personas: personaHandlers(personas),
     usualPlace: usualPlaceFor({ home, queries }),
     inRole: (request) => inRole(personas, request),
+    plans: planHandlers(new Plans({ journal, queries: new PlanQueries(db) })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),
   });

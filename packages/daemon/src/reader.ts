@@ -23,6 +23,7 @@ import { groupHandlers } from "./api/group-handlers.ts";
 import { handlers } from "./api/handlers.ts";
 import { messageHandlers, readerOf } from "./api/message-handlers.ts";
 import { personaHandlers } from "./api/persona-handlers.ts";
+import { planHandlers } from "./api/plan-handlers.ts";
 import { serve } from "./api/serve.ts";
 import { taskHandlers } from "./api/task-handlers.ts";
 import { usageHandlers } from "./api/usage-handlers.ts";
@@ -47,11 +48,13 @@ import { GroupMessages } from "./message/group-messages.ts";
 import { Messages } from "./message/messages.ts";
 import { People } from "./message/people.ts";
 import { Personas } from "./persona/personas.ts";
+import { Plans } from "./plan/plans.ts";
 import { PROJECTIONS } from "./projection/all.ts";
 import { ApprovalQueries } from "./projection/approvals.ts";
 import { GroupMessageQueries } from "./projection/group-messages.ts";
 import { GroupQueries } from "./projection/group-queries.ts";
 import { MessageQueries } from "./projection/messages.ts";
+import { PlanQueries } from "./projection/plans.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { TaskQueries } from "./projection/tasks.ts";
 import { TokenQueries } from "./projection/tokens.ts";
@@ -232,6 +235,7 @@ export async function serveReader(options: {
       spent: (ids) => spending.total(ids),
     }),
     personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
+    plans: planHandlers(new Plans({ journal, queries: new PlanQueries(db) })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaces: workspaceHandlers({
       workspaces,

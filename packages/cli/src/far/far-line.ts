@@ -9,7 +9,7 @@ import { shellQuote } from "@holdfast/platform/shell";
 const LONGEST = 128 * 1024 - 1;
 
 /** What is started there gets its caller's environment: it must be the one that a person who logs in has. */
-const STARTS: ReadonlySet<string> = new Set(["run", "spawn", "chat", "task", "resume", "restore", "fork", "agents", "workspace"]);
+const STARTS: ReadonlySet<string> = new Set(["run", "spawn", "chat", "task", "apply", "resume", "restore", "fork", "agents", "workspace"]);
 
 export interface FarCall {
   /** As the person called it. */

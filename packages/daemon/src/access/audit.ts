@@ -23,6 +23,9 @@ const WORDS: Words = {
   "checkpoint.created": ({ number, id }) => `made checkpoint ${number} of the workspace ${id}`,
   "checkpoint.rewound": ({ number, id, filesOnly }) =>
     `brought ${filesOnly ? "the files of " : ""}the workspace ${id} back to checkpoint ${number}`,
+  "plan.declared": ({ file, what, name, key }) => `applied ${file}: the ${what} ${key === null ? name : `${key} of ${name}`}`,
+  "plan.forgotten": ({ file, what, ref, key }) =>
+    `took away the ${what} ${key === null ? ref : `${key} of ${ref}`}: ${file} does not have it`,
   "tournament.started": ({ name, agents }) => `started the tournament ${name} of ${agents.length} (${[...new Set(agents)].join(", ")})`,
   "tournament.kept": ({ name }) => `kept ${name} of its tournament`,
   "group.created": ({ group }) => `made the group ${group}`,

@@ -25,6 +25,7 @@ import type { Gate } from "./gate.ts";
 import type { GroupHandlers } from "./group-handlers.ts";
 import type { MessageHandlers } from "./message-handlers.ts";
 import type { PersonaHandlers } from "./persona-handlers.ts";
+import type { PlanHandlers } from "./plan-handlers.ts";
 import type { ProgressHandlers } from "./progress-handlers.ts";
 import type { TaskHandlers } from "./task-handlers.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
@@ -76,6 +77,7 @@ export function handlers(rooms: {
   /** What its persona says of what is to be started. */
   inRole(request: SpawnRequest): Promise<SpawnRequest>;
   tasks: TaskHandlers;
+  plans: PlanHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
@@ -111,6 +113,7 @@ export function handlers(rooms: {
     ...rooms.personas,
     ...rooms.tasks,
     ...rooms.messages,
+    ...rooms.plans,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
     ...rooms.approvals,

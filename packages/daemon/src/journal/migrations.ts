@@ -449,4 +449,17 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX group_messages_by_path ON group_messages (path, seq);
   `,
+  `
+  CREATE TABLE plans (
+    file TEXT NOT NULL,
+    what TEXT NOT NULL,
+    ref TEXT NOT NULL,
+    key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    said TEXT NOT NULL,
+    at TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (file, what, ref, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -7,6 +7,7 @@ import { groupMessagesProjection } from "./group-messages.ts";
 import { groupsProjection } from "./groups.ts";
 import { looksProjection } from "./looks.ts";
 import { messagesProjection } from "./messages.ts";
+import { plansProjection } from "./plans.ts";
 import { restoresProjection } from "./restores.ts";
 import { sessionsProjection } from "./sessions.ts";
 import { tasksProjection } from "./tasks.ts";
@@ -32,4 +33,5 @@ export const PROJECTIONS: readonly Projection[] = [
   usageProjection,
   tasksProjection,
   groupsProjection,
+  plansProjection,
 ];

@@ -290,7 +290,12 @@ export class Sessions {
     };
     try {
       const joined = this.#memberships?.joining(id, groups, { actor, parent }) ?? [];
-      this.#journal.append({ type: "session.created", actor, session: id, data }, ...joined, ...firstWords(prepared, actor));
+      this.#journal.append(
+        { type: "session.created", actor, session: id, data },
+        ...joined,
+        ...firstWords(prepared, actor),
+        ...declared({ id, name, actor }, request),
+      );
     } catch (error) {
       forget(prepared, this.#home);
       throw error;
@@ -824,6 +829,13 @@ export class Sessions {
     const [spent, budget] = [this.#accounts?.spent(record), this.#accounts?.budget(record)];
     return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent, budget });
   }
+}
+
+/** That a file says so is one fact with its start: a later `apply` of it knows its own. */
+function declared({ id, name, actor }: { id: SessionId; name: string; actor: Principal }, { plan }: SpawnRequest): Draft[] {
+  if (plan === undefined) return [];
+  const data = { ...plan, what: "session" as const, ref: id, key: null, name };
+  return [{ type: "plan.declared", actor, session: null, data }];
 }
 
 function forkedFromOf({ copy, ...from }: NonNullable<Spec["forkedFrom"]>): ForkedFrom {

@@ -1,0 +1,214 @@
+/** What a file declares against what there is. Pure. What somebody else made or changed is never taken away or written over. */
+import type { Group, SharedValue } from "@holdfast/contract/group";
+import type { Declaration } from "@holdfast/contract/plan";
+import type { Session } from "@holdfast/contract/session";
+import { hasEnded } from "@holdfast/contract/status";
+import type { Plan, PlannedGroup, PlannedSession } from "./plan.ts";
+import { fingerprint } from "./read-plan.ts";
+import type { Comparison, Note, Step } from "./steps.ts";
+
+export interface World {
+  /** Also those that have ended. */
+  sessions: readonly Session[];
+  groups: readonly Group[];
+  /** Of each group its own. */
+  values: readonly SharedValue[];
+  /** What was made of the file before. */
+  declared: readonly Declaration[];
+}
+
+export function compare(plan: Plan, world: World, options: { prune?: boolean; resume?: boolean } = {}): Comparison {
+  const notes: Note[] = [];
+  const steps = [
+    ...plan.groups.flatMap((group) => stepsOfGroup(plan, group, { world, notes })),
+    ...plan.sessions.flatMap((session) => stepsOfSession(plan, session, { world, notes, resume: options.resume === true })),
+  ];
+  const comings = [...steps, ...plan.groups.flatMap((group) => coordination(plan, group, { world, notes, steps }))];
+  const kept: Note[] = [];
+  const goings = goneFrom(plan, { world, notes: kept, steps });
+  return options.prune ? { steps: [...comings, ...goings], notes: [...notes, ...kept], left: [] } : { steps: comings, notes, left: goings };
+}
+
+function stepsOfGroup(plan: Plan, planned: PlannedGroup, { world, notes }: { world: World; notes: Note[] }): Step[] {
+  const { path, limit } = planned;
+  const group = world.groups.find((each) => each.path === path);
+  const values = Object.entries(planned.context).flatMap(([key, value]) => stepsOfValue(plan, { path, key, value }, { world, notes }));
+  if (!group) {
+    const declaration = { file: plan.file, what: "group" as const, ref: path, key: null, name: path, said: {} };
+    return [{ do: "remember", declaration }, { do: "create_group", group: path, limit }, ...values];
+  }
+  const isOther = limit !== null && limit !== group.limit;
+  return [...(isOther ? [{ do: "change_limit" as const, group: path, from: group.limit, to: limit }] : []), ...values];
+}
+
+function stepsOfValue(
+  { file }: Plan,
+  { path, key, value }: { path: string; key: string; value: unknown },
+  { world, notes }: { world: World; notes: Note[] },
+): Step[] {
+  const now = world.values.find((each) => each.group === path && each.key === key);
+  const own = world.declared.find((each) => each.what === "value" && each.ref === path && each.key === key);
+  const said = { value: fingerprint(value) };
+  const remember: Step = { do: "remember", declaration: { file, what: "value", ref: path, key, name: path, said } };
+  if (!now) return [remember, { do: "share", group: path, key, value, ifRevision: 0 }];
+  const isAsSaid = fingerprint(now.value) === said.value;
+  // An apply that died before it could say so.
+  if (isAsSaid) return own && own.said.value !== said.value ? [remember] : [];
+  if (own?.said.value === fingerprint(now.value)) return [{ do: "share", group: path, key, value, ifRevision: now.revision }, remember];
+  notes.push({ why: "value_changed", group: path, key, by: now.author });
+  return [];
+}
+
+/** Of those that can be changed while it runs. */
+const CHANGEABLE = ["groups", "model", "mode"];
+
+function stepsOfSession(
+  { file }: Plan,
+  planned: PlannedSession,
+  { world, notes, resume }: { world: World; notes: Note[]; resume: boolean },
+): Step[] {
+  const { name } = planned;
+  const own = world.declared.find((each) => each.what === "session" && each.name === name);
+  const session = world.sessions.find((each) => (own ? each.id === own.ref : each.name === name));
+  if (!session) return [{ do: "start", name, planned }];
+  const about = { name: session.name, session: session.id };
+  const isOver = hasEnded(session.status) && session.restartAt === null;
+  if (session.name !== name) notes.push({ why: "renamed", name, to: session.name });
+  const steps: Step[] = [];
+  const wasMeant = session.status === "done";
+  if (isOver && resume && !wasMeant) steps.push({ do: "resume", ...about });
+  else if (isOver && !wasMeant) notes.push({ why: "ended", name: session.name, status: session.status });
+  const before = own ? groupsSaid(own.said) : [];
+  for (const group of planned.groups) if (!session.groups.includes(group)) steps.push({ do: "join", ...about, group });
+  for (const group of before)
+    if (!planned.groups.includes(group) && session.groups.includes(group)) steps.push({ do: "leave", ...about, group });
+  const said = own?.said ?? saidOf(session, planned);
+  const changed = keysOf(said, planned.said).filter((key) => said[key] !== planned.said[key]);
+  const chosen = changed.filter((key) => key === "model" || key === "mode");
+  const { model, mode } = planned.request;
+  const canChoose = session.kind === "conversation" && (!isOver || resume) && chosen.every((key) => planned.said[key] !== undefined);
+  if (own && chosen.length > 0 && canChoose)
+    steps.push({
+      do: "choose",
+      ...about,
+      ...(chosen.includes("model") && model !== undefined ? { model } : {}),
+      ...(chosen.includes("mode") && mode !== undefined ? { mode } : {}),
+    });
+  const isDone = (key: string) => key === "groups" || (CHANGEABLE.includes(key) && canChoose);
+  for (const key of changed.filter((each) => !isDone(each)))
+    notes.push({ why: "differs", name: session.name, key, was: said[key] ?? null, now: planned.said[key] ?? null });
+  if (!own || !changed.some(isDone)) return steps;
+  // What cannot be changed is told the next time, too.
+  const kept = Object.fromEntries(keysOf(said, planned.said).flatMap((key) => entryOf(key, isDone(key) ? planned.said : said)));
+  return [...steps, { do: "remember", declaration: { file, what: "session", ref: session.id, key: null, name, said: kept } }];
+}
+
+function keysOf(...said: readonly Readonly<Record<string, string>>[]): string[] {
+  return [...new Set(said.flatMap((each) => Object.keys(each)))];
+}
+
+function entryOf(key: string, said: Readonly<Record<string, string>>): [string, string][] {
+  const value = said[key];
+  return value === undefined ? [] : [[key, value]];
+}
+
+function groupsSaid({ groups }: Readonly<Record<string, string>>): string[] {
+  try {
+    return groups === undefined ? [] : (JSON.parse(groups) as string[]);
+  } catch {
+    // So many that only their fingerprint was kept.
+    return [];
+  }
+}
+
+/** Of one that was not made of the file: what is to be seen of it, where the file says something of that. */
+function saidOf(session: Session, { said, request }: PlannedSession): Record<string, string> {
+  const seen: Record<string, unknown> = {
+    agent: session.agent,
+    chat: session.kind === "conversation",
+    restart: session.restart,
+    host: session.host,
+    role: session.role,
+    objective: session.objective,
+  };
+  const shown = Object.entries(said).map(([key, value]): [string, string] => {
+    if (key === "cwd") return [key, session.cwd === request.cwd ? value : JSON.stringify(session.cwd)];
+    return [key, Object.hasOwn(seen, key) ? JSON.stringify(seen[key]) : value];
+  });
+  return Object.fromEntries(shown);
+}
+
+/** Who joins a group first, or first finds it without one, coordinates it. */
+function coordination(
+  { sessions }: Plan,
+  { path, coordinator: wanted }: PlannedGroup,
+  { world, notes, steps }: { world: World; notes: Note[]; steps: readonly Step[] },
+): Step[] {
+  if (wanted === null) return [];
+  const now = world.groups.find((each) => each.path === path)?.coordinator ?? null;
+  const isResumed = (id: string) => steps.some((step) => step.do === "resume" && step.session === id);
+  const nameOf = (name: string) => {
+    const own = world.declared.find((each) => each.what === "session" && each.name === name);
+    return world.sessions.find((each) => (own ? each.id === own.ref : each.name === name));
+  };
+  const there = nameOf(wanted);
+  if (there && hasEnded(there.status) && !isResumed(there.id)) {
+    notes.push({ why: "coordinator_ended", group: path, name: there.name });
+    return [];
+  }
+  const lives = (name: string) => {
+    const session = nameOf(name);
+    return !session || !hasEnded(session.status) || isResumed(session.id);
+  };
+  const first = sessions.find((each) => each.groups.includes(path) && lives(each.name));
+  const isAlready = now ? now.session === there?.id : first?.name === wanted;
+  return isAlready ? [] : [{ do: "set_coordinator", group: path, name: there?.name ?? wanted }];
+}
+
+/** What an earlier apply made, and the file does not have any more. */
+function goneFrom(plan: Plan, { world, notes, steps }: { world: World; notes: Note[]; steps: readonly Step[] }): Step[] {
+  const declared = (what: Declaration["what"]) => world.declared.filter((each) => each.what === what);
+  const sessions = declared("session").flatMap(({ ref, name }): Extract<Step, { do: "remove_session" }>[] => {
+    const session = world.sessions.find(({ id }) => id === ref);
+    if (!session || plan.sessions.some((each) => each.name === name)) return [];
+    const { status, workspace } = session;
+    const ended = hasEnded(status) && session.restartAt === null;
+    return [
+      { do: "remove_session", name: session.name, session: ref, status, ended, workspace: workspace?.branch ? workspace.name : null },
+    ];
+  });
+  const values = declared("value").flatMap(({ ref, key, said }): Step[] => {
+    const group = plan.groups.find(({ path }) => path === ref);
+    const now = world.values.find((each) => each.group === ref && each.key === key);
+    // With its group it goes anyway.
+    if (!group || !now || key === null || Object.hasOwn(group.context, key)) return [];
+    if (fingerprint(now.value) === said.value) return [{ do: "unset", group: ref, key, ifRevision: now.revision }];
+    notes.push({ why: "value_changed", group: ref, key, by: now.author });
+    return [];
+  });
+  const goes = (session: string, group: string) =>
+    sessions.some((each) => each.session === session) ||
+    steps.some((step) => step.do === "leave" && step.session === session && step.group === group);
+  return [...values, ...sessions, ...groupsGone(plan, { world, notes, goes })];
+}
+
+/** The deepest first: one that another is in is not removed. */
+function groupsGone(
+  plan: Plan,
+  { world, notes, goes }: { world: World; notes: Note[]; goes(session: string, group: string): boolean },
+): Step[] {
+  const gone: string[] = [];
+  const mine = world.declared
+    .filter(({ what, ref }) => what === "group" && !plan.groups.some(({ path }) => path === ref))
+    .sort((a, b) => b.ref.split("/").length - a.ref.split("/").length);
+  for (const { ref } of mine) {
+    const group = world.groups.find(({ path }) => path === ref);
+    if (!group) continue;
+    const member = group.members.find(({ session, ended }) => !ended && !goes(session, ref));
+    const child = group.children.find((path) => !gone.includes(path));
+    const by = member?.name ?? child;
+    if (by === undefined) gone.push(ref);
+    else notes.push({ why: "still_used", group: ref, by });
+  }
+  return gone.map((group) => ({ do: "remove_group", group }));
+}

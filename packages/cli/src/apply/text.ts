@@ -1,0 +1,115 @@
+/** Steps and notes as lines for people. */
+import { counted } from "@holdfast/platform/units";
+import { color } from "../color.ts";
+import { plain } from "../plain.ts";
+import { shortPath } from "../table.ts";
+import type { Plan } from "./plan.ts";
+import type { Note, Step } from "./steps.ts";
+
+export function stepLine(step: Step): string {
+  const [mark, text] = told(step);
+  return `${color(MARKS[mark], mark)} ${plain(text)}`;
+}
+
+const MARKS = { "+": "green", "~": "yellow", "-": "red" } as const;
+
+function told(step: Step): [keyof typeof MARKS, string] {
+  switch (step.do) {
+    case "create_group":
+      return ["+", `group ${step.group}${step.limit === null ? "" : `, with room for ${step.limit}`}`];
+    case "change_limit":
+      return ["~", `group ${step.group}: room for ${step.to} instead of ${step.from}`];
+    case "share":
+      return [step.ifRevision === 0 ? "+" : "~", `${step.key} of ${step.group}${step.ifRevision === 0 ? "" : ": another value"}`];
+    case "start":
+      return ["+", `session ${step.name}: ${startText(step.planned)}`];
+    case "resume":
+      return ["~", `session ${step.name} goes on`];
+    case "join":
+      return ["~", `session ${step.name} joins ${step.group}`];
+    case "leave":
+      return ["~", `session ${step.name} leaves ${step.group}`];
+    case "choose":
+      return [
+        "~",
+        `session ${step.name}: ${[step.model && `model ${step.model}`, step.mode && `mode ${step.mode}`].filter(Boolean).join(", ")}`,
+      ];
+    case "set_coordinator":
+      return ["~", `group ${step.group} is coordinated by ${step.name}`];
+    case "remember":
+      return ["~", `${step.declaration.name} is remembered`];
+    case "unset":
+      return ["-", `${step.key} of ${step.group}`];
+    case "remove_session": {
+      const stays = step.workspace === null ? "" : `; its workspace ${step.workspace} stays`;
+      return ["-", `session ${step.name} (${step.status})${step.ended ? "" : ", which is stopped"}${stays}`];
+    }
+    case "remove_group":
+      return ["-", `group ${step.group}`];
+  }
+}
+
+function startText({
+  request: { agent, persona, chat, cwd, worktree, workspace },
+  groups,
+}: Extract<Step, { do: "start" }>["planned"]): string {
+  const who = [persona, agent === "" ? undefined : agent].filter((part) => part !== undefined).join(" by ");
+  const place = workspace === undefined ? shortPath(cwd) : `the workspace ${workspace}`;
+  const where = worktree ? `a worktree of ${place}` : place;
+  return [`${who}${chat ? ", a conversation" : ""} in ${where}`, ...(groups.length > 0 ? [`in ${groups.join(", ")}`] : [])].join(", ");
+}
+
+/** A line for each; what differs of one session is one line. */
+export function noteLines(notes: readonly Note[], file: string): string[] {
+  const told = notes.flatMap((note, index) => {
+    if (note.why !== "differs") return [noteText(note, file)];
+    const all = notes.filter((each): each is Differs => each.why === "differs" && each.name === note.name);
+    return notes.indexOf(all[0] as Note) === index ? [differsText(note.name, all, file)] : [];
+  });
+  return told.map((text) => `${color("yellow", "!")} ${plain(text)}`);
+}
+
+type Differs = Extract<Note, { why: "differs" }>;
+
+function differsText(name: string, notes: readonly Differs[], file: string): string {
+  const parts = notes.map(({ key, was, now }) => {
+    const says = now === null || isFingerprint(now) ? "" : ` (the file: ${now})`;
+    return was === null ? `without ${key}${says}` : isFingerprint(was) ? `with another ${key}` : `with ${key} ${was}${says}`;
+  });
+  const anew = `holdfast stop ${name}; holdfast rm ${name}; holdfast apply ${file}`;
+  return `${name} was started ${parts.join(", ")}; that cannot be changed while it is there. To begin anew: ${anew}`;
+}
+
+function isFingerprint(said: string): boolean {
+  return said.startsWith("sha256:");
+}
+
+function noteText(note: Exclude<Note, Differs>, file: string): string {
+  switch (note.why) {
+    case "ended":
+      return `${note.name} has ended (${note.status}); start it again: holdfast resume ${note.name}, or apply --resume`;
+    case "renamed":
+      return `${note.name} is called ${note.to} now`;
+    case "value_changed":
+      return `${note.key} of ${note.group} was changed by ${note.by}, and stays as it is; to set it all the same: holdfast group unset ${note.group} ${note.key}; holdfast apply ${file}`;
+    case "coordinator_ended":
+      return `${note.group} cannot be coordinated by ${note.name}: it has ended`;
+    case "still_used":
+      return `the group ${note.group} is not in the file any more, and stays: ${note.by} is in it`;
+  }
+}
+
+export function leftLine(left: readonly Step[]): string {
+  const names = left.map((step) => told(step)[1].replace(/ \(.*$/, ""));
+  return `${color("yellow", "!")} ${plain(`not in the file any more: ${names.join("; ")}. To take ${left.length === 1 ? "it" : "them"} away: --prune`)}`;
+}
+
+export function unchangedLine({ sessions, groups }: Plan, name: string): string {
+  const values = groups.flatMap(({ context }) => Object.keys(context)).length;
+  const parts = [
+    sessions.length > 0 ? counted(sessions.length, "session") : "",
+    groups.length > 0 ? counted(groups.length, "group") : "",
+    values > 0 ? counted(values, "value") : "",
+  ].filter((part) => part !== "");
+  return `Nothing to change for ${plain(name)}: ${parts.join(", ")}.`;
+}

@@ -1,0 +1,145 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import { counted } from "@holdfast/platform/units";
+import { carryOut } from "../apply/carry-out.ts";
+import { compare } from "../apply/compare.ts";
+import type { Plan } from "../apply/plan.ts";
+import { readPlan } from "../apply/read-plan.ts";
+import { type Comparison, isSeen, type Step } from "../apply/steps.ts";
+import { leftLine, noteLines, stepLine, unchangedLine } from "../apply/text.ts";
+import { checkAgents, look } from "../apply/world.ts";
+import type { Command, Context } from "../command.ts";
+
+export const command: Command = {
+  name: "apply",
+  summary: "bring up the sessions, groups and shared values that a file declares",
+  usage: "FILE.toml [--dry-run] [--prune [--yes]] [--resume]",
+  description:
+    'In the file,\n\n  [groups.team]\n  limit = 8\n  coordinator = "lead"\n  context = { goal = "ship 1.0", ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\nWhat is not there is made; what is there and differs is changed where that is possible, and said where it is not. A second time changes\nnothing. What others made or changed is left alone. --prune takes away what an earlier apply of the same file made and the file does not have any more.',
+  arguments: "files",
+  flags: {
+    "dry-run": { summary: "say what would be done, and do nothing" },
+    prune: { summary: "take away what an earlier apply made and the file does not have any more; asks first" },
+    yes: { short: "y", summary: "with --prune: do not ask" },
+    resume: { summary: "start those again that have ended, but for those that were done" },
+  },
+  examples: [
+    ["holdfast apply team.toml --dry-run", "what would be done"],
+    ["holdfast apply team.toml", "bring all of it up; a second time changes nothing"],
+    ["holdfast apply team.toml --prune", "and take away what is not in the file any more, once you say yes"],
+    ["holdfast apply team.toml --resume", "after a reboot: those that have ended go on"],
+    ["holdfast apply team.toml --json | jq -r '.steps[].do'", "for a script"],
+  ],
+  async run(context) {
+    const { args, flags, client } = context;
+    const [name, ...more] = args;
+    if (name === undefined || more.length > 0)
+      throw new HoldfastError("usage", "name one file", { hint: "for example: holdfast apply team.toml" });
+    const [prune, isDryRun] = [flags.has("prune"), flags.has("dry-run")];
+    const isAsked = prune && !isDryRun && !flags.has("yes");
+    if (isAsked && (context.json || !process.stdin.isTTY || !process.stdout.isTTY))
+      throw new HoldfastError("usage", "--prune asks before it takes anything away, and there is nobody to ask", {
+        hint: "look first with --dry-run, then say --yes",
+      });
+    const plan = await readPlan(name);
+    const found = compare(plan, await look(client, plan), { prune, resume: flags.has("resume") });
+    await checkAgents(
+      client,
+      name,
+      found.steps.flatMap((step) => (step.do === "start" ? [step.planned] : [])),
+    );
+    const comparison = isAsked ? await agreed(found) : found;
+    return isDryRun ? tellOnly(context, { name, plan, comparison }) : act(context, { name, plan, comparison });
+  },
+};
+
+type Applied = { name: string; plan: Plan; comparison: Comparison };
+
+function tellOnly({ json }: Context, { name, plan, comparison }: Applied): number {
+  const { steps } = comparison;
+  if (json) return printJson(plan, { comparison, done: [], dryRun: true });
+  for (const step of steps.filter(isSeen)) process.stdout.write(`${stepLine(step)}\n`);
+  tellNotes(name, comparison);
+  process.stdout.write(steps.some(isSeen) ? "Nothing was changed: --dry-run.\n" : `${unchangedLine(plan, name)}\n`);
+  return 0;
+}
+
+async function act(context: Context, { name, plan, comparison }: Applied): Promise<number> {
+  const { steps } = comparison;
+  const done: Step[] = [];
+  try {
+    for (const step of steps) {
+      await carryOut(context, plan, step);
+      done.push(step);
+      if (!context.json && isSeen(step)) process.stdout.write(`${stepLine(step)}\n`);
+    }
+  } catch (error) {
+    if (context.json) printJson(plan, { comparison, done, dryRun: false });
+    throw cutOff(name, steps[done.length] as Step, error);
+  }
+  if (context.json) return printJson(plan, { comparison, done, dryRun: false });
+  tellNotes(name, comparison);
+  const changes = done.filter(isSeen).length;
+  process.stdout.write(changes === 0 ? `${unchangedLine(plan, name)}\n` : `${counted(changes, "change")}.\n`);
+  return 0;
+}
+
+function tellNotes(name: string, { notes, left }: Comparison): void {
+  for (const line of noteLines(notes, name)) process.stdout.write(`${line}\n`);
+  if (left.length > 0) process.stdout.write(`${leftLine(left)}\n`);
+}
+
+/** Asked once, for all that would go; without a yes the rest is done all the same. */
+async function agreed(found: Comparison): Promise<Comparison> {
+  const goings = found.steps.filter(isGoing);
+  if (goings.length === 0) return found;
+  for (const step of goings) process.stdout.write(`${stepLine(step)}\n`);
+  const { createInterface } = await import("node:readline/promises");
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    if (/^y(es)?$/i.test((await terminal.question(`Take away ${goings.length === 1 ? "this" : `these ${goings.length}`}? [y/N] `)).trim()))
+      return found;
+  } finally {
+    terminal.close();
+  }
+  return { ...found, steps: found.steps.filter((step) => !isGoing(step)), left: goings };
+}
+
+function isGoing({ do: what }: Step): boolean {
+  return what === "unset" || what === "remove_session" || what === "remove_group";
+}
+
+function printJson(plan: Plan, { comparison, done, dryRun }: { comparison: Comparison; done: readonly Step[]; dryRun: boolean }): number {
+  const shape = (step: Step) => {
+    if (step.do !== "start") return { ...step, done: done.includes(step) };
+    const { request, groups, line } = step.planned;
+    return {
+      do: step.do,
+      name: step.name,
+      agent: request.agent,
+      persona: request.persona ?? null,
+      cwd: request.cwd,
+      groups,
+      line,
+      done: done.includes(step),
+    };
+  };
+  const steps = comparison.steps.filter(isSeen).map(shape);
+  const left = comparison.left.map(shape);
+  process.stdout.write(`${JSON.stringify({ file: plan.file, dryRun, steps, notes: comparison.notes, left })}\n`);
+  return 0;
+}
+
+function cutOff(name: string, step: Step, cause: unknown): HoldfastError {
+  const { code, message, hint, candidates } = HoldfastError.from(cause);
+  const again = `what was done stays; then again: holdfast apply ${name}`;
+  return new HoldfastError(code, `${stepText(step)}: ${message}`, {
+    hint: hint === undefined ? again : `${hint}; ${again}`,
+    ...(candidates ? { candidates } : {}),
+    cause,
+  });
+}
+
+function stepText(step: Step): string {
+  if (step.do === "remember") return step.declaration.name;
+  return "name" in step ? step.name : "key" in step ? `${step.key} of ${step.group}` : step.group;
+}

@@ -1,0 +1,204 @@
+/** Sessions, groups and shared values as a file declares them. */
+import { rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { AnyEvent, Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { openTerminal } from "./attached.ts";
+import { eventually, TestHome } from "./home.ts";
+
+const TEAM = `
+[groups.team]
+limit = 4
+coordinator = "lead"
+context = { goal = "ship 1.0", ports = [3000, 3001] }
+
+[groups."team/research"]
+context.question = "which database?"
+
+[sessions.helper]
+agent = "demo"
+chat = true
+groups = ["team", "team/research"]
+prompt = "say hello"
+
+[sessions.lead]
+agent = "demo"
+chat = true
+group = "team"
+mode = "auto"
+env = { COLOUR = "green" }
+
+[sessions.watch]
+command = ["sleep", "1000"]
+`;
+
+interface Applied {
+  file: string;
+  dryRun: boolean;
+  steps: { do: string; done: boolean; name?: string }[];
+  notes: { why: string; name?: string; key?: string }[];
+  left: { do: string }[];
+}
+
+function declare(home: TestHome, text: string): string {
+  const file = path.join(home.root, "team.toml");
+  writeFileSync(file, text);
+  return file;
+}
+
+/** The place of the last event. */
+async function place(home: TestHome): Promise<number> {
+  return ((await events(home)).at(-1)?.seq ?? 0) as number;
+}
+
+async function events(home: TestHome): Promise<AnyEvent[]> {
+  const printed = await home.ok(["events"]);
+  return printed
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as AnyEvent);
+}
+
+const names = async (home: TestHome) => (await home.json<Session[]>(["ls", "--all"])).map(({ name }) => name).sort();
+
+test("a file is brought up with its sessions, groups, values and coordinator; a second time changes nothing, also for the next daemon (NEW-15 together)", async () => {
+  await using home = new TestHome();
+  const file = declare(home, TEAM);
+  const planned = await home.json<Applied>(["apply", file, "--dry-run"]);
+  expect(planned).toMatchObject({ file, dryRun: true, notes: [], left: [] });
+  expect(planned.steps.map((step) => step.do)).toEqual([
+    ...["create_group", "share", "share", "create_group", "share"],
+    ...["start", "start", "start", "set_coordinator"],
+  ]);
+  expect(await names(home)).toEqual([]);
+
+  const first = await home.ok(["apply", file]);
+  expect(first).toContain("+ session lead: demo, a conversation in ");
+  expect(first).toMatch(/\n9 changes\.\n$/);
+  using client = home.client();
+  const team = await client.call("getGroup", { params: { group: "team" } });
+  expect(team).toMatchObject({ limit: 4, coordinator: { name: "lead" }, keys: 2, children: ["team/research"] });
+  expect(team.members.map(({ name }) => name)).toEqual(["helper", "lead"]);
+  expect((await client.call("getValue", { params: { group: "team", key: "ports" } })).value).toEqual([3000, 3001]);
+  await home.until("helper", ({ status, turns }) => status === "idle" && turns === 1);
+  await home.until("lead", ({ status }) => status === "idle");
+  expect(await home.ok(["send", "lead", "env COLOUR\nabout", "--wait"])).toMatch(/green\s+mode auto/);
+
+  const before = await place(home);
+  expect(await home.ok(["apply", "team.toml"])).toBe("Nothing to change for team.toml: 3 sessions, 2 groups, 3 values.\n");
+  await home.killDaemon();
+  expect((await home.json<Applied>(["apply", file, "--prune", "--yes"])).steps).toEqual([]);
+  const since = (await events(home)).filter(({ seq }) => seq > before).map(({ type }) => type);
+  expect(since.filter((type) => /^(plan|group|session\.created|session\.removed)/.test(type))).toEqual([]);
+});
+
+test("what the file says otherwise is changed or told; what agents and people did meanwhile stays (NEW-15 together)", async () => {
+  await using home = new TestHome();
+  const file = declare(home, TEAM);
+  await home.ok(["apply", file]);
+  using client = home.client();
+  await client.call("shareValue", { params: { group: "team", key: "ports" }, body: { value: "taken" } });
+  await home.until("helper", ({ status, turns }) => status === "idle" && turns === 1);
+  await home.ok(["rename", "lead", "boss"]);
+  declare(
+    home,
+    TEAM.replace("1.0", "2.0").replace("3001", "3002").replace("say hello", "say bye").replace('"team", "team/research"', '"team"'),
+  );
+  const applied = await home.json<Applied>(["apply", file]);
+  expect(applied.steps.map((step) => step.do)).toEqual(["share", "leave"]);
+  expect(applied.notes.map(({ why }) => why)).toEqual(["value_changed", "differs", "renamed"]);
+  expect((await client.call("getValue", { params: { group: "team", key: "goal" } })).value).toBe("ship 2.0");
+  expect((await client.call("getValue", { params: { group: "team", key: "ports" } })).value).toBe("taken");
+  expect(await names(home)).toEqual(["boss", "helper", "watch"]);
+  const told = await home.ok(["apply", file]);
+  expect(told).toContain('helper was started with prompt "say hello" (the file: "say bye"); that cannot be changed');
+  expect(told).toContain("lead is called boss now");
+  expect(told).toContain("Nothing to change");
+
+  await home.ok(["stop", "watch"]);
+  expect(await home.ok(["apply", file])).toContain("watch has ended (stopped); start it again: holdfast resume watch, or apply --resume");
+  expect(await home.ok(["apply", file, "--resume"])).toContain("~ session watch goes on");
+  expect(await home.session("watch")).toMatchObject({ status: "working", runs: 2 });
+});
+
+test("--prune takes away what the file does not have any more, once somebody says yes, and nothing that others made (NEW-15 together)", async () => {
+  await using home = new TestHome();
+  const file = declare(home, TEAM);
+  await home.ok(["apply", file]);
+  await home.ok(["spawn", "--chat", "demo", "--name", "mine"]);
+  const other = path.join(home.root, "other.toml");
+  writeFileSync(other, '[sessions.else]\nagent = "demo"\nchat = true\n');
+  await home.ok(["apply", other]);
+  declare(
+    home,
+    '[groups.team]\ncontext = { goal = "ship 1.0" }\n\n[sessions.helper]\nagent = "demo"\nchat = true\ngroup = "team"\nprompt = "say hello"\n',
+  );
+  expect(await home.ok(["apply", file, "--dry-run"])).toMatch(
+    /! not in the file any more: ports of team; session lead; session watch; group team\/research\. To take them away: --prune/,
+  );
+  expect((await home.cli(["apply", file, "--prune"])).stderr).toMatch(/nobody to ask\n.*--dry-run, then say --yes/);
+  expect(await names(home)).toEqual(["else", "helper", "lead", "mine", "watch"]);
+
+  using terminal = openTerminal(home, { columns: 120, rows: 40 });
+  terminal.line(`cd ${home.root}; holdfast apply team.toml --prune`);
+  await terminal.shows(/- session watch \(working\), which is stopped[\s\S]*Take away these 4\? \[y\/N\]/);
+  terminal.keys("n", "Enter");
+  await terminal.shows(/! not in the file any more: ports of team/);
+  expect(await names(home)).toHaveLength(5);
+  terminal.line("clear; holdfast apply team.toml --prune");
+  await terminal.shows("[y/N]");
+  terminal.keys("y", "Enter");
+  await terminal.shows(/^4 changes\.$/m);
+  expect(await names(home)).toEqual(["else", "helper", "mine"]);
+  using client = home.client();
+  const { groups } = await client.call("listGroups", {});
+  expect(groups.map(({ path: group, keys }) => [group, keys])).toEqual([["team", 1]]);
+  expect((await home.json<Applied>(["apply", file, "--prune", "--yes"])).steps).toEqual([]);
+});
+
+test("an apply that is killed is completed by the next, which knows all that the first one made", async () => {
+  await using home = new TestHome();
+  const many = Array.from(
+    { length: 12 },
+    (_, index) => `[sessions.s${index}]\ncommand = ["sleep", "1000"]\ngroup = "g${index % 3}"\n`,
+  ).join("\n");
+  const file = declare(home, many);
+  await home.ok(["up"]);
+  const killed = home.start(["apply", file]);
+  const ended = new Promise((resolve) => killed.on("close", resolve));
+  await eventually(async () => (await names(home)).length >= 2, 20_000, 1);
+  killed.kill("SIGKILL");
+  await ended;
+  const made = (await names(home)).length;
+  expect(made).toBeLessThan(12);
+  await home.ok(["apply", file]);
+  expect(await names(home)).toHaveLength(12);
+  expect((await events(home)).filter(({ type }) => type === "session.created")).toHaveLength(12);
+  declare(home, "[groups.g0]\n");
+  const { steps } = await home.json<Applied>(["apply", file, "--prune", "--yes"]);
+  expect(steps.filter((step) => step.do === "remove_session" && step.done)).toHaveLength(12);
+  expect(await names(home)).toEqual([]);
+});
+
+test("a file that makes no sense starts nothing; one that fails in the middle says where, and is gone on with", async () => {
+  await using home = new TestHome();
+  const file = declare(home, '[sessions.one]\nagent = "demo"\n\n[sessions.two]\nagent = "nobody"\n');
+  expect(await home.cli(["apply", file])).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/team\.toml:4: there is no agent "nobody"/),
+  });
+  expect((await home.cli(["apply", file, "--json"])).stderr).toContain('"code":"plan_invalid"');
+  declare(home, '[sessions.one]\ncommand = ["sleep", "1000"]\n\n[sessions.two]\ncommand = ["sleep", "1000"]\ncwd = "missing"\n');
+  const failed = await home.cli(["apply", file, "--json"]);
+  expect(failed.code).not.toBe(0);
+  expect((JSON.parse(failed.stdout) as Applied).steps).toMatchObject([
+    { name: "one", done: true },
+    { name: "two", done: false },
+  ]);
+  expect(failed.stderr).toContain("holdfast apply");
+  declare(home, '[sessions.one]\ncommand = ["sleep", "1000"]\n\n[sessions.two]\ncommand = ["sleep", "1000"]\n');
+  expect(await home.ok(["apply", file])).toMatch(/^\+ session two: .*\n1 change\.\n$/);
+  rmSync(file);
+  expect((await home.cli(["apply", file])).stderr).toMatch(/there is no file/);
+});
