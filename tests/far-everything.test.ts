@@ -41,6 +41,7 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
     ["same", "approvals"],
     [0, "group", "join", "team/research", "api"],
     [0, "group", "share", "team", "port", "3000"],
+    ["same", "group", "log", "team", "--json"],
     ["same", "group", "get", "team/research", "port", "--json"],
     ["same", "group", "watch", "team", "--after", "0", "--once", "--json"],
     // Its input is empty: it serves nobody.

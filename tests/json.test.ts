@@ -323,3 +323,22 @@ test("group --json prints groups, peers, shared values and sums", async () => {
   expect(await home.json(["group", "rm", "team", "--force"])).toEqual({ removed: ["team/a", "team"] });
   expect(await home.json(["group", "ls"])).toEqual([]);
 });
+
+test("send and messages --json print messages, group send and log what was said to a group", async () => {
+  await using home = new TestHome();
+  const MESSAGE =
+    "id session principal name from fromName group role sent thread replyTo expiresAt text addition steer held state via evidence reply why hint settled known run queuedAt injectedAt turnStartedAt endedAt"
+      .split(" ")
+      .sort();
+  const SENT = "id group role from fromName text thread replyTo at to answers".split(" ").sort();
+  await home.run("exec sleep 1000", "--name", "one");
+  await home.ok(["group", "join", "team", "one"]);
+  expect(keys(await home.json(["send", "--to", "owner", "hello"]))).toEqual(MESSAGE);
+  expect((await home.json<object[]>(["messages", "--mine", "--peek"])).map(keys)).toEqual([MESSAGE]);
+  expect((await home.json<object[]>(["messages", "--mine"])).map(keys)).toEqual([[...MESSAGE, "words"].sort()]);
+  const sent = await home.json<{ to: object[] }>(["group", "send", "team", "hello"]);
+  expect(keys(sent)).toEqual(SENT);
+  expect(sent.to.map(keys)).toEqual(["session name message state via reply why".split(" ").sort()]);
+  expect((await home.json<object[]>(["group", "log", "team"])).map(keys)).toEqual([SENT]);
+  expect((await home.json<object[]>(["messages", "one"])).map(keys)).toEqual([MESSAGE]);
+});

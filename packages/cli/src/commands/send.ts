@@ -23,8 +23,8 @@ export const command: Command = {
     "To an agent: queued, and handed over when its turn has ended, when it asks nothing and nobody has begun to type there; once, and\nverified. What it prints is how far the message has come; messages lists them. --wait prints the answer.\n\nInto anything else it is typed at once, then Enter: in one piece, as a paste where the program takes pastes. Several lines for a program\nthat does not are refused: it would run each as a command of its own. What several senders send at once is never mixed.\n\nA person (--to) reads what was sent to them with messages --mine. An agent may send to its parent, its children, its peers in groups and\nto persons; what it says is marked as an agent's word. --reply-to alone answers whoever sent that message.",
   flags: {
     to: { value: "PERSON", summary: "to a person: user:NAME, token:NAME, or owner: whose session or home this is", complete: "nothing" },
-    group: { value: "GROUP", summary: "to every member of a group but the sender: the same as group send", complete: "nothing" },
-    coordinator: { value: "GROUP", summary: "to the session that coordinates a group", complete: "nothing" },
+    group: { value: "GROUP", summary: "to every member of a group but the sender: the same as group send", complete: "groups" },
+    coordinator: { value: "GROUP", summary: "to the session that coordinates a group", complete: "groups" },
     "reply-to": { value: "ID", summary: "as the answer to this message; without NAME to whoever sent that", complete: "nothing" },
     expires: { value: "TIME", summary: "give it up if it cannot be handed over within this", complete: "nothing" },
     wait: { summary: "wait for the answer, and print it" },

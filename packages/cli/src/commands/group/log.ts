@@ -1,0 +1,31 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../../command.ts";
+import { logEntry } from "../../group-message-text.ts";
+import { wholeNumber } from "../../select.ts";
+
+export const command: Command = {
+  name: "group log",
+  summary: "what was said to a group, and what came back",
+  onlyReads: true,
+  usage: "GROUP [--limit N]",
+  flags: { limit: { value: "N", summary: "the newest so many (default 100)", complete: "nothing" } },
+  arguments: "groups",
+  examples: [
+    ["holdfast group log team", "with how far each copy has come"],
+    ["holdfast group log team --json --limit 10", "for a script"],
+  ],
+  async run(context) {
+    const [group, ...more] = context.args;
+    if (group === undefined || more.length > 0)
+      throw new HoldfastError("usage", "name one group", { hint: "usage: holdfast group log GROUP" });
+    const limit = wholeNumber(context.flags, "limit");
+    const { messages } = await context.client.call("groupLog", {
+      params: { group },
+      query: limit === undefined ? {} : { limit: String(limit) },
+    });
+    if (context.json) process.stdout.write(`${JSON.stringify(messages)}\n`);
+    else if (messages.length === 0) process.stdout.write("Nothing was said to it.\n");
+    else process.stdout.write(`${messages.map((message) => logEntry(message, Date.now())).join("\n\n")}\n`);
+    return 0;
+  },
+};
