@@ -16,7 +16,7 @@ import { holder } from "./holder.ts";
 import { idle } from "./idle.ts";
 import { lsCpu } from "./ls-cpu.ts";
 import { describeMachine, load } from "./machine.ts";
-import { mcpCall } from "./mcp.ts";
+import { mcpCall, mcpStart } from "./mcp.ts";
 import { redrawing, spinning } from "./redraw.ts";
 import { markdown, type Result, textTable } from "./report.ts";
 import { restart } from "./restart.ts";
@@ -57,6 +57,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   conversationHolder,
   chatStart,
   mcpCall,
+  mcpStart,
   sdkConnect,
   sdkQuery,
 ];

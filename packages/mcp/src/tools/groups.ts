@@ -15,7 +15,8 @@ export const GROUP_TOOLS = [
   }),
   tool({
     name: "join_group",
-    description: "Join a group, with children of yours if you like; it is made where there is none.",
+    description:
+      "Take yourself and children of yours into a group: a new one, or one that you or they are in already. Into a group of others a person takes you, or a member that started you.",
     input: z.object({ group, sessions: say(z.optional(z.array(z.string())), "yourself and children of yours, by name; only you without") }),
     async run({ group: path, sessions }, { client, self }) {
       const who = sessions ?? [meant(undefined, await self())];

@@ -1,0 +1,55 @@
+/** Groups as agents have them: by tools alone, between sessions that nobody but they themselves brought together. */
+import type { Group, SharedValue } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { TestHome } from "./home.ts";
+import { McpClient, sessionWithToken } from "./mcp-client.ts";
+
+test("every verb of groups is a tool, and sessions coordinate themselves by them (GRP-10 together)", async () => {
+  await using home = new TestHome();
+  const [ada, bob] = [await sessionWithToken(home, "ada"), await sessionWithToken(home, "bob")];
+  await using first = await McpClient.stdio(home, ada);
+  await using second = await McpClient.stdio(home, bob);
+
+  expect(await first.ok("create_group", { group: "team", limit: 3 })).toMatchObject({
+    path: "team",
+    limit: 3,
+    coordinator: { name: "ada" },
+  });
+  await first.ok("run_shell", { name: "kid", command: "sleep 1000" });
+  expect(await first.ok("join_group", { group: "team", sessions: ["kid"] })).toMatchObject({ members: [{ name: "ada" }, { name: "kid" }] });
+  expect(await second.refused("join_group", { group: "team" })).toMatch(/^forbidden: /);
+  await home.ok(["group", "join", "team", "bob"]);
+  expect(await first.ok("leave_group", { group: "team", session: "kid" })).toMatchObject({ members: [{ name: "ada" }, { name: "bob" }] });
+  expect(await second.ok("list_groups")).toMatchObject({ groups: [{ path: "team" }] });
+  expect(await second.ok("list_peers")).toMatchObject({ peers: [{ name: "ada", coordinator: true, groups: ["team"] }] });
+
+  const shared = await first.ok("share_context", { group: "team", key: "port", value: { port: 3000 }, if_revision: 0 });
+  expect(await second.ok("get_shared_context", { group: "team", key: "port" })).toMatchObject({
+    value: { port: 3000 },
+    author: `session:${ada.id}`,
+    revision: shared.revision,
+  });
+  const stale = await second.call("share_context", { group: "team", key: "port", value: 1, if_revision: 0 });
+  expect([stale.isError, stale.text]).toEqual([true, expect.stringMatching(/^stale_value: [\s\S]*"port":3000/)]);
+  const heard: string[] = [];
+  const watching = second.ok("watch_context", { group: "team" }, { onprogress: ({ message = "" }) => void heard.push(message) });
+  await first.ok("share_context", { group: "team", key: "host", value: "box" });
+  const { changes, revision } = (await watching) as unknown as { changes: SharedValue[]; revision: number };
+  expect(changes).toMatchObject([{ key: "host", value: "box" }]);
+  expect(await second.ok("watch_context", { group: "team", after: revision, timeout_ms: 50 })).toMatchObject({ changes: [], revision });
+  const { values } = (await second.ok("list_shared_context", { group: "team" })) as unknown as { values: SharedValue[] };
+  expect(values.map(({ key }) => key).sort()).toEqual(["host", "port"]);
+  await second.ok("delete_shared_context", { group: "team", key: "host" });
+  expect(await first.refused("get_shared_context", { group: "team", key: "host" })).toMatch(/^value_not_found: /);
+
+  const handed = await first.ok("set_coordinator", { group: "team", session: "bob" });
+  expect((handed as unknown as Group).coordinator).toMatchObject({ name: "bob" });
+  expect(await second.ok("show_group", { group: "team" })).toMatchObject({ coordinator: { name: "bob" }, keys: 1 });
+  expect(await second.ok("group_stats", { group: "team" })).toMatchObject({ sessions: { total: 2, alive: 2 } });
+  expect(await second.ok("leave_group", { group: "team" })).toMatchObject({ members: [{ name: "ada" }], coordinator: { name: "ada" } });
+
+  // Who is out of it reaches nothing of it.
+  for (const tool of ["get_shared_context", "share_context", "list_shared_context", "watch_context", "group_stats", "show_group"]) {
+    expect(await second.refused(tool, { group: "team", key: "port", value: 1 }), tool).toMatch(/^forbidden: /);
+  }
+});
