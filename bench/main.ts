@@ -23,7 +23,7 @@ import { restart } from "./restart.ts";
 import { restartEnded } from "./restart-ended.ts";
 import { restore } from "./restore.ts";
 import { closeAll } from "./rig/left-over.ts";
-import { sdkConnect, sdkQuery } from "./sdk.ts";
+import { query, sdkConnect } from "./sdk.ts";
 import { signal } from "./signal.ts";
 import { spawn } from "./spawn.ts";
 import { hookToStatus, screenToStatus } from "./status.ts";
@@ -58,8 +58,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   chatStart,
   mcpCall,
   mcpStart,
+  query,
   sdkConnect,
-  sdkQuery,
 ];
 
 const { values: options } = parseArgs({
