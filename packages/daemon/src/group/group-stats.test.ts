@@ -27,20 +27,21 @@ test("progress is added up over the members of a group and of those in it, each 
   expect(asked).toEqual([[a, b, c]]);
 });
 
-test("the time to reply is the median over what members told one another (GRP-12 together)", () => {
+test("the time to reply is the median over what members told one another and what was said to the group (GRP-12 together)", () => {
   const bench = new GroupBench();
   const [a, b, c] = [bench.session("a"), bench.session("b"), bench.session("c")];
   bench.groups.join("team", [a, b], { actor: ME });
-  const tell = (from: string, ms: number | null) => {
+  const tell = (from: string, ms: number | null, to = {}) => {
     const id = newSessionId();
-    bench.journal.append({ type: "message.queued", actor: from as Principal, session: b, data: { id, text: "x", steer: false } });
+    bench.journal.append({ type: "message.queued", actor: from as Principal, session: b, data: { id, text: "x", steer: false, ...to } });
     bench.now += ms ?? 0;
     if (ms !== null) bench.journal.append({ type: "message.replied", actor: ME, session: b, data: { id, run: 1, reply: null } });
   };
   for (const ms of [1000, 5000, 2000, null]) tell(`session:${a}`, ms);
   tell(`session:${c}`, 9000);
   tell(ME, 9000);
+  tell(ME, 2000, { group: "team", role: "member" });
   const { messages } = statsOf("team", { queries: bench.queries, sessions: bench.sessions, spent: () => NOTHING });
-  expect(messages).toEqual({ sent: 4, replied: 3, medianReplyMs: 2000 });
+  expect(messages).toEqual({ sent: 5, replied: 4, medianReplyMs: 2000 });
   expect([median([]), median([1]), median([4, 2])]).toEqual([null, 1, 3]);
 });

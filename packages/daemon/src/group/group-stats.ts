@@ -14,7 +14,8 @@ export function statsOf(
   const byStatus: Partial<Record<SessionStatus, number>> = {};
   for (const { status } of members) byStatus[status] = (byStatus[status] ?? 0) + 1;
   const ended = members.filter((member) => member.ended).length;
-  const messages = queries.messagesAmong(ids);
+  const paths = [path, ...queries.below(path)];
+  const messages = queries.messagesAmong(ids, paths);
   const replyTimes = messages.flatMap(({ replyMs }) => (replyMs === null ? [] : [replyMs]));
   return {
     group: path,
@@ -22,7 +23,7 @@ export function statsOf(
     turns: ids.reduce((sum, id) => sum + (sessions.get(id)?.turns ?? 0), 0),
     spent: rooms.spent(ids),
     messages: { sent: messages.length, replied: replyTimes.length, medianReplyMs: median(replyTimes) },
-    keys: [path, ...queries.below(path)].reduce((sum, each) => sum + queries.keyCount(each), 0),
+    keys: paths.reduce((sum, each) => sum + queries.keyCount(each), 0),
   };
 }
 

@@ -195,11 +195,12 @@ export class GroupQueries {
     return this.#all(sql, JSON.stringify(lineOf(path)), revision).map(toValue);
   }
 
-  /** What these sessions were told by one another: its state, and how long the answer took. */
-  messagesAmong(sessions: readonly SessionId[]): { state: MessageState; replyMs: number | null }[] {
+  /** What these sessions were told by one another, and what was said to these groups: its state, and how long the answer took. */
+  messagesAmong(sessions: readonly SessionId[], paths: readonly string[]): { state: MessageState; replyMs: number | null }[] {
     const sql = `SELECT state, CASE state WHEN 'replied' THEN (julianday(ended_at) - julianday(queued_at)) * 86400000 END AS ms FROM messages
-                 WHERE session IN (SELECT value FROM json_each(?1)) AND substr(sender, 9) IN (SELECT value FROM json_each(?1)) AND sender LIKE 'session:%'`;
-    return this.#all(sql, JSON.stringify(sessions)).map((row) => ({
+                 WHERE group_path IN (SELECT value FROM json_each(?2))
+                 OR (session IN (SELECT value FROM json_each(?1)) AND substr(sender, 9) IN (SELECT value FROM json_each(?1)) AND sender LIKE 'session:%')`;
+    return this.#all(sql, JSON.stringify(sessions), JSON.stringify(paths)).map((row) => ({
       state: row.state as MessageState,
       replyMs: row.ms === null ? null : Math.max(0, Number(row.ms)),
     }));
