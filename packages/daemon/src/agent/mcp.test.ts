@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { expect, test } from "vitest";
-import { giveServers, MCP_FILE, type McpServer, readServers } from "./mcp.ts";
+import { giveServers, hasOwnServer, MCP_FILE, type McpServer, ownServer, readServers } from "./mcp.ts";
 import { Profiles } from "./profiles/index.ts";
 
 const SERVERS: McpServer[] = [
@@ -46,6 +46,17 @@ test("opencode gets them beside what the user gave it, which comes first", () =>
   const ours = { type: "local", command: SERVERS[0]?.command, environment: { URL: "x=1" }, enabled: true };
   expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? "")).toEqual({ theme: "x", mcp: { own: { type: "remote" }, tickets: ours } });
   expect(given("opencode", { OPENCODE_CONFIG_CONTENT: "not JSON" }).env).toEqual({});
+});
+
+test("who has Holdfast's tools is known before it is started: what takes servers, unless a person wants none", () => {
+  const having = (table: unknown) => {
+    const profiles = new Profiles(undefined, ownServer(["holdfast"], table));
+    return (agent: string, isChat: boolean) => hasOwnServer(profiles.find(agent), { isChat });
+  };
+  const has = having(undefined);
+  expect([has("claude", false), has("claude", true), has("aider", false), has("opencode", true)]).toEqual([true, true, false, true]);
+  expect([has("model", true), has("nothing", false), has("shell", false)]).toEqual([false, false, false]);
+  expect(having({ holdfast: false })("claude", true)).toBe(false);
 });
 
 test("an agent that cannot be given any gets none", () => {

@@ -67,6 +67,12 @@ export function serversOf(profile: Profile | undefined, identity?: RunIdentity):
   return meant.flatMap((server) => (server.own ? (identity ? [{ ...server, env: identity }] : []) : [server]));
 }
 
+/** Whether its agent has Holdfast's tools. An agent of ours takes no servers. */
+export function hasOwnServer(profile: Profile | undefined, { isChat }: { isChat: boolean }): boolean {
+  const takes = isChat ? !profile?.ours : profile?.mcp !== undefined;
+  return takes && (profile?.servers ?? []).some(({ own }) => own);
+}
+
 /** Holdfast's own, unless a person wants none, or another under its name. `cli`: the words that run the CLI. */
 export function ownServer(cli: readonly string[], table: unknown): McpServer[] {
   if (isTable(table) && table[OWN_SERVER] !== undefined && table[OWN_SERVER] !== true) return [];

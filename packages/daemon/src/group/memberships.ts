@@ -1,14 +1,11 @@
 import type { Principal, SessionId } from "@holdfast/contract";
-import { serversOf } from "../agent/mcp.ts";
+import { hasOwnServer } from "../agent/mcp.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { Memberships } from "../session/memberships.ts";
 import type { Groups } from "./groups.ts";
 import { introduction } from "./introduction.ts";
 import type { GroupReach } from "./reach.ts";
-
-/** Under this name agents are given Holdfast's own tools. */
-const SERVER = "holdfast";
 
 /** Groups, as sessions need them when they begin. */
 export class GroupMemberships implements Memberships {
@@ -34,8 +31,7 @@ export class GroupMemberships implements Memberships {
 
   introduction({ id, name, agent, kind, groups }: Parameters<Memberships["introduction"]>[0]): string | null {
     if (groups.length === 0 || kind === "shell") return null;
-    const profile = this.#profiles.find(agent);
-    const hasTools = serversOf(profile).some((server) => server.name === SERVER) && (kind === "conversation" || profile?.mcp !== undefined);
+    const hasTools = hasOwnServer(this.#profiles.find(agent), { isChat: kind === "conversation" });
     return introduction({ name, groups, peers: this.#groups.peersIn(groups, id), hasTools });
   }
 }
