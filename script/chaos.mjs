@@ -1,6 +1,6 @@
 /**
  * npm run chaos: random histories of use and faults against a model; arguments go to tests/chaos/main.ts. npm run chaos:delivery: messages to
- * agents under random kills of the daemon, tests/chaos/delivery-main.ts.
+ * agents under random kills of the daemon, tests/chaos/delivery-main.ts. npm run chaos:together: likewise a group's messages and shared values.
  */
 import path from "node:path";
 import { root, say } from "./root.mjs";
@@ -8,7 +8,7 @@ import { cleanEnvironment, run } from "./run.mjs";
 import { ensureBuilt, node } from "./setup.mjs";
 
 const [first, ...rest] = process.argv.slice(2);
-const [program, args] = first === "delivery" ? ["delivery-main.ts", rest] : ["main.ts", process.argv.slice(2)];
+const [program, args] = ["delivery", "together"].includes(first) ? [`${first}-main.ts`, rest] : ["main.ts", process.argv.slice(2)];
 
 try {
   await ensureBuilt();

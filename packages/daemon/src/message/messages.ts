@@ -25,6 +25,7 @@ import type { GroupMessageQueries } from "../projection/group-messages.ts";
 import { type MessageFilter, type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { Sessions } from "../session/sessions.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Expiry } from "./expiry.ts";
 import { type People, sessionOf } from "./people.ts";
@@ -58,6 +59,7 @@ export class Messages {
   readonly #expiry: Expiry;
   readonly #people: People;
   readonly #log: GroupMessageQueries;
+  readonly #arrivals: Arrivals;
 
   constructor(options: {
     journal: Journal;
@@ -81,6 +83,7 @@ export class Messages {
     this.#expiry = options.expiry;
     this.#people = options.people;
     this.#log = options.log;
+    this.#arrivals = new Arrivals(options.journal);
   }
 
   async send(
@@ -153,12 +156,11 @@ export class Messages {
     const given = options.read === undefined ? [] : this.#messages.givenTo(options.read).filter((each) => isFor(each, reader));
     if (given.length > 0) return { messages: given.map(({ id }) => this.#words(id)), more: this.unread(reader) > 0 };
     for (;;) {
-      const { seq } = this.#journal.cursor;
       if (options.isGone()) return { messages: [], more: false };
       const taken = this.#take(reader, options);
       if (taken.length > 0) return { messages: taken.map((id) => this.#words(id)), more: this.unread(reader) > 0 };
       if (options.signal.aborted) return { messages: [], more: false };
-      await this.#journal.changed(seq, options.signal);
+      await this.#arrivals.in("person" in reader ? reader.person : reader.session, options.signal);
     }
   }
 

@@ -1,0 +1,45 @@
+/**
+ * Who waits for something in a mailbox. They are told when something comes into that one, not with every event of the journal: sixty-four members of a
+ * group that wait would each look at every message of every other.
+ */
+import type { HoldfastEvent, Principal, SessionId } from "@holdfast/contract";
+import type { Journal } from "../journal/journal.ts";
+
+export class Arrivals {
+  readonly #waiting = new Map<Principal | SessionId, Set<() => void>>();
+
+  constructor(journal: Journal) {
+    journal.followWith((event) => {
+      const mailbox = mailboxOf(event);
+      // It is not written yet; whoever is told before it is looks again.
+      if (mailbox !== null && this.#waiting.has(mailbox)) setImmediate(() => this.#tell(mailbox));
+      return [];
+    });
+  }
+
+  /** Resolves when something may have come, or when the signal aborts. */
+  async in(mailbox: Principal | SessionId, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const all = this.#waiting.get(mailbox) ?? new Set();
+      this.#waiting.set(mailbox, all);
+      const done = () => {
+        all.delete(done);
+        if (all.size === 0 && this.#waiting.get(mailbox) === all) this.#waiting.delete(mailbox);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      all.add(done);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  #tell(mailbox: Principal | SessionId): void {
+    for (const done of [...(this.#waiting.get(mailbox) ?? [])]) done();
+  }
+}
+
+function mailboxOf({ type, session, data }: HoldfastEvent): Principal | SessionId | null {
+  if (type === "message.queued") return session ?? data.to ?? null;
+  return type === "message.requeued" ? session : null;
+}
