@@ -1,5 +1,5 @@
 /** Groups as agents have them: by tools alone, between sessions that nobody but they themselves brought together. */
-import type { Group, SharedValue } from "@holdfast/contract";
+import type { Group, Message, SharedValue } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { TestHome } from "./home.ts";
 import { McpClient, sessionWithToken } from "./mcp-client.ts";
@@ -42,6 +42,28 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
   await second.ok("delete_shared_context", { group: "team", key: "host" });
   expect(await first.refused("get_shared_context", { group: "team", key: "host" })).toMatch(/^value_not_found: /);
 
+  // A peer's words are never typed into a shell: they wait until they are read.
+  const sent = await second.ok("send_message", { to: "ada", text: "the port is taken" });
+  expect(sent).toMatchObject({ to: "ada", state: "queued" });
+  const { messages } = (await first.ok("read_messages")) as unknown as { messages: (Message & { from: string })[] };
+  expect(messages).toMatchObject([
+    { id: sent.id, from: "bob", text: expect.stringMatching(/from the agent session "bob"[\s\S]*the port is taken/) },
+  ]);
+  const waiting = second.ok("read_messages", { wait_ms: 60_000 });
+  await first.ok("send_message", { to: "bob", text: "then take 3001", reply_to: sent.id });
+  expect(await waiting).toMatchObject({ messages: [{ from: "ada", replyTo: sent.id, thread: sent.id }] });
+  expect(await first.ok("send_message", { to: "owner", text: "we are done" })).toMatchObject({
+    state: "queued",
+    to: expect.stringMatching(/^user:/),
+  });
+
+  // To all of them, and to the one that coordinates them.
+  await first.ok("send_message", { to: "group:team", text: "stand-up" });
+  await second.ok("send_message", { to: "coordinator:team", text: "here" });
+  expect(await second.ok("read_messages")).toMatchObject({ messages: [{ from: "ada", group: "team" }] });
+  expect(await first.ok("read_messages")).toMatchObject({ messages: [{ from: "bob", group: "team" }] });
+  expect(await second.ok("group_log", { group: "team" })).toMatchObject({ messages: [{ text: "stand-up" }, { text: "here" }] });
+
   const handed = await first.ok("set_coordinator", { group: "team", session: "bob" });
   expect((handed as unknown as Group).coordinator).toMatchObject({ name: "bob" });
   expect(await second.ok("show_group", { group: "team" })).toMatchObject({ coordinator: { name: "bob" }, keys: 1 });
@@ -49,7 +71,15 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
   expect(await second.ok("leave_group", { group: "team" })).toMatchObject({ members: [{ name: "ada" }], coordinator: { name: "ada" } });
 
   // Who is out of it reaches nothing of it.
-  for (const tool of ["get_shared_context", "share_context", "list_shared_context", "watch_context", "group_stats", "show_group"]) {
+  for (const tool of [
+    "get_shared_context",
+    "share_context",
+    "list_shared_context",
+    "watch_context",
+    "group_stats",
+    "show_group",
+    "group_log",
+  ]) {
     expect(await second.refused(tool, { group: "team", key: "port", value: 1 }), tool).toMatch(/^forbidden: /);
   }
 });

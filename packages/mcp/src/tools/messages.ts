@@ -3,6 +3,7 @@ import { newSessionId } from "@holdfast/contract/ids";
 import { LONGEST_EXPIRY_MS, LONGEST_MESSAGE, type Message } from "@holdfast/contract/message";
 import * as z from "zod/mini";
 import { type Call, patience, say, tool } from "../tool.ts";
+import { group } from "./groups.ts";
 
 /** A daemon answers a wait of this length by itself; then it is asked again. */
 const ONE_WAIT_MS = 20_000;
@@ -11,11 +12,11 @@ export const MESSAGE_TOOLS = [
   tool({
     name: "send_message",
     description:
-      "Say something to another session's agent, or to a person. It is kept until it can be handed over, and you get its id and how far it has come: queued, injected, turn_started, replied, failed. With wait_ms the answer comes back, if there is one by then.",
+      "Say something to another session's agent, to all members of a group, to the one that coordinates it, or to a person. It is kept until it can be handed over, and you get its id and how far it has come: queued, injected, turn_started, replied, failed. With wait_ms the answer comes back, if there is one by then.",
     input: z.object({
       to: say(
         z.string(),
-        "a session by its name or id: your parent, a child, a peer; or a person: user:NAME, token:NAME, or owner for whoever your session belongs to",
+        "a session by its name or id: your parent, a child, a peer; group:PATH for all others in a group, coordinator:PATH for the one that coordinates it; or a person: user:NAME, token:NAME, or owner for whoever your session belongs to",
       ),
       text: say(z.string().check(z.minLength(1), z.maxLength(LONGEST_MESSAGE)), "the words"),
       steer: say(z._default(z.boolean(), false), "also into a turn that runs; without it, it waits for the end of the turn"),
@@ -36,6 +37,11 @@ export const MESSAGE_TOOLS = [
       };
       if (/^(user|token):|^owner$/.test(to)) {
         return shown(await call.client.call("sendToPerson", { params: { person: to }, body: said }, call.signal));
+      }
+      const [, role, path = ""] = /^(group|coordinator):(.+)$/.exec(to) ?? [];
+      if (role !== undefined) {
+        const body = { ...said, steer, role: role === "group" ? ("member" as const) : ("coordinator" as const) };
+        return call.client.call("sendToGroup", { params: { group: path }, body }, call.signal);
       }
       const sent = await call.client.call("sendMessage", { params: { ref: to }, body: { ...said, steer } }, call.signal);
       if (sent.message === null) return { to: sent.session.name, state: "typed" };
@@ -60,6 +66,13 @@ export const MESSAGE_TOOLS = [
         tell("nothing has come yet");
       }
     },
+  }),
+  tool({
+    name: "group_log",
+    description: "What was said to a group, oldest first, with what became of each copy and what was answered.",
+    reads: true,
+    input: z.object({ group, limit: say(z._default(z.number().check(z.minimum(1), z.maximum(1000)), 50), "the newest so many") }),
+    run: ({ group: path, limit }, { client }) => client.call("groupLog", { params: { group: path }, query: { limit } }),
   }),
 ];
 

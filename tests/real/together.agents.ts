@@ -1,0 +1,7 @@
+/** The other real agents, as together.test.ts has qwen and gemini. */
+import { describe, test } from "vitest";
+import { worksTogether } from "./together.ts";
+
+describe.each(["claude", "codex", "opencode"] as const)("%s", (agent) => {
+  test("starts a child by Holdfast's tools, shares a value with it, talks with it and stops it", () => worksTogether(agent), 360_000);
+});
