@@ -232,6 +232,18 @@ test("groups: members, a coordinator, and values that many change at once withou
     ["plan", { step: 2 }],
   ]);
   expect(await holdfast.groups.stats("team")).toMatchObject({ sessions: { total: 2, alive: 2 } });
+  await holdfast.sessions.create({ agent: "demo", chat: true, name: "three", groups: ["team"] });
+  const said = await holdfast.groups.send("team", "say aye");
+  expect(said).toMatchObject({ group: "team", role: "member", text: "say aye" });
+  await holdfast.groups.send("team", "are you there?", { to: "coordinator" });
+  const log = await eventually(async () => {
+    const found = await holdfast.groups.log("team");
+    return JSON.stringify(found).includes('"aye"') && found;
+  });
+  expect(log.map(({ text, role }) => [text, role])).toEqual([
+    ["say aye", "member"],
+    ["are you there?", "coordinator"],
+  ]);
   await holdfast.groups.unset("team", "plan");
   expect((await holdfast.groups.keys("team")).map(({ key }) => key)).toEqual(["count"]);
   await holdfast.groups.leave("team", "one");

@@ -6,7 +6,7 @@ export type { ErrorCode } from "@holdfast/contract/errors";
 export type { HoldfastEvent } from "@holdfast/contract/events";
 export type { Group, GroupMember, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group";
 export type { Screen } from "@holdfast/contract/holder";
-export type { Message } from "@holdfast/contract/message";
+export type { GroupMessage, Message } from "@holdfast/contract/message";
 export type { ReadMessage } from "@holdfast/contract/message-endpoints";
 export type { Session as SessionRecord } from "@holdfast/contract/session";
 export type { MessageState, SessionStatus, TurnEnd } from "@holdfast/contract/status";
@@ -28,7 +28,7 @@ export {
   Unauthenticated,
 } from "./errors.ts";
 export type { EventOptions, JournalEvent } from "./follow.ts";
-export { Groups, type ShareOptions } from "./groups.ts";
+export { type GroupSendOptions, Groups, type ShareOptions } from "./groups.ts";
 export { Holdfast, type UsageOptions } from "./holdfast.ts";
 export { type ListMessages, Messages, type Receipt, type SendOptions } from "./messages.ts";
 export { type Leave, Query, type QueryEvent, type QueryOptions, type QueryResult } from "./query.ts";

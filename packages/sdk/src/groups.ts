@@ -1,8 +1,11 @@
 /** Sessions that coordinate: members, a coordinator, and values that all of them share. A group is named by its path: `team/research` is in `team`. */
 import type { Group, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "@holdfast/contract/group";
+import type { GroupMessage } from "@holdfast/contract/message";
 import type { HoldfastClient } from "./client.ts";
 import { type HoldfastError, throwIfAborted } from "./errors.ts";
 import { isCode, surely } from "./follow.ts";
+import { newMessageId } from "./message-id.ts";
+import type { SendOptions } from "./messages.ts";
 
 /** One question waits no longer than this; then it is asked again. */
 const WAIT_MS = 20_000;
@@ -10,6 +13,11 @@ const WAIT_MS = 20_000;
 export interface ShareOptions {
   /** Only while it is still the revision that was read; 0: only where there is none. Else `stale_value`, and `details.current` is what it is. */
   ifRevision?: number;
+}
+
+export interface GroupSendOptions extends Pick<SendOptions, "steer" | "id" | "replyTo" | "expiresMs" | "signal"> {
+  /** All members (`member`, the default), or the one that coordinates. */
+  to?: "member" | "coordinator";
 }
 
 /** Sessions that coordinate: members, a coordinator, and values that all of them share. */
@@ -113,5 +121,17 @@ export class Groups {
       yield* changes;
       throwIfAborted(signal);
     }
+  }
+
+  /** Says something to all members but the sender, each by a copy with receipts of its own; with `to: "coordinator"`, to that one alone. */
+  send(group: string, text: string, options: GroupSendOptions = {}): Promise<GroupMessage> {
+    const { signal, id = newMessageId(), to: role = "member", ...more } = options;
+    return surely(() => this.#client.call("sendToGroup", { params: { group }, body: { text, id, role, ...more } }, signal), signal);
+  }
+
+  /** What was said to it, oldest first, and what became of each copy: the newest hundred. */
+  async log(group: string, options: { limit?: number; signal?: AbortSignal } = {}): Promise<GroupMessage[]> {
+    const { signal, ...query } = options;
+    return (await this.#client.call("groupLog", { params: { group }, query }, signal)).messages;
   }
 }
