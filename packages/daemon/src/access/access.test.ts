@@ -174,7 +174,10 @@ test("what was revoked stays so in a journal that is older than the revocation",
   rooms.refused(gone.token);
   expect(rooms.as(kept.token).isValid()).toBe(true);
   rooms.tokens.begin();
-  expect(rooms.journal.readAfter(0, 10, { types: ["token.revoked"] })).toMatchObject([{ actor: DAEMON, data: { name: "gone" } }]);
+  // By its actor too: what was taken out of the database is asked for there.
+  expect(rooms.journal.readAfter(0, 10, { types: ["token.revoked"], actors: [DAEMON] })).toMatchObject([
+    { actor: DAEMON, data: { name: "gone" } },
+  ]);
 });
 
 test("a run's token is its session, while that very run lives", () => {
