@@ -180,6 +180,20 @@ test("an apply that is killed is completed by the next, which knows all that the
   expect(await names(home)).toEqual([]);
 });
 
+test("two who apply the same file at the same instant bring it up once", async () => {
+  await using home = new TestHome();
+  const file = declare(home, TEAM);
+  await home.ok(["up"]);
+  const both = await Promise.all([home.cli(["apply", file]), home.cli(["apply", file]), home.cli(["apply", file])]);
+  expect(both.map(({ code, stderr }) => ({ code, stderr }))).toEqual(both.map(() => ({ code: 0, stderr: "" })));
+  expect(await names(home)).toEqual(["helper", "lead", "watch"]);
+  expect((await home.json<Applied>(["apply", file])).steps).toEqual([]);
+  const made = (await events(home)).map(({ type }) => type);
+  expect(made.filter((type) => type === "session.created")).toHaveLength(3);
+  expect(made.filter((type) => type === "group.created")).toHaveLength(2);
+  expect(made.filter((type) => type === "group.value_shared")).toHaveLength(3);
+});
+
 test("a file that makes no sense starts nothing; one that fails in the middle says where, and is gone on with", async () => {
   await using home = new TestHome();
   const file = declare(home, '[sessions.one]\nagent = "demo"\n\n[sessions.two]\nagent = "nobody"\n');

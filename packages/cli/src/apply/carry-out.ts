@@ -1,9 +1,10 @@
-/** Does one step. Done twice, as after an apply that was killed, each leaves what one leaves. */
+/** Does one step. Done twice, as by an apply after one that was killed or beside another, each leaves what one leaves. */
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Context } from "../command.ts";
 import { callerEnvironment } from "../start-session.ts";
 import { withProgress } from "../workspace-progress.ts";
 import type { Plan, PlannedSession } from "./plan.ts";
+import { fingerprint } from "./read-plan.ts";
 import type { Step } from "./steps.ts";
 
 /** For what a step may find done already. */
@@ -13,18 +14,23 @@ export async function carryOut(context: Context, plan: Plan, step: Step): Promis
   const { client } = context;
   switch (step.do) {
     case "create_group":
-      await client.call("createGroup", { body: { path: step.group, ...(step.limit === null ? {} : { limit: step.limit }) } });
-      return;
+      return unless("group_exists", () =>
+        client.call("createGroup", { body: { path: step.group, ...(step.limit === null ? {} : { limit: step.limit }) } }),
+      );
     case "change_limit":
       await client.call("changeGroup", { params: { group: step.group }, body: { limit: step.to } });
       return;
     case "share": {
       const { group, key, value, ifRevision } = step;
-      await client.call("shareValue", { params: { group, key }, body: { value, ifRevision } });
-      return;
+      const isSame = async () => fingerprint((await client.call("getValue", { params: { group, key } })).value) === fingerprint(value);
+      return unless("stale_value", () => client.call("shareValue", { params: { group, key }, body: { value, ifRevision } }), isSame);
     }
     case "start":
-      return start(context, plan, step.planned);
+      return unless(
+        "name_taken",
+        () => start(context, plan, step.planned),
+        () => isOurs(context, plan, step.name),
+      );
     case "resume":
       await client.call("resumeSession", { params: { ref: step.session }, body: {} });
       return;
@@ -72,11 +78,16 @@ async function start(context: Context, { file }: Plan, { name, request, env, gro
   await (request.worktree ? withProgress(context, spawn) : spawn());
 }
 
-/** What it is there for is so already. */
-async function unless(code: string, act: () => Promise<unknown>): Promise<void> {
+async function isOurs({ client }: Context, { file }: Plan, name: string): Promise<boolean> {
+  const { declared } = await client.call("listDeclared", { query: { file } });
+  return declared.some((each) => each.what === "session" && each.name === name);
+}
+
+/** What it is there for is so already, also where that has to be looked at. */
+async function unless(code: string, act: () => Promise<unknown>, isSo: () => Promise<boolean> = async () => true): Promise<void> {
   try {
     await act();
   } catch (error) {
-    if (!(error instanceof HoldfastError) || error.code !== code) throw error;
+    if (!(error instanceof HoldfastError) || error.code !== code || !(await isSo())) throw error;
   }
 }
