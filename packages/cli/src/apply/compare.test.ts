@@ -46,7 +46,7 @@ const declared = (what: Declaration["what"], ref: string, more: Partial<Declarat
 /** Of a session that was made of the file as it is planned. */
 const own = (it: PlannedSession) => declared("session", `id-${it.name}`, { name: it.name, said: it.said });
 
-const EMPTY: World = { sessions: [], groups: [], values: [], declared: [] };
+const EMPTY: World = { sessions: [], groups: [], values: [], declared: [], workspaces: [] };
 const seen = (steps: readonly Step[]) => steps.filter(isSeen);
 const does = (steps: readonly Step[]) => seen(steps).map((step) => step.do);
 
@@ -64,6 +64,7 @@ test("where all is as the file says there is nothing to do", () => {
   const a = planned("a", { groups: ["team"] });
   const live = session("a", { groups: ["team"] });
   const world: World = {
+    ...EMPTY,
     sessions: [live],
     groups: [there("team", [live], { limit: 4 })],
     values: [value("team", "goal", { x: 1 })],
@@ -124,6 +125,17 @@ test("a session of that name that somebody else made is taken into its groups, a
   expect(left).toEqual([]);
 });
 
+test("one that is started anew works in the worktree that was made for it before", () => {
+  const start = (worktree: { branch?: string; setup: boolean }, branch: string) => {
+    const world = { ...EMPTY, workspaces: [{ name: "a", branch }] };
+    const [step] = compare(plan({ sessions: [planned("a", { worktree })] }), world).steps;
+    return step?.do === "start" ? [step.planned.request.workspace, step.planned.request.worktree] : [];
+  };
+  expect(start({ setup: true }, "holdfast/a")).toEqual(["a", undefined]);
+  expect(start({ branch: "topic", setup: true }, "topic")).toEqual(["a", undefined]);
+  expect(start({ branch: "topic", setup: true }, "other")).toEqual([undefined, { branch: "topic", setup: true }]);
+});
+
 test("one that was renamed is the same one; one that has ended is started again only when that is asked for, and never one that was done", () => {
   const a = planned("a");
   const it = plan({ sessions: [a] });
@@ -157,6 +169,7 @@ test("what an earlier apply made and the file does not have any more goes with -
   ];
   const [first, second, third] = all as [Session, Session, Session];
   const world: World = {
+    ...EMPTY,
     sessions: all,
     groups: [
       there("team", [second]),

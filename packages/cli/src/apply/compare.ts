@@ -15,6 +15,8 @@ export interface World {
   values: readonly SharedValue[];
   /** What was made of the file before. */
   declared: readonly Declaration[];
+  /** Those in which nobody works. */
+  workspaces: readonly { name: string; branch: string | null }[];
 }
 
 export function compare(plan: Plan, world: World, options: { prune?: boolean; resume?: boolean } = {}): Comparison {
@@ -70,7 +72,7 @@ function stepsOfSession(
   const { name } = planned;
   const own = world.declared.find((each) => each.what === "session" && each.name === name);
   const session = world.sessions.find((each) => (own ? each.id === own.ref : each.name === name));
-  if (!session) return [{ do: "start", name, planned }];
+  if (!session) return [{ do: "start", name, planned: whereItWas(planned, world) }];
   const about = { name: session.name, session: session.id };
   const isOver = hasEnded(session.status) && session.restartAt === null;
   if (session.name !== name) notes.push({ why: "renamed", name, to: session.name });
@@ -101,6 +103,14 @@ function stepsOfSession(
   // What cannot be changed is told the next time, too.
   const kept = Object.fromEntries(keysOf(said, planned.said).flatMap((key) => entryOf(key, isDone(key) ? planned.said : said)));
   return [...steps, { do: "remember", declaration: { file, what: "session", ref: session.id, key: null, name, said: kept } }];
+}
+
+/** One that is started anew works in the worktree that was made for it before. */
+function whereItWas(planned: PlannedSession, { workspaces }: World): PlannedSession {
+  const { worktree } = planned.request;
+  const before = workspaces.find(({ name }) => name === planned.name);
+  if (!worktree || !before || (worktree.branch ?? before.branch) !== before.branch) return planned;
+  return { ...planned, request: { ...planned.request, worktree: undefined, workspace: before.name } };
 }
 
 function keysOf(...said: readonly Readonly<Record<string, string>>[]): string[] {

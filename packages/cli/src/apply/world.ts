@@ -20,7 +20,15 @@ export async function look(client: HoldfastClient, plan: Plan): Promise<World> {
       groups.some(({ path }) => path === group) && keys.findIndex((each) => each.group === group && each.key === key) === index,
   );
   const values = await Promise.all(there.map((place) => ownValue(client, place)));
-  return { sessions, groups, declared, values: values.filter((value) => value !== undefined) };
+  const isMissing = ({ name, request }: PlannedSession) => request.worktree !== undefined && !sessions.some((each) => each.name === name);
+  const { workspaces } = plan.sessions.some(isMissing) ? await client.call("listWorkspaces", { query: {} }) : { workspaces: [] };
+  return {
+    sessions,
+    groups,
+    declared,
+    values: values.filter((value) => value !== undefined),
+    workspaces: workspaces.filter((each) => each.sessions.length === 0),
+  };
 }
 
 /** The group's own. */
