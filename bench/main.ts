@@ -11,6 +11,7 @@ import { chatStart } from "./chat.ts";
 import { conversationHolder, firstToken, updates } from "./conversation.ts";
 import { digest } from "./digest.ts";
 import { flood } from "./flood.ts";
+import { groupMessages } from "./group-messages.ts";
 import type { Benchmark, Scale } from "./harness.ts";
 import { holder } from "./holder.ts";
 import { idle } from "./idle.ts";
@@ -56,6 +57,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   updates,
   conversationHolder,
   chatStart,
+  groupMessages,
   mcpCall,
   mcpStart,
   query,
