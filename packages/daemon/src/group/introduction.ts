@@ -44,9 +44,11 @@ function oneLine(text: string): string {
 }
 
 const TOOLS = [
-  "Work with them by the tools of the MCP server holdfast: list_peers says who they are and what they do, send_message tells one of them something,",
-  "read_messages reads what was said to you, share_context, get_shared_context and list_shared_context are for values that all of you see (any JSON; `if_revision` keeps",
-  "you from overwriting what somebody else wrote), watch_context waits for a change.",
+  "Work with them by the tools of the MCP server holdfast:",
+  "- list_peers: who they are and what they do",
+  "- send_message: tell one of them something; read_messages: what was said to you",
+  "- list_shared_context, get_shared_context, watch_context: values that all of you see",
+  "- share_context: set one, any JSON; with the revision that you read as if_revision, it cannot overwrite what somebody else wrote",
 ];
 
 function commandsFor(group: string): string[] {
