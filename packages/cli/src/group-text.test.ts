@@ -1,0 +1,66 @@
+import type { Group, GroupMember } from "@holdfast/contract/group";
+import type { SessionId } from "@holdfast/contract/ids";
+import { expect, test } from "vitest";
+import type { Context } from "./command.ts";
+import { given, ifRevision, sessionsOr } from "./group-arguments.ts";
+import { groupTable, membersText, memberTable } from "./group-text.ts";
+
+const member = (name: string, more: Partial<GroupMember> = {}): GroupMember => ({
+  session: name as SessionId,
+  name,
+  agent: "demo",
+  status: "idle",
+  ended: false,
+  joinedAt: "2026-11-15T12:00:00.000Z",
+  coordinator: false,
+  ...more,
+});
+
+const group = (path: string, members: GroupMember[]): Group => ({
+  path,
+  parent: null,
+  children: [],
+  members,
+  coordinator: null,
+  limit: 32,
+  keys: 2,
+  revision: 3,
+  createdAt: "2026-11-15T12:00:00.000Z",
+  createdBy: "user:me" as Group["createdBy"],
+});
+
+test("how many are in a group is said with its limit, and how many of them have ended", () => {
+  expect(membersText(group("team", []))).toBe("0 of 32");
+  expect(membersText(group("team", [member("a"), member("b", { ended: true })]))).toBe("2 of 32, 1 ended");
+});
+
+test("names of others cannot move the cursor", () => {
+  const odd = "a\u001b[2J";
+  const text = [
+    groupTable([{ ...group("team", []), coordinator: { session: "x" as SessionId, name: odd } }]),
+    memberTable([member(odd)]),
+  ].join("\n");
+  expect(text).not.toContain("\u001b[2J");
+  expect(text).toContain("a\ufffd[2J");
+});
+
+function context(args: string[], flags: Record<string, string> = {}): Context {
+  return { args, flags: { text: (name: string) => flags[name], list: () => [], has: () => false } } as unknown as Context;
+}
+
+test("a verb says what it is missing, and what is too much", () => {
+  expect(given(context(["team", "goal"]), "get", "GROUP KEY")).toEqual(["team", "goal"]);
+  expect(() => given(context(["team"]), "get", "GROUP KEY")).toThrow("say GROUP KEY");
+  expect(() => given(context(["team", "goal", "x"]), "get", "GROUP KEY")).toThrow('"x" is one argument too many');
+});
+
+test("inside a run its own session is meant where none is named", () => {
+  expect([sessionsOr(["a", "b"], "own"), sessionsOr([], "own")]).toEqual([["a", "b"], ["own"]]);
+  for (const none of ["", undefined]) expect(() => sessionsOr([], none ?? "")).toThrow("say which sessions");
+});
+
+test("a revision is a whole number", () => {
+  expect([ifRevision(context([])), ifRevision(context([], { "if-revision": "0" }))]).toEqual([undefined, 0]);
+  for (const wrong of ["-1", "x", "1.5", ""])
+    expect(() => ifRevision(context([], { "if-revision": wrong })), wrong).toThrow("--if-revision takes a whole number");
+});
