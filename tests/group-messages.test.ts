@@ -25,13 +25,15 @@ test("a message to a group reaches each other member once, with receipts of its 
   await team(home, "team", "one", "two");
   await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
   await home.until("talk", ({ status }) => status === "idle");
-  await join(home, "team", "talk");
+  await home.ok(["spawn", "demo", "--name", "screen", "--", "--fast"]);
+  await home.until("screen", ({ status }) => status === "idle");
+  await join(home, "team", "talk", "screen");
   let sent: GroupMessage;
   {
     using one = await clientAs(home, "one");
     sent = await one.call("sendToGroup", { params: { group: "team" }, body: { text: "the API is frozen" } });
     expect(sent).toMatchObject({ group: "team", role: "member", fromName: "one", thread: sent.id });
-    expect(sent.to.map(({ name }) => name)).toEqual(["two", "talk"]);
+    expect(sent.to.map(({ name }) => name)).toEqual(["two", "talk", "screen"]);
     // The same again is the same message.
     expect(await one.call("sendToGroup", { params: { group: "team" }, body: { id: sent.id, text: "the API is frozen" } })).toMatchObject({
       id: sent.id,
@@ -40,16 +42,18 @@ test("a message to a group reaches each other member once, with receipts of its 
   const log = await eventually(async () => {
     using client = home.client();
     const { messages } = await client.call("groupLog", { params: { group: "team" } });
-    return messages[0]?.to[1]?.state === "replied" && messages;
+    return messages[0]?.to.slice(1).every(({ state }) => state === "replied") && messages;
   });
   expect(log.map(({ id }) => id)).toEqual([sent.id]);
   // Nobody has read that one: nothing was typed into a shell, and nothing is claimed.
   expect(log[0]?.to.map(({ name, state, via }) => [name, state, via])).toEqual([
     ["two", "queued", null],
     ["talk", "replied", "protocol"],
+    ["screen", "replied", "typed"],
   ]);
-  // The scripted agent says what it was told.
-  expect(log[0]?.to[1]?.reply).toContain('from the agent session "one" to the group "team", not from the user]');
+  // The scripted agents say what they were told.
+  for (const { name, reply } of log[0]?.to.slice(1) ?? [])
+    expect(reply, name).toContain('from the agent session "one" to the group "team", not from the user]');
   const [copy, ...more] = await readAs(home, "two");
   expect(more).toEqual([]);
   expect(copy?.words).toBe(`[Message ${copy?.id} from the agent session "one" to the group "team", not from the user]\nthe API is frozen`);

@@ -66,6 +66,8 @@ async function read(context: Context): Promise<number> {
   }
   if (context.json) process.stdout.write(`${JSON.stringify(messages)}\n`);
   else process.stdout.write(messages.length === 0 ? "Nothing waits for you.\n" : `${messages.map(whole).join("\n\n")}\n`);
+  const last = messages.at(-1);
+  if (last && process.stdout.isTTY) process.stdout.write(color("dim", `answer it: holdfast send --reply-to ${last.id} 'TEXT'\n`));
   return 0;
 }
 

@@ -18,7 +18,12 @@ const WORDS: Words = {
   "session.adopted": (_, name) => `adopted ${name}`,
   "session.input_requested": ({ bytes, keys }, name) =>
     bytes === null ? `pressed ${plural(keys ?? 0, "key")} in ${name}` : `typed ${plural(bytes, "byte")} into ${name}`,
-  "message.queued": ({ id, steer }, name) => `sent the message ${id} to ${name}${steer ? ", in the middle of a turn" : ""}`,
+  "message.queued": ({ id, steer, to, sent }, name) =>
+    `sent the message ${id} to ${to ?? name}${sent === undefined ? "" : `, as ${sent} to its group`}${steer ? ", in the middle of a turn" : ""}`,
+  "message.read": ({ id }) => `read the message ${id}`,
+  "message.answered": ({ id, by }) => `answered the message ${id} by ${by}`,
+  "group.message_sent": ({ id, group, role, to }) =>
+    `said ${id} to ${role === "coordinator" ? "the coordinator of " : ""}the group ${group}, for ${plural(to.length, "session")}`,
   "message.cancelled": ({ id }, name) => `took back the message ${id} to ${name}`,
   "checkpoint.created": ({ number, id }) => `made checkpoint ${number} of the workspace ${id}`,
   "checkpoint.rewound": ({ number, id, filesOnly }) =>
