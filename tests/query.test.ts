@@ -269,17 +269,19 @@ test("errors tell apart what went wrong: time, tool, login, budget, crash, daemo
   await scripted(home);
   const demo = { agent: "demo", cwd };
   const model = { agent: "model", cwd };
-  const found: Record<string, unknown> = {
-    timeout: await failure(holdfast, { ...demo, prompt: "sleep 60000", timeoutMs: 1500 }),
-    tool: await failure(holdfast, { ...demo, prompt: "read no/such.txt\nsay never mind", strict: true }),
-    login: await failure(holdfast, { ...model, prompt: "error 401" }),
-    rate: await failure(holdfast, { ...model, prompt: "error 429 retry-after 3600" }),
-    budget: await failure(holdfast, { ...demo, prompt: "sleep 60000", budget: { minutes: 0.02 } }),
-    crash: await failure(holdfast, { ...demo, prompt: "say so far\ncrash 3" }),
-    permission: await failure(holdfast, { ...demo, prompt: "ask edit", strict: true, onApproval: () => "deny" }),
-    turn: await failure(holdfast, { ...demo, prompt: "fail because of this" }),
-    agent: await failure(holdfast, { agent: "no-such-agent", prompt: "hello", cwd }),
+  const asked: Record<string, QueryOptions> = {
+    timeout: { ...demo, prompt: "sleep 60000", timeoutMs: 3000 },
+    tool: { ...demo, prompt: "read no/such.txt\nsay never mind", strict: true },
+    login: { ...model, prompt: "error 401" },
+    rate: { ...model, prompt: "error 429 retry-after 3600" },
+    budget: { ...demo, prompt: "sleep 60000", budget: { minutes: 0.02 } },
+    crash: { ...demo, prompt: "say so far\ncrash 3" },
+    permission: { ...demo, prompt: "ask edit", strict: true, onApproval: () => "deny" },
+    turn: { ...demo, prompt: "fail because of this" },
+    agent: { agent: "no-such-agent", prompt: "hello", cwd },
   };
+  const failures = Object.entries(asked).map(async ([what, options]) => [what, await failure(holdfast, options)] as const);
+  const found: Record<string, unknown> = Object.fromEntries(await Promise.all(failures));
   const nowhere = query({ agent: "demo", prompt: "hello", cwd, home: path.join(home.root, "nowhere"), start: false });
   found.daemon = await nowhere.result.catch((error: unknown) => error);
   const classes = {
