@@ -110,7 +110,8 @@ class Surface {
       const isOptional = (property.flags & SYMBOL.Optional) !== 0;
       const known = this.#checker.getTypeOfSymbol(property);
       const [call] = property.flags & SYMBOL.Method ? this.#checker.getSignaturesOfType(known, CALL) : [];
-      const isFixed = (property.flags & SYMBOL.Get) !== 0 || /^\s*(\/\*[\s\S]*?\*\/\s*)?(override )?readonly /.test(this.#textOf(property));
+      const isFixed =
+        (property.flags & SYMBOL.Get) !== 0 || /^\s*(\/\*[\s\S]*?\*\/\s*)?((override|declare) )*readonly /.test(this.#textOf(property));
       const text = call
         ? `${name}${this.#signature(call, ": ")}`
         : `${isFixed ? "readonly " : ""}${name}${isOptional ? "?" : ""}: ${this.#print(known, { without: isOptional })}`;

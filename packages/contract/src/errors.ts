@@ -190,18 +190,19 @@ export class HoldfastError extends Error {
   override readonly name: string = "HoldfastError";
   readonly code: ErrorCode;
   /** What to do next, as a sentence or a command. */
-  readonly hint: string | undefined;
+  declare readonly hint: string | undefined;
   /** Names that were meant perhaps: for `session_not_found` and `session_ambiguous`. */
-  readonly candidates: string[] | undefined;
+  declare readonly candidates: string[] | undefined;
   /** What a program needs to go on; which, the table above says. */
-  readonly details: Record<string, unknown> | undefined;
+  declare readonly details: Record<string, unknown> | undefined;
 
   constructor(code: ErrorCode, message: string, more: More = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
-    this.hint = more.hint;
-    this.candidates = more.candidates;
-    this.details = more.details;
+    // What there is nothing of is not there: an error is also read by people, as Node prints it.
+    if (more.hint !== undefined) this.hint = more.hint;
+    if (more.candidates !== undefined) this.candidates = more.candidates;
+    if (more.details !== undefined) this.details = more.details;
   }
 
   get httpStatus(): number {
@@ -223,17 +224,26 @@ export class HoldfastError extends Error {
   }
 
   /** The error behind a failed reply; a body of a code we do not know (a newer daemon's) becomes `internal`. */
-  static fromBody({ code: name, message, ...more }: Partial<Omit<ErrorBody, "code">> & { code?: string }): HoldfastError {
-    const code = name !== undefined && Object.hasOwn(ERRORS, name) ? (name as ErrorCode) : "internal";
-    return new HoldfastError(code, message ?? "the daemon gave no reason", more);
+  static fromBody(body: Partial<Omit<ErrorBody, "code">> & { code?: string }): HoldfastError {
+    return errorOfBody(body);
   }
 
   /** Wraps whatever was thrown; a HoldfastError stays itself. */
   static from(thrown: unknown): HoldfastError {
-    if (thrown instanceof HoldfastError) return thrown;
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return unwritable(thrown) ?? new HoldfastError("internal", message, { cause: thrown });
+    return wrapped(thrown);
   }
+}
+
+// Apart from the class: one that names itself inside is given another name by the bundler, which people would read in every trace.
+function errorOfBody({ code: name, message, ...more }: Parameters<typeof HoldfastError.fromBody>[0]): HoldfastError {
+  const code = name !== undefined && Object.hasOwn(ERRORS, name) ? (name as ErrorCode) : "internal";
+  return new HoldfastError(code, message ?? "the daemon gave no reason", more);
+}
+
+function wrapped(thrown: unknown): HoldfastError {
+  if (thrown instanceof HoldfastError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return unwritable(thrown) ?? new HoldfastError("internal", message, { cause: thrown });
 }
 
 /** SQLite's primary result codes; the low byte of the extended ones. */

@@ -12,7 +12,7 @@ import type { HoldfastClient } from "./client.ts";
 import { errorOf } from "./errors.ts";
 import { type EventOptions, followEntries, followEvents, type JournalEvent } from "./follow.ts";
 import { type SendOptions, sendMessage } from "./messages.ts";
-import { type AttachOptions, Terminal } from "./terminal.ts";
+import { type AttachOptions, openTerminal, type Terminal } from "./terminal.ts";
 import { withTimeout } from "./timeout.ts";
 
 export interface StartOptions {
@@ -148,7 +148,7 @@ export class Session {
 
   /** Its terminal, live. */
   attach(options: AttachOptions = {}): Promise<Terminal> {
-    return Terminal.open(this.#client, this.id, options);
+    return openTerminal(this.#client, this.id, options);
   }
 
   /** Says something to its agent, when that can be done safely. With `until` it answers when the message has come that far. */

@@ -7,7 +7,7 @@ import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@
 import type { FromHolder, ToHolder } from "@holdfast/contract/holder";
 import type { AttachmentRole } from "@holdfast/contract/status";
 import type { HoldfastClient } from "./client.ts";
-import { HoldfastError, throwIfAborted, typed } from "./errors.ts";
+import { errorOf, throwIfAborted, typed } from "./errors.ts";
 import type { WireChannel } from "./transport.ts";
 
 /** As in contract/holder.ts, which is not loaded for it. */
@@ -33,30 +33,12 @@ export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
   readonly #signal: AbortSignal | undefined;
   #closed = false;
 
-  private constructor(
-    channel: WireChannel,
-    from: { frames: AsyncGenerator<Frame>; role: AttachmentRole; signal: AbortSignal | undefined },
-  ) {
+  /** `session.attach()` gives one. */
+  constructor(channel: WireChannel, from: { frames: AsyncGenerator<Frame>; role: AttachmentRole; signal: AbortSignal | undefined }) {
     this.#channel = channel;
     this.#frames = from.frames;
     this.role = from.role;
     this.#signal = from.signal;
-  }
-
-  /** Session.attach does this. */
-  static async open(client: HoldfastClient, ref: string, options: AttachOptions = {}): Promise<Terminal> {
-    const { readOnly = false, take = false, columns = 80, rows = 24, signal } = options;
-    const channel = await client.upgrade({ params: { ref }, query: { readOnly, take } }, signal);
-    const frames = framesOf(channel);
-    const first = (await frames.next()).value as Frame | undefined;
-    const message = first && messageOf(first);
-    if (message?.t !== "attached") {
-      channel.close();
-      throw typed(new HoldfastError("daemon_unreachable", "the daemon did not say what it attached to"));
-    }
-    const { role } = message.plan as AttachPlan;
-    channel.write(encodeMessage({ t: "view", v: PROTOCOL, readOnly: role === "observer", columns, rows } satisfies ToHolder));
-    return new Terminal(channel, { frames, role, signal });
   }
 
   /** What a terminal is to show: the screen as it is, then all that comes. Once. */
@@ -92,6 +74,22 @@ export class Terminal implements AsyncIterable<Uint8Array>, Disposable {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/** Answers when the daemon has said what it will be. */
+export async function openTerminal(client: HoldfastClient, ref: string, options: AttachOptions = {}): Promise<Terminal> {
+  const { readOnly = false, take = false, columns = 80, rows = 24, signal } = options;
+  const channel = await client.upgrade({ params: { ref }, query: { readOnly, take } }, signal);
+  const frames = framesOf(channel);
+  const first = (await frames.next()).value as Frame | undefined;
+  const message = first && messageOf(first);
+  if (message?.t !== "attached") {
+    channel.close();
+    throw errorOf("daemon_unreachable", "the daemon did not say what it attached to");
+  }
+  const { role } = message.plan as AttachPlan;
+  channel.write(encodeMessage({ t: "view", v: PROTOCOL, readOnly: role === "observer", columns, rows } satisfies ToHolder));
+  return new Terminal(channel, { frames, role, signal });
 }
 
 interface Frame {
