@@ -20,6 +20,8 @@ try {
   ensureProgram("faketime");
   ensureProgram("sshd", "openssh-server");
   ensureProgram("ssh", "openssh-client");
+  // The SDK is run in a real browser.
+  if (suite === "together") ensureProgram("chromium");
   const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
   const env = { ...cleanEnvironment(), TEST_SUITE: suite, ...(part.length === 0 ? { TEST_PROOFS: "check" } : {}) };
   process.exitCode = await run(node, [vitest, "run", "--project", suite, ...part], { env });

@@ -17,8 +17,6 @@ try {
   ensureProgram("sshd", "openssh-server");
   ensureProgram("ssh", "openssh-client");
   ensureProgram("faketime");
-  // The SDK runs in a real browser.
-  ensureProgram("chromium");
   ensureProgram("systemd-run", "systemd");
   // The two smallest of the real agents; the others are in `npm run test:agents`.
   for (const agent of ["qwen", "gemini"]) await installAgent(agent);
