@@ -10,7 +10,7 @@ export const command: Command = {
   arguments: "nothing",
   examples: [
     ["holdfast group join team api web", "two sessions that know each other from now on"],
-    ["holdfast spawn claude --group team --prompt 'write the tests'", "an agent that is told who its peers are"],
+    ["holdfast group peers api", "who else is there for one of them"],
     [`holdfast group share team port 3000`, "a value for all of them"],
   ],
   verbs: {
