@@ -27,7 +27,7 @@ export const command: Command = {
     ["holdfast apply team.toml", "bring all of it up; a second time changes nothing"],
     ["holdfast apply team.toml --prune", "and take away what is not in the file any more, once you say yes"],
     ["holdfast apply team.toml --resume", "after a reboot: those that have ended go on"],
-    ["holdfast apply team.toml --json | jq -r '.steps[].do'", "for a script"],
+    ["holdfast apply team.toml --json | jq '.steps[].do'", "for a script"],
   ],
   async run(context) {
     const { args, flags, client } = context;
