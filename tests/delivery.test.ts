@@ -211,11 +211,11 @@ test("what one session sends to another is marked as such, and it may only write
   ].join("; ");
   await home.run(script, "--name", "parent");
   await home.ended("parent");
-  const said = '[Message from the agent session "parent", not from the user]\nsay hello';
+  const [message] = await home.json<Message[]>(["messages"]);
+  const said = `[Message ${message?.id} from the agent session "parent", not from the user]\nsay hello`;
   expect(promptsOf(home, "child")).toEqual([said]);
   const output = await home.ok(["logs", "parent"]);
   expect(output).toContain("other: 20");
-  const [message] = await home.json<Message[]>(["messages"]);
   expect(message).toMatchObject({ name: "child", from: `session:${(await home.session("parent")).id}`, text: "say hello", reply: "hello" });
   expect(promptsOf(home, "other")).toEqual([]);
 });
