@@ -62,6 +62,22 @@ test("a session starts children by its tools, talks to them, waits for them and 
   expect(await mcp.ok("task_stop", { name: "child" })).toMatchObject({ status: "stopped" });
 });
 
+test("of a child that dies no answer is waited for; its next run is given what waits", async () => {
+  await using home = new TestHome();
+  const parent = await sessionWithToken(home, "parent");
+  await using mcp = await McpClient.stdio(home, parent);
+  await mcp.ok("spawn_agent", { agent: "demo", name: "child", prompt: "sleep 60000" });
+  const { pid } = await home.until("child", ({ status }) => status === "working");
+  const waiting = mcp.ok("send_message", { to: "child", text: "say later", wait_ms: 50_000 });
+  await eventually(async () => (await home.ok(["messages", "child"])).includes("say later"));
+  process.kill(pid ?? 0, "SIGKILL");
+  expect(await waiting).toMatchObject({
+    state: "queued",
+    why: expect.stringContaining("its next run"),
+    hint: expect.stringContaining("holdfast resume child"),
+  });
+});
+
 /** A child that runs, and its token. */
 async function grandparent(home: TestHome, mcp: McpClient): Promise<{ id: unknown; token: string }> {
   const { id } = await mcp.ok("run_shell", { command: 'echo "$HOLDFAST_TOKEN"; exec sleep 1000', name: "middle" });

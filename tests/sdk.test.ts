@@ -159,6 +159,13 @@ test("messages have receipts, and one that cannot arrive says why", async () => 
   expect(await holdfast.messages.cancel(queued.id)).toMatchObject({ state: "cancelled" });
   await expect(holdfast.messages.wait(queued.id, "replied")).rejects.toMatchObject({ code: "message_failed" });
   expect(await holdfast.messages.list({ session: "api", state: ["replied"] })).toHaveLength(1);
+  // Its agent dies: nobody is kept waiting, and its next run is given it.
+  const { id: held } = await session.send("say still meant");
+  const waiting = expect(holdfast.messages.wait(held, "replied")).rejects.toMatchObject({ code: "session_ended" });
+  process.kill((await home.session("api")).pid ?? 0, "SIGKILL");
+  await waiting;
+  await home.ok(["resume", "api"]);
+  expect(await holdfast.messages.wait(held, "replied")).toMatchObject({ reply: "still meant" });
 
   // To a person, who reads it once, and answers.
   const { actor } = await holdfast.status();

@@ -125,14 +125,16 @@ export async function untilReceipt(
       const ask = () => client.call("getMessage", { params: { id }, query: { until, waitMs: WAIT_MS } }, signal);
       const message = await surely(ask, signal);
       if (FAR.indexOf(message.state) >= FAR.indexOf(until)) return message;
-      if (message.state === "failed" || message.state === "cancelled") throw failureOf(message);
+      if (message.state === "failed" || message.state === "cancelled" || message.held) throw failureOf(message);
       if (message.settled)
         throw errorOf("message_unknown", message.why ?? "nothing more will be known of it", message.hint ? { hint: message.hint } : {});
     }
   });
 }
 
-function failureOf({ state, why, hint, known }: Message): Error {
+function failureOf({ state, why, hint, known, held }: Message): Error {
+  // It is not lost: the session's next run is given it.
+  if (held) return errorOf("session_ended", why ?? "the session has ended", hint ? { hint } : {});
   if (state === "cancelled") return errorOf("message_failed", "the message was taken back");
   return errorOf(known ? "message_failed" : "message_unknown", why ?? "the message did not reach the agent", hint ? { hint } : {});
 }

@@ -20,6 +20,8 @@ export interface OutboxOwner {
 
 /** Of one request; then it is asked again, of the next daemon if need be. */
 const ONE_WAIT_MS = 4000;
+const AGAIN_MS = 50;
+const HELD_MS = 1000;
 
 export class Outbox {
   readonly #owner: OutboxOwner;
@@ -95,7 +97,8 @@ export class Outbox {
       if (message.state !== "queued" && message.state !== "injecting") return;
       // That the daemon is gone is told by whoever follows the transcript.
       message = await talk.message(said.id, ONE_WAIT_MS, this.#closed.signal).catch(() => message);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      // One that waits for the next run is told of at once, each time.
+      await new Promise((resolve) => setTimeout(resolve, message.held ? HELD_MS : AGAIN_MS));
     }
   }
 }

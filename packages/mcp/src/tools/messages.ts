@@ -88,8 +88,8 @@ async function answered(sent: Message, waitMs: number, { client, signal, tell }:
   return message;
 }
 
-function isUnderWay({ state, settled }: Message): boolean {
-  return !settled && !["replied", "failed", "cancelled"].includes(state);
+function isUnderWay({ state, settled, held }: Message): boolean {
+  return !settled && !held && !["replied", "failed", "cancelled"].includes(state);
 }
 
 function shown({ id, name, state, reply, why, hint, thread, expiresAt }: Message): object {
