@@ -603,8 +603,8 @@ export const ENDPOINTS = {
   },
   ...TASK_ENDPOINTS,
   ...GROUP_ENDPOINTS,
-  ...PERSONA_ENDPOINTS,
   ...PLAN_ENDPOINTS,
+  ...PERSONA_ENDPOINTS,
   listOrphans: {
     ...ROUTES.listOrphans,
     summary: "What runs under this home without a record that says so.",
