@@ -186,6 +186,20 @@ test("of a session in a plain checkout, commits made in its directory are told, 
   expect((await digestOf(home, "elsewhere")).work).toBeNull();
 });
 
+test("in the middle of the first turn, what was changed since the beginning is told as it is now", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const prompt = "run echo two > b.txt && echo more >> a.txt\nsleep 60000";
+  const flags = ["--name", "busy", "--worktree", "--prompt", prompt];
+  const { cwd } = await home.json<Session>(["spawn", "--chat", "demo", ...flags], { cwd: repository.path });
+  await eventually(() => readFileSync(path.join(cwd, "a.txt"), "utf8").includes("more"));
+  // With the checkpoint of its beginning, and none since.
+  await eventually(async () => (await digestOf(home, "busy")).checkpoints.length === 1);
+  const { work } = await digestOf(home, "busy");
+  expect(work?.changed?.list.map(({ path: file }) => file).sort()).toEqual(["a.txt", "b.txt"]);
+  expect(work?.changed?.untilTurn).toBeNull();
+});
+
 test("a run that was lost, one that was resumed and one that failed are told", async () => {
   await using home = new TestHome();
   await demo(home, "api", "--host", "native");

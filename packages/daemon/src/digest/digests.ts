@@ -208,7 +208,9 @@ export class Digests {
   #trees(session: SessionId, seq: number, last: EventData<"checkpoint.created"> | undefined) {
     if (!last) return undefined;
     const first = checkpointsUpTo(this.#rooms.db, session, seq) ?? this.#firstCheckpoint(session);
-    return first && first.id === last.id ? { from: first.tree, to: last.tree, turn: last.turn } : undefined;
+    // One alone says what was there, not what came of it.
+    const isApart = first?.id === last.id && first.number !== last.number;
+    return first && isApart ? { from: first.tree, to: last.tree, turn: last.turn } : undefined;
   }
 
   #firstCheckpoint(session: SessionId): EventData<"checkpoint.created"> | undefined {
