@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, symlin
 import { homedir, hostname } from "node:os";
 import path from "node:path";
 import { MINIMUM_NODE, VERSION } from "@holdfast/contract";
+import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROOT, TestHome } from "./home.ts";
 import { Installed, packed } from "./installed.ts";
@@ -202,6 +203,13 @@ test("a program of a project that installed it has the SDK, with its types and w
     "timeout",
     expect.stringMatching(/^query-/),
   ]);
+
+  // A page's bundler takes what is for pages, by the same name.
+  const stdin = { contents: 'export { connect } from "holdfast/sdk";', resolveDir: project };
+  const page = await build({ stdin, bundle: true, write: false, format: "esm", platform: "browser", logLevel: "silent" });
+  const text = page.outputFiles[0]?.text ?? "";
+  expect(text).toContain("say where the daemon listens");
+  expect(text).not.toContain("node:");
 });
 
 test("the tarball holds what a user needs and nothing of the machine it was made on", () => {
@@ -219,6 +227,7 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "dist/cli.chat.cjs",
       "dist/cli.cjs",
       "dist/cli.ls.cjs",
+      "dist/cli.mcp.cjs",
       "dist/cli.statusline.cjs",
       "dist/conversation-holder.mjs",
       "dist/daemon.mjs",
@@ -227,6 +236,7 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "dist/exec-agent.mjs",
       "dist/holder.mjs",
       "dist/holdfast.cjs",
+      "dist/mcp.mjs",
       "dist/model-agent.mjs",
       "dist/sdk/browser.d.mts",
       "dist/sdk/browser.mjs",
