@@ -35,7 +35,8 @@ interface Surrounded {
 
 export async function runQuery(client: HoldfastClient, options: QueryOptions, { around, tell }: Surrounded): Promise<QueryResult> {
   const began = performance.now();
-  const result = await withTimeout(options, `there is no answer after ${options.timeoutMs} ms`, async (signal) => {
+  const leaving: { trouble?: unknown } = {};
+  const ask = async (signal: AbortSignal) => {
     const place = await open(client, options, around);
     let turn: Turn | undefined;
     try {
@@ -44,11 +45,19 @@ export async function runQuery(client: HoldfastClient, options: QueryOptions, { 
       turn = await oneTurn(client, { ...place, options, tell, signal });
       return { ...(await outcome(client, { ...place, options, turn })), durationMs: Math.round(performance.now() - began) };
     } finally {
-      await leave(client, { ...place, options, isOver: turn !== undefined, around });
+      await leave(client, { ...place, options, isOver: turn !== undefined, around }).catch((error: unknown) => {
+        leaving.trouble = error;
+      });
     }
-  });
-  tell({ type: "result", result });
-  return result;
+  };
+  try {
+    const result = await withTimeout(options, `there is no answer after ${options.timeoutMs} ms`, ask);
+    if (leaving.trouble === undefined) tell({ type: "result", result });
+    return result;
+  } finally {
+    // That something is left is worse news than whatever else there is.
+    if (leaving.trouble !== undefined) await Promise.reject(leaving.trouble);
+  }
 }
 
 interface Place {

@@ -13,8 +13,8 @@ export interface Starter {
 
 /** `holdfast up` of that home: it starts the daemon, replaces one that is older, and ends. */
 export function launch(home: string | undefined, { program, env: around = process.env }: Starter): Promise<void> {
-  // As the user: inside a session its token may not start anything but children.
-  const { HOLDFAST_TOKEN: _token, HOLDFAST_URL: _url, ...env } = around;
+  // The daemon of this home is meant, wherever another one listens.
+  const { HOLDFAST_URL: _url, ...env } = around;
   const child = spawn(program ?? ownProgram() ?? "holdfast", ["up", "--json"], {
     env: { ...env, ...(home === undefined ? {} : { HOLDFAST_HOME: home }) },
     stdio: ["ignore", "ignore", "pipe"],
