@@ -144,3 +144,24 @@ test("a group in which nobody else is alive says so, and members that ended are 
   expect((await home.json<GroupMessage>(["send", "--group", "team", "hello"])).to.map(({ name }) => name)).toEqual(["alive"]);
   expect(await home.cli(["send", "--group", "nowhere", "hello"])).toMatchObject({ code: 3 });
 });
+
+test("a peer that does not wait for the end of a turn interrupts nobody: the turn goes on, and the message comes with it or after it (GRP-05 together)", async () => {
+  await using home = new TestHome();
+  await team(home, "team", "one");
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--prompt", "say begun; wait 3s; say ended"]);
+  await home.until("talk", ({ status }) => status === "working");
+  await join(home, "team", "talk");
+  using one = await clientAs(home, "one");
+  const { message } = await one.call("sendMessage", { params: { ref: "talk" }, body: { text: "psst", steer: true } });
+  const [first] = await home.json<Message[]>(["messages", "talk"]);
+  const done = await eventually(async () => {
+    using client = home.client();
+    const now = await client.call("getMessage", { params: { id: message?.id ?? "" } });
+    return now.state === "replied" && now;
+  });
+  using client = home.client();
+  expect(await client.call("getMessage", { params: { id: first?.id ?? "" } })).toMatchObject({ state: "replied" });
+  expect(done.via).toBe("protocol");
+  const { events } = await client.call("listEvents", { query: { session: "talk", type: ["turn.ended"] } });
+  expect(events.map(({ data }) => data.reason)).toEqual(events.map(() => "completed"));
+});

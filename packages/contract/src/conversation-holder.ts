@@ -25,6 +25,8 @@ export const ToConversation = z.discriminatedUnion("t", [
     /** What the agent is told: the text and its addition, and whose it is where it is no person's. */
     words: z.string(),
     steer: z.boolean(),
+    /** A peer's: an agent that takes nothing into a turn is not interrupted for it. Refused then, with `turn_runs`. */
+    patient: z.optional(z.boolean()),
   }),
   /** Ends the turn that runs; what came stays. */
   z.object({ t: z.literal("cancel"), id: z.int() }),

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EntryDraft, HoldfastError } from "@holdfast/contract";
+import { type EntryDraft, HoldfastError, type Principal } from "@holdfast/contract";
 import { describe, expect, test, vi } from "vitest";
 import type { ConversationRequest } from "./keeper.ts";
 import { RUN, SESSION, SOMEBODY, World } from "./world.ts";
@@ -138,6 +138,27 @@ describe("words", () => {
     isBusy = false;
     world.write(over());
     await eventually(() => expect(world.messages.get(id)?.state).toBe("turn_started"));
+  });
+
+  test("of a peer that are not taken into a turn are tried once in it, and keep nobody else's out of it", async () => {
+    using world = new World();
+    const peers: boolean[] = [];
+    world.keep = async (request) => {
+      const isPeers = request.t === "prompt" && request.patient === true;
+      peers.push(isPeers);
+      if (isPeers && peers.length === 2) throw new HoldfastError("turn_runs", "a turn runs");
+      return world.take(request);
+    };
+    world.begin();
+    const first = world.queue("begin");
+    await eventually(() => expect(world.messages.get(first)?.state).toBe("turn_started"));
+    const psst = world.queue("psst", { steer: true, from: "session:zzzzzzzzzz" as Principal });
+    await eventually(() => expect(world.events("message.requeued")).toHaveLength(1));
+    const more = world.queue("more", { steer: true });
+    await eventually(() => expect(world.messages.get(more)?.state).toBe("turn_started"));
+    expect([peers, world.events("message.requeued").length, world.messages.get(psst)?.state]).toEqual([[false, true, false], 1, "queued"]);
+    world.write(over());
+    await eventually(() => expect(world.messages.get(psst)?.state).toBe("turn_started"));
   });
 
   test("that cannot be handed over are tried again", async () => {

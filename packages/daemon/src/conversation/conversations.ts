@@ -54,6 +54,8 @@ export class Conversations implements RunObserver, Disposable {
   /** Sessions that are being seen to; true: once more. */
   readonly #busy = new Map<SessionId, boolean>();
   readonly #again = new Map<string, NodeJS.Timeout>();
+  /** Words that were refused, by the turn into which they were not taken: they wait for its end. */
+  readonly #refused = new Map<string, string>();
   /** Runs whose transcripts have grown. */
   readonly #grown = new Map<string, NodeJS.Immediate>();
   readonly #end = new AbortController();
@@ -316,7 +318,7 @@ export class Conversations implements RunObserver, Disposable {
   }
 
   async #handOver(session: SessionId): Promise<void> {
-    for (;;) {
+    while (!this.#end.signal.aborted) {
       const record = this.#queries.get(session);
       if (record?.kind !== "conversation") return;
       this.#expire();
@@ -325,29 +327,41 @@ export class Conversations implements RunObserver, Disposable {
       if (record.status === "starting" || hasEnded(record.status) || record.stopRequested) return;
       const run = { session, run: record.run };
       const turnRuns = this.turnOf(run) !== null;
-      const next = nextOf(open, turnRuns);
+      const next = nextOf(
+        open.filter(({ id, state }) => state !== "queued" || !turnRuns || this.#refused.get(id) !== this.turnOf(run)),
+        turnRuns,
+      );
       const message = next && (this.#messages.get(next.id) as SessionMessage | undefined);
       if (!message) return;
       // It is about to be stopped; what waits is told why then.
       if (!turnRuns && message.state === "queued" && this.#usedUp(record) !== null) return;
       if (!(await this.#prompt(run, message))) return;
       // Until its words are in the transcript nobody else's turn begins.
-      if (this.#messages.get(message.id)?.state === "injecting") return;
+      if (this.#end.signal.aborted || this.#messages.get(message.id)?.state === "injecting") return;
     }
+  }
+
+  /** What a session says that it does not descend from. */
+  #isPeers({ from, session }: SessionMessage): boolean {
+    const sender = /^session:(.+)$/.exec(from)?.[1] as SessionId | undefined;
+    return sender !== undefined && !this.#queries.descendants(sender).includes(session);
   }
 
   /** False: not now; what ends that is told by the transcript, or by the end of the run. */
   async #prompt(run: RunId, message: SessionMessage): Promise<boolean> {
     const { id, from, text, addition, steer } = message;
+    const turn = this.turnOf(run);
     if (message.state === "queued") {
       const data = { id, run: run.run, via: VIA, working: this.turnOf(run) !== null };
       this.#journal.append({ type: "message.injecting", actor: DAEMON, session: run.session, data });
     }
     const words = this.#said(message);
+    const patient = this.#isPeers(message) ? { patient: true } : {};
     try {
-      await this.#keeper.converse(run, { t: "prompt", message: id, from, text, addition, words, steer });
+      await this.#keeper.converse(run, { t: "prompt", message: id, from, text, addition, words, steer, ...patient });
       await nextTurn();
       this.look(run);
+      this.#refused.delete(id);
       return true;
     } catch (error) {
       const { code, message: why } = HoldfastError.from(error);
@@ -356,7 +370,10 @@ export class Conversations implements RunObserver, Disposable {
       const data = { id, why, ...(isRefused ? {} : { doubt: true }) };
       if (stands) this.#journal.append({ type: "message.requeued", actor: DAEMON, session: run.session, data });
       if (!isRefused) throw error;
-      return false;
+      if (code !== "turn_runs" || turn === null) return false;
+      // What others want to say into it may be taken.
+      this.#refused.set(id, turn);
+      return true;
     }
   }
 

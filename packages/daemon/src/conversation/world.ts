@@ -146,9 +146,9 @@ export class World implements Disposable {
     return readFileSync(this.transcript, "utf8").split("\n").filter(Boolean);
   }
 
-  queue(text: string, { steer = false } = {}): string {
+  queue(text: string, { steer = false, from = SOMEBODY } = {}): string {
     const id = `m${++this.#count}`;
-    this.append("message.queued", { id, text, steer }, SOMEBODY);
+    this.append("message.queued", { id, text, steer }, from);
     return id;
   }
 

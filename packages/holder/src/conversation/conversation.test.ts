@@ -152,6 +152,16 @@ describe("words for a turn that runs", () => {
     expect(agent.of("user").at(-1)).toMatchObject({ text: "rather this", turn: "m2" });
   });
 
+  test("of a peer do not end the turn of an agent that takes nothing into one", async () => {
+    await using agent = await Puppet.ready();
+    const { end } = await agent.turn();
+    await expect(agent.prompt("psst", { steer: true, patient: true })).rejects.toMatchObject({ code: "busy" });
+    await end({ stopReason: "end_turn" });
+    expect(agent.of("turn_ended")).toMatchObject([{ reason: "completed" }]);
+    await agent.prompt("psst", { steer: true, patient: true });
+    expect((await agent.request("session/prompt")).params?.prompt).toEqual([text("psst")]);
+  });
+
   test("are refused when the agent goes instead of ending its turn, and its keeper still answers", async () => {
     await using agent = await Puppet.ready();
     await agent.turn();

@@ -110,7 +110,8 @@ export class Conversation {
       // It is the agent's then, whatever the disk says.
       const took = await this.#agent.steer(prompt.words, () => this.#transcript.appendSaid(userOf(prompt), turn));
       if (took) return;
-    } else await this.cancel();
+    } else if (turn !== null && prompt.patient) throw new Refusal("busy", "a turn runs, and its agent takes nothing into one");
+    else await this.cancel();
     await this.#over.promise;
     // Its turn ends with it, once the system has told of its end.
     if (this.#ended || this.#agent.isSilent) throw new Refusal("ended", "the agent has ended");

@@ -141,9 +141,9 @@ export class Puppet implements AsyncDisposable {
     return this.#heard.splice(this.#heard.findIndex(isIt), 1)[0] as Heard;
   }
 
-  async prompt(words: string, { steer = false, message = `m${++this.#messages}` } = {}): Promise<string> {
+  async prompt(words: string, { steer = false, patient = false, message = `m${++this.#messages}` } = {}): Promise<string> {
     const from = "user:tester" as Principal;
-    await this.conversation.prompt({ t: "prompt", id: 1, message, from, text: words, addition: null, words, steer });
+    await this.conversation.prompt({ t: "prompt", id: 1, message, from, text: words, addition: null, words, steer, patient });
     return message;
   }
 
