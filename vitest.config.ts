@@ -31,7 +31,19 @@ const SUITES = {
     "workspace-rm",
     "workspaces",
   ],
-  together: ["apply", "children", "examples", "group-messages", "groups", "mcp", "messages", "query", "sdk", "sdk-bundle"],
+  together: [
+    "apply",
+    "chaos/together",
+    "children",
+    "examples",
+    "group-messages",
+    "groups",
+    "mcp",
+    "messages",
+    "query",
+    "sdk",
+    "sdk-bundle",
+  ],
   terminals: ["attach", "exit", "logs", "native-attach", "replay", "tmux-server", "typing"],
 };
 

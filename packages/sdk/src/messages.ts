@@ -1,10 +1,12 @@
 /** Messages to agents, with receipts: queued, injected, turn started, replied; or failed, with why. */
+import type { CallOf, ReplyOf } from "@holdfast/contract/endpoint";
+import type { ENDPOINTS } from "@holdfast/contract/endpoints";
 import type { Message } from "@holdfast/contract/message";
 import type { ReadMessage } from "@holdfast/contract/message-endpoints";
 import type { MessageState } from "@holdfast/contract/status";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf } from "./errors.ts";
-import { surely } from "./follow.ts";
+import { isCode, surely } from "./follow.ts";
 import { newMessageId } from "./message-id.ts";
 import { withTimeout } from "./timeout.ts";
 
@@ -114,6 +116,30 @@ export async function sendMessage(
   }
   return until === undefined ? message : untilReceipt(client, message.id, { until, ...patience });
 }
+
+/**
+ * Said once, whatever dies: where the answer was lost with its daemon, what the next one knows of it is the answer. If it knows of none, the first error
+ * stands: what is only typed has no id, and is not typed again.
+ */
+export async function sendOnce(
+  client: HoldfastClient,
+  ref: string,
+  body: CallOf<(typeof ENDPOINTS)["sendMessage"]>["body"] & { id: string },
+  signal?: AbortSignal,
+): Promise<Partial<Pick<SentMessage, "session">> & Omit<SentMessage, "session">> {
+  try {
+    return await client.call("sendMessage", { params: { ref }, body }, signal);
+  } catch (error) {
+    if (signal?.aborted || !isCode(error, "daemon_unreachable")) throw error;
+    const find = () => client.call("getMessage", { params: { id: body.id } }, signal);
+    const message = await surely(find, signal).catch((unknown: unknown) => {
+      throw isCode(unknown, "message_not_found") ? error : unknown;
+    });
+    return { message, typed: null };
+  }
+}
+
+type SentMessage = ReplyOf<(typeof ENDPOINTS)["sendMessage"]>;
 
 export async function untilReceipt(
   client: HoldfastClient,

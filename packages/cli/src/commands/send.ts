@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
 import { newId } from "@holdfast/contract/new-id";
+import { sendOnce } from "@holdfast/sdk/messages";
 import type { Command, Context, Flags } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { insist } from "../insist.ts";
@@ -126,21 +127,24 @@ async function say(context: Context, ref: string, text: string): Promise<number>
   if (text.trim() === "") return enter(context, ref, text);
   const { flags, client, json } = context;
   const body = { text, steer: flags.has("steer"), ...saidWith(context) };
-  // What is typed at once has no id: it is not tried again.
-  const { session, message, typed } = await client.call("sendMessage", { params: { ref }, body });
+  const { session, message, typed } = await sendOnce(client, ref, body);
   if (!message) {
-    if (typed) tellTyped(context, session, typed);
+    const name = session?.name ?? ref;
+    if (typed && session) tellTyped(context, session, typed);
     if (!flags.has("wait")) return 0;
-    throw new HoldfastError("message_unknown", `${plain(session.name)} tells nothing of what it does: there is no answer to wait for`, {
-      hint: `see what it shows: holdfast screen ${session.name}`,
+    throw new HoldfastError("message_unknown", `${plain(name)} tells nothing of what it does: there is no answer to wait for`, {
+      hint: `see what it shows: holdfast screen ${name}`,
     });
   }
   if (flags.has("wait")) return waitFor(context, message);
   const now = flags.has("no-wait") ? message : await soon(context, message);
-  process.stdout.write(json ? `${JSON.stringify(now)}\n` : `${receipt(now, session)}\n`);
+  process.stdout.write(json ? `${JSON.stringify(now)}\n` : `${receipt(now, session ?? UNSEEN)}\n`);
   if (now.state === "failed") throw outcome(now);
   return 0;
 }
+
+/** Of a session that was not told of with the message. */
+const UNSEEN = { status: "unknown", statusAt: null } as const;
 
 /** Nothing but an Enter is no message. An agent may take it for a yes, and who sends it had most likely an empty variable or file. */
 async function enter(context: Context, ref: string, text: string): Promise<number> {

@@ -1,6 +1,8 @@
 /** What agents say to each other and to people. */
 import { newSessionId } from "@holdfast/contract/ids";
 import { LONGEST_EXPIRY_MS, LONGEST_MESSAGE, type Message } from "@holdfast/contract/message";
+import { surely } from "@holdfast/sdk/follow";
+import { sendOnce } from "@holdfast/sdk/messages";
 import * as z from "zod/mini";
 import { type Call, patience, say, tool } from "../tool.ts";
 import { group } from "./groups.ts";
@@ -36,15 +38,16 @@ export const MESSAGE_TOOLS = [
         ...(expiresMs === undefined ? {} : { expiresMs }),
       };
       if (/^(user|token):|^owner$/.test(to)) {
-        return shown(await call.client.call("sendToPerson", { params: { person: to }, body: said }, call.signal));
+        const leave = () => call.client.call("sendToPerson", { params: { person: to }, body: said }, call.signal);
+        return shown(await surely(leave, call.signal));
       }
       const [, role, path = ""] = /^(group|coordinator):(.+)$/.exec(to) ?? [];
       if (role !== undefined) {
         const body = { ...said, steer, role: role === "group" ? ("member" as const) : ("coordinator" as const) };
-        return call.client.call("sendToGroup", { params: { group: path }, body }, call.signal);
+        return surely(() => call.client.call("sendToGroup", { params: { group: path }, body }, call.signal), call.signal);
       }
-      const sent = await call.client.call("sendMessage", { params: { ref: to }, body: { ...said, steer } }, call.signal);
-      if (sent.message === null) return { to: sent.session.name, state: "typed" };
+      const sent = await sendOnce(call.client, to, { ...said, steer }, call.signal);
+      if (sent.message === null) return { to: sent.session?.name ?? to, state: "typed" };
       return shown(await answered(sent.message, waitMs, call));
     },
   }),
@@ -61,7 +64,9 @@ export const MESSAGE_TOOLS = [
       const read = newSessionId() as string;
       for (;;) {
         const left = Math.max(0, Math.min(ONE_WAIT_MS, Math.ceil(deadline - performance.now())));
-        const { messages, more } = await client.call("readMessages", { body: { read, limit, waitMs: left } }, signal);
+        // Asked again with the same id, it gets what it was given before.
+        const ask = () => client.call("readMessages", { body: { read, limit, waitMs: left } }, signal);
+        const { messages, more } = await surely(ask, signal);
         if (messages.length > 0 || performance.now() >= deadline) return { messages: messages.map(received), more };
         tell("nothing has come yet");
       }

@@ -1,0 +1,38 @@
+import { HoldfastError } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import type { HoldfastClient } from "./client.ts";
+import { sendOnce } from "./messages.ts";
+
+/** A daemon that goes before it answers; `next`: what its successor says of the message. */
+function dying(next: () => unknown): { client: HoldfastClient; calls: string[] } {
+  const calls: string[] = [];
+  const call = async (name: string) => {
+    calls.push(name);
+    if (name === "sendMessage") throw new HoldfastError("daemon_unreachable", "the daemon went");
+    return next();
+  };
+  return { client: { call } as unknown as HoldfastClient, calls };
+}
+
+const body = { id: "aaaaaaaaaa", text: "hello" };
+
+test("what the next daemon knows of a message is the answer that was lost, and nothing is said twice", async () => {
+  const { client, calls } = dying(() => ({ id: body.id, state: "queued" }));
+  expect(await sendOnce(client, "demo", body)).toEqual({ message: { id: body.id, state: "queued" }, typed: null });
+  expect(calls).toEqual(["sendMessage", "getMessage"]);
+});
+
+test("if it knows of none the first error stands: whether something was typed nobody can tell", async () => {
+  const { client, calls } = dying(() => {
+    throw new HoldfastError("message_not_found", "there is no such message");
+  });
+  await expect(sendOnce(client, "sh", body)).rejects.toMatchObject({ code: "daemon_unreachable" });
+  expect(calls).toEqual(["sendMessage", "getMessage"]);
+});
+
+test("another error is told as it is", async () => {
+  const call = async () => {
+    throw new HoldfastError("session_ended", "it has ended");
+  };
+  await expect(sendOnce({ call } as unknown as HoldfastClient, "demo", body)).rejects.toMatchObject({ code: "session_ended" });
+});
