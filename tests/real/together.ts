@@ -16,11 +16,14 @@ const MODES: Partial<Record<AgentName, string>> = { codex: "workspace-write" };
 /** What each calls a tool of the server `holdfast`. */
 const NAMES: Record<AgentName, (tool: string) => string> = {
   claude: (tool) => `mcp__holdfast__${tool}`,
-  codex: (tool) => `mcp__holdfast__${tool}`,
+  codex: (tool) => tool,
   gemini: (tool) => `mcp_holdfast_${tool}`,
   opencode: (tool) => `holdfast_${tool}`,
   qwen: (tool) => `mcp__holdfast__${tool}`,
 };
+
+/** Told to ask about commands and edits only, it asks about nothing else. */
+const ASKS_NOT: readonly AgentName[] = ["opencode"];
 
 /** A step of a script for the model: a call of a tool of ours. What is in quotes inside of it is escaped, so that it stays one line. */
 function call(agent: AgentName, tool: string, args: object): string {
@@ -28,7 +31,7 @@ function call(agent: AgentName, tool: string, args: object): string {
 }
 
 /** Allows what is asked for, whoever asks, until it is told to end; answers what it was. */
-function allowing(world: RealWorld): { end(): Promise<Approval[]> } {
+function allowing(world: RealWorld): AsyncDisposable & { end(): Promise<Approval[]> } {
   const allowed: Approval[] = [];
   let isOn = true;
   const going = (async () => {
@@ -40,13 +43,12 @@ function allowing(world: RealWorld): { end(): Promise<Approval[]> } {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   })();
-  return {
-    async end() {
-      isOn = false;
-      await going;
-      return allowed;
-    },
+  const end = async () => {
+    isOn = false;
+    await going;
+    return allowed;
   };
+  return { end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
 /** One starts another, shares a value with it, tells it to read that and to say it, hears from it, and stops it. */
@@ -62,7 +64,7 @@ export async function worksTogether(agent: AgentName): Promise<void> {
     env: { ...env, ...found },
   });
   const boss = await becomes(world, "boss", "idle");
-  const inbox = allowing(world);
+  await using inbox = allowing(world);
   const forKid = [
     call(agent, "get_shared_context", { group: "team", key: "colour" }),
     call(agent, "send_message", { to: "boss", text: "say the colour came back as blue" }),
@@ -76,7 +78,7 @@ export async function worksTogether(agent: AgentName): Promise<void> {
     "say I have heard from it",
   ].join("\n");
   await world.home.ok(["send", "boss", script]);
-  const kid = await eventually(async () => (await world.home.json<Session[]>(["ls"])).find(({ name }) => name === "kid"), 120_000, 200);
+  const kid = await eventually(async () => (await world.home.json<Session[]>(["ls"])).find(({ name }) => name === "kid"), 90_000, 200);
   expect(kid).toMatchObject({ agent, kind: "conversation", parent: boss.id, owner: `session:${boss.id}` });
 
   // What the kid was told is data from its parent, and it did it; what it said in turn began another turn of the boss.
@@ -85,7 +87,7 @@ export async function worksTogether(agent: AgentName): Promise<void> {
       (await world.home.json<Message[]>(["messages"])).find(
         ({ from, session, state }) => from === `session:${kid.id}` && session === boss.id && state === "replied",
       ),
-    180_000,
+    90_000,
     500,
   );
   expect(said).toMatchObject({ session: boss.id, reply: expect.stringContaining("the colour came back as blue") });
@@ -105,7 +107,7 @@ export async function worksTogether(agent: AgentName): Promise<void> {
   await becomes(world, "boss", "idle");
   const allowed = await inbox.end();
   // Its own system of permissions is as it was: it asked for each of them.
-  expect(allowed.length).toBeGreaterThan(4);
+  expect(allowed.length > 4).toBe(!ASKS_NOT.includes(agent));
   const audit = await world.home.json<AuditEntry[]>(["audit"]);
   const byBoss = audit.filter(({ actor }) => actor === `session:${boss.id}`).map(({ what }) => what);
   expect(byBoss).toEqual(expect.arrayContaining([expect.stringMatching(/^started kid/), "stopped kid"]));

@@ -121,7 +121,9 @@ function readMessage(message: Record<string, unknown>, all: readonly Record<stri
     });
   const texts = blocks.filter(({ type }) => type === "text").map(({ text }) => withoutReminders(string(text)));
   const said = texts.findLast((text) => text !== "");
-  return said === undefined ? results : [...results, { from: "user", text: said }];
+  // What Claude Code says when it has searched for tools is not its user's word.
+  const isOwn = results.length > 0 && said?.trim() === "Tool loaded.";
+  return said === undefined || isOwn ? results : [...results, { from: "user", text: said }];
 }
 
 function nameOf(id: string, all: readonly Record<string, unknown>[]): string {
