@@ -16,7 +16,7 @@ const MODES: Partial<Record<AgentName, string>> = { codex: "workspace-write" };
 /** What each calls a tool of the server `holdfast`. */
 const NAMES: Record<AgentName, (tool: string) => string> = {
   claude: (tool) => `mcp__holdfast__${tool}`,
-  codex: (tool) => tool,
+  codex: (tool) => `mcp__holdfast.${tool}`,
   gemini: (tool) => `mcp_holdfast_${tool}`,
   opencode: (tool) => `holdfast_${tool}`,
   qwen: (tool) => `mcp__holdfast__${tool}`,

@@ -20,6 +20,8 @@ export interface Call {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
+  /** Of the tool, where several have its name. */
+  namespace?: string;
   /** What is sent in their place: JSON that was not written to its end. */
   garbled?: string;
 }

@@ -138,7 +138,7 @@ function messageItem(text: string, status: string) {
 
 function callItem({ tools }: Question, call: Call) {
   const { id, name } = call;
-  const namespace = tools.find((tool) => tool.name === name)?.namespace;
+  const namespace = call.namespace ?? tools.find((tool) => tool.name === name)?.namespace;
   const item = { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: argumentsOf(call), status: "completed" };
   return namespace === undefined ? item : { ...item, namespace };
 }

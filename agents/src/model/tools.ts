@@ -31,6 +31,8 @@ export function withoutSearches(calls: readonly Call[]): Call[] {
 }
 
 function named(name: string, values: Record<string, unknown>, question: Question, calls: readonly Call[]): Call | undefined {
+  const within = question.tools.find((each) => each.namespace !== undefined && `${each.namespace}.${each.name}` === name);
+  if (within?.namespace !== undefined) return { ...call(within.name, values), namespace: within.namespace };
   const tool = question.tools.find((each) => each.name === name);
   if (tool !== undefined) return call(name, values);
   const search = offered(question, SEARCH);
