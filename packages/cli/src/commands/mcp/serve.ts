@@ -9,7 +9,7 @@ export const command: Command = {
     "Acts as the session whose token is in HOLDFAST_TOKEN; without one as you. Ends when its input does. There is the same over HTTP, where the\ndaemon listens (holdfast up --listen): POST /mcp, with a token.",
   flags: {},
   arguments: "nothing",
-  examples: [["holdfast mcp", "as an agent starts it"]],
+  examples: [["holdfast mcp serve", "as an agent starts it"]],
   async run({ home }) {
     const { serveStdio } = await import("@holdfast/mcp");
     // It lives as long as its agent, and so longer than a daemon of its own version.
