@@ -39,7 +39,8 @@ export class Arrivals {
   }
 }
 
+/** What becomes of one may be what another waited for. */
 function mailboxOf({ type, session, data }: HoldfastEvent): Principal | SessionId | null {
   if (type === "message.queued") return session ?? data.to ?? null;
-  return type === "message.requeued" ? session : null;
+  return type.startsWith("message.") ? session : null;
 }

@@ -130,3 +130,24 @@ test("the line of a session is what is open for it, in the order in which it was
   expect(messages.line(session)).toEqual(line);
   expect(line.map(({ id, state }) => `${id} ${state}`)).toEqual(["c queued", "a injecting", "d queued"]);
 });
+
+test("what a sender said after words that are on their way is not read before those", () => {
+  const { journal, messages } = open();
+  const [session] = SESSIONS as [SessionId, SessionId];
+  const from = (id: string, actor: string): Draft => ({ ...about(id, session, "message.queued"), actor: actor as Principal }) as Draft;
+  journal.append(from("a1", "session:a"), from("b1", "session:b"), from("a2", "session:a"), from("b2", "session:b"));
+  const unread = () => [
+    messages
+      .unread({ session }, 10)
+      .map(({ id }) => id)
+      .join(" "),
+    messages.countUnread({ session }),
+  ];
+  expect(unread()).toEqual(["a1 b1 a2 b2", 4]);
+  journal.append(about("a1", session, "message.injecting"));
+  expect(unread()).toEqual(["b1 b2", 2]);
+  journal.append({ type: "message.requeued", actor: ACTOR, session, data: { id: "a1", why: "the socket is gone", doubt: true } });
+  expect(unread()).toEqual(["b1 b2", 2]);
+  journal.append(about("a1", session, "message.injecting"), about("a1", session, "message.injected"));
+  expect(unread()).toEqual(["b1 a2 b2", 3]);
+});

@@ -129,6 +129,10 @@ function statementsOf(db: DatabaseSync): Statements {
   return statements;
 }
 
+const UNREAD = `open = 1 AND state = 'queued' AND doubt = 0 AND NOT EXISTS (
+  SELECT 1 FROM messages b WHERE b.session = m.session AND b.open = 1 AND b.sender = m.sender AND b.seq < m.seq
+    AND (b.state = 'injecting' OR (b.state = 'queued' AND b.doubt = 1)))`;
+
 export interface MessageFilter {
   session?: SessionId | undefined;
   person?: Principal | undefined;
@@ -170,17 +174,15 @@ export class MessageQueries {
     return this.#read(where, session, run) as SessionMessage[];
   }
 
-  /** Those that whoever it is could read now: of a session's, none that may be on its way. */
+  /** Those that whoever it is could read now: of a session's, none that may be on its way, nor what its sender said after one that is. */
   unread(whose: { session: SessionId } | { person: Principal }, limit: number): MessageRecord[] {
-    const queued = "open = 1 AND state = 'queued' AND doubt = 0 ORDER BY seq LIMIT ?";
-    if ("session" in whose) return this.#read(`WHERE session = ? AND ${queued}`, whose.session, limit);
-    return this.#read(`WHERE principal = ? AND ${queued}`, whose.person, limit);
+    if ("session" in whose) return this.#read(`AS m WHERE session = ? AND ${UNREAD} ORDER BY seq LIMIT ?`, whose.session, limit);
+    return this.#read(`AS m WHERE principal = ? AND ${UNREAD} ORDER BY seq LIMIT ?`, whose.person, limit);
   }
 
   countUnread(whose: { session: SessionId } | { person: Principal }): number {
-    const queued = "open = 1 AND state = 'queued' AND doubt = 0";
-    if ("session" in whose) return this.#count(`WHERE session = ? AND ${queued}`, whose.session);
-    return this.#count(`WHERE principal = ? AND ${queued}`, whose.person);
+    if ("session" in whose) return this.#count(`AS m WHERE session = ? AND ${UNREAD}`, whose.session);
+    return this.#count(`AS m WHERE principal = ? AND ${UNREAD}`, whose.person);
   }
 
   /** What was given to whoever asked for it under this id. */
