@@ -176,3 +176,24 @@ test("whenever the daemon is killed, each answer of a child comes back once (NEW
   });
   expect(said.map(({ text }) => text.split("\n\n")[1])).toEqual(texts);
 });
+
+test("an agent on a terminal is given by typing what a child on a terminal answers, however narrow its composer is (SYM-14 together)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "demo", "--name", "boss", "--", "--fast"]);
+  await home.until("boss", ({ status }) => status === "idle");
+  {
+    using client = await clientAs(home, "boss");
+    const prompt = `say the result is ${"very ".repeat(30)}good`;
+    await client.call("spawn", { body: { agent: "demo", name: "kid", cwd: home.root, env: home.env, args: ["--fast"], prompt } });
+  }
+  const [result] = await eventually(async () => {
+    const said = await saidTo(home, "boss");
+    return said[0]?.state === "replied" && said;
+  });
+  expect(result).toMatchObject({
+    fromName: "kid",
+    via: "typed",
+    text: expect.stringMatching(/^Its answer at the end of turn 1:\n\nthe result is /),
+  });
+  expect(result?.reply).toContain(`[Message ${result?.id} from the agent session "kid", not from the user]`);
+});

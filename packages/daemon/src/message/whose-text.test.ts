@@ -41,3 +41,9 @@ test("what a session says is ours by whatever name the session had then", () => 
   expect(whoseText(shown(headed({ ...peer, name: "parent" }, "something else")), headed({ ...peer, name: "renamed" }, long))).toBe("other");
   expect(whoseText(shown(`x ${headed({ ...peer, name: "parent" }, long)}`), headed({ ...peer, name: "parent" }, long))).not.toBe("ours");
 });
+
+test("what a session says is ours also where there is no room for the beginning of its heading", () => {
+  const whole = headed(peer, "the result is 7");
+  expect(whoseText(shown(`…${whole.slice(12)}`), whole)).toBe("ours");
+  expect(whoseText(shown(`…${headed({ ...peer, name: "other" }, "the result is 7").slice(12)}`), whole)).toBe("other");
+});

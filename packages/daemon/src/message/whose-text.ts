@@ -19,12 +19,21 @@ export function whoseText(composed: Composed | undefined, ours: string): Holds {
   if (PASTED.test(composed.text)) return ONLY_PASTED.test(composed.text) ? "ours" : "mixed";
   const [seen, whole] = [squashed(composed.text), squashed(ours)];
   // Some composers are read only as far as an empty line.
-  if (seen === whole || seen === squashed(ours.trim().split(/\n\s*\n/)[0] ?? "") || (seen.length >= TELLING_PART && whole.includes(seen)))
-    return "ours";
+  if (seen === whole || seen === squashed(ours.trim().split(/\n\s*\n/)[0] ?? "") || isPartOf(seen, whole)) return "ours";
+  // Where there is no room for the beginning, a heading is cut off in its middle.
+  if (isPartOf(pressed(composed.text), pressed(ours))) return "ours";
   return whole !== "" && seen.includes(whole) ? "mixed" : "other";
 }
 
-/** Composers break lines where they like, and say so in their own ways. */
+function isPartOf(seen: string, whole: string): boolean {
+  return seen.length >= TELLING_PART && whole.includes(seen);
+}
+
 function squashed(text: string): string {
-  return whateverItsName(asShown(text).replaceAll(/[\s⏎…]+/g, ""));
+  return whateverItsName(pressed(text));
+}
+
+/** Composers break lines where they like, and say so in their own ways. */
+function pressed(text: string): string {
+  return asShown(text).replaceAll(/[\s⏎…]+/g, "");
 }
