@@ -203,7 +203,14 @@ test("a file that makes no sense starts nothing; one that fails in the middle sa
     stderr: expect.stringMatching(/team\.toml:4: there is no agent "nobody"/),
   });
   expect((await home.cli(["apply", file, "--json"])).stderr).toContain('"code":"plan_invalid"');
-  declare(home, '[sessions.one]\ncommand = ["sleep", "1000"]\n\n[sessions.two]\ncommand = ["sleep", "1000"]\ncwd = "missing"\n');
+  declare(home, '[groups.team]\n[sessions.one]\nagent = "demo"\ncwd = "missing"\n[sessions.two]\nagent = "demo"\nworkspace = "gone"\n');
+  const misplaced = await home.cli(["apply", file]);
+  expect(misplaced).toMatchObject({ code: 2, stdout: "" });
+  expect(misplaced.stderr).toMatch(
+    /team\.toml:2: there is no directory \S+missing\n.*team\.toml:5: there is no workspace "gone"; there are none/,
+  );
+  expect(await home.json(["group", "ls"])).toEqual([]);
+  declare(home, '[sessions.one]\ncommand = ["sleep", "1000"]\n\n[sessions.two]\ncommand = ["sleep", "1000"]\ncwd = "team.toml"\n');
   const failed = await home.cli(["apply", file, "--json"]);
   expect(failed.code).not.toBe(0);
   expect((JSON.parse(failed.stdout) as Applied).steps).toMatchObject([

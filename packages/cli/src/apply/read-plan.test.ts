@@ -117,6 +117,7 @@ test.each([
   ["[groups.a]\nlimit = 0\n", "2: limit is a number from 1 to 1000, not 0"],
   ["[groups.a]\nlimits = 3\n", '2: [groups.a] has no "limits"'],
   ['[groups.a]\ncontext = { "b c" = 1 }\n', '2: the key "b c" is not allowed'],
+  ["[groups.a]\ncontext = { b = [nan] }\n", "2: the value of b has a number that JSON cannot say"],
   ['[groups.a]\ncoordinator = "b"\n', "2: b is to coordinate a, and no session of that name is in it"],
   [
     '[groups.a]\nlimit = 1\n[sessions.b]\nagent = "demo"\ngroup = "a"\n[sessions.c]\nagent = "demo"\ngroup = "a"\n',

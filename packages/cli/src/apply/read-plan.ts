@@ -8,6 +8,7 @@ import { checkName } from "@holdfast/contract/names";
 import { HOSTS, RESTARTS } from "@holdfast/contract/status";
 import { sizeBytes } from "@holdfast/platform/units";
 import { parseBudget } from "../budget-flag.ts";
+import { isJson } from "../is-json.ts";
 import type { Plan, PlannedGroup, PlannedSession } from "./plan.ts";
 import { type Table, Tables } from "./tables.ts";
 
@@ -178,6 +179,7 @@ function groupOf(tables: Tables, what: { path: string; value: unknown }): Planne
     throw tables.wrong([...path, "context"], `a group has at most ${MOST_KEYS} values, this one has ${context.length}`);
   for (const [key, value] of context) {
     named(tables, [...path, "context", key], () => checkKey(key));
+    if (!isJson(value)) throw tables.wrong([...path, "context", key], `the value of ${key} has a number that JSON cannot say`);
     if (Buffer.byteLength(JSON.stringify(value)) > LONGEST_VALUE)
       throw tables.wrong(
         [...path, "context", key],

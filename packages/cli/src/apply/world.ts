@@ -1,4 +1,5 @@
 /** What there is, as far as a file is about it. */
+import { statSync } from "node:fs";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { SharedValue } from "@holdfast/contract/group";
 import type { HoldfastClient } from "@holdfast/sdk/client";
@@ -42,14 +43,19 @@ async function ownValue(client: HoldfastClient, params: { group: string; key: st
   }
 }
 
-/** Who is to be started is there: found out for all of them before anything is. */
-export async function checkAgents(client: HoldfastClient, name: string, starting: readonly PlannedSession[]): Promise<void> {
+/** Who is to be started is there, and where: found out for all of them before anything is. */
+export async function checkStarts(client: HoldfastClient, name: string, starting: readonly PlannedSession[]): Promise<void> {
   if (starting.length === 0) return;
   const { PATH: path, HOME: home } = process.env;
   const { agents } = await client.call("listAgents", { query: { path, home } });
+  const needsWorkspaces = starting.some(({ request }) => request.workspace !== undefined);
+  const { workspaces } = needsWorkspaces ? await client.call("listWorkspaces", { query: {} }) : { workspaces: [] };
   const faults = await Promise.all(
-    starting.map(async ({ line, request: { agent, persona, chat, cwd } }) => {
+    starting.map(async ({ line, request: { agent, persona, chat, cwd, workspace } }) => {
       const where = `${name}:${line}: `;
+      if (workspace === undefined && isMissing(cwd)) return `${where}there is no directory ${cwd}`;
+      if (workspace !== undefined && !workspaces.some((each) => each.name === workspace || each.id.startsWith(workspace)))
+        return `${where}there is no workspace ${JSON.stringify(workspace)}; there are ${workspaces.map((each) => each.name).join(", ") || "none"}`;
       if (agent !== "") {
         const found = agents.find((each) => each.name === agent);
         if (!found) return `${where}there is no agent ${JSON.stringify(agent)}; there are ${agents.map((each) => each.name).join(", ")}`;
@@ -63,5 +69,16 @@ export async function checkAgents(client: HoldfastClient, name: string, starting
   );
   const found = faults.filter((fault) => fault !== undefined);
   if (found.length === 0) return;
-  throw new HoldfastError("plan_invalid", found.join("\n"), { hint: "see: holdfast agents, holdfast personas; nothing was changed" });
+  throw new HoldfastError("plan_invalid", found.join("\n"), {
+    hint: "see: holdfast agents, holdfast personas, holdfast workspace ls; nothing was changed",
+  });
+}
+
+/** What cannot be told from here, the daemon tells. */
+function isMissing(directory: string): boolean {
+  try {
+    return statSync(directory, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }

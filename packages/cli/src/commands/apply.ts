@@ -6,7 +6,7 @@ import type { Plan } from "../apply/plan.ts";
 import { readPlan } from "../apply/read-plan.ts";
 import { type Comparison, isSeen, type Step } from "../apply/steps.ts";
 import { leftLine, noteLines, stepLine, unchangedLine } from "../apply/text.ts";
-import { checkAgents, look } from "../apply/world.ts";
+import { checkStarts, look } from "../apply/world.ts";
 import type { Command, Context } from "../command.ts";
 
 export const command: Command = {
@@ -42,7 +42,7 @@ export const command: Command = {
       });
     const plan = await readPlan(name);
     const found = compare(plan, await look(client, plan), { prune, resume: flags.has("resume") });
-    await checkAgents(
+    await checkStarts(
       client,
       name,
       found.steps.flatMap((step) => (step.do === "start" ? [step.planned] : [])),
