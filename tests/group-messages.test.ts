@@ -97,6 +97,24 @@ test("to the coordinator it is one message; when that ends, the next is to whoev
   expect((await readAs(home, "second")).at(-1)).toMatchObject({ role: "coordinator", text: "and you?", words: "and you?" });
 });
 
+test("send --coordinator --wait prints what the one that coordinates has answered; what cannot be meant is told so (GRP-05 together)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "--chat", "demo", "--name", "lead", "--group", "team"]);
+  expect(await home.ok(["send", "--coordinator", "team", "how far are you?", "--wait", "--timeout", "30s"])).toMatch(/is done/);
+  const refusals: [string[], string][] = [
+    [
+      ["send", "--group", "team", "all of you?", "--wait"],
+      "each answers by itself\n  send it without --wait; then: holdfast group log team",
+    ],
+    [["send", "--coordinator", "team", "--to", "owner", "x"], "each say whom it is for"],
+    [["send", "--coordinator", "team", "x", "--expires", "0s"], "--expires takes a duration of at least 1ms"],
+    [["send", "lead", "x", "--expires", "0s"], "--expires takes a duration of at least 1ms"],
+    [["group", "log", "team", "--limit", "0"], "--limit takes a whole number from 1"],
+  ];
+  for (const [args, says] of refusals)
+    expect(await home.cli(args), args.join(" ")).toMatchObject({ code: 2, stderr: expect.stringContaining(says) });
+});
+
 test("what is said to a parent group reaches the members of its children, each once, and never the reverse (GRP-09 together)", async () => {
   await using home = new TestHome();
   await team(home, "team", "boss", "both");

@@ -9,6 +9,13 @@ export function parseDuration(text: string, flag: string): number {
   return ms;
 }
 
+/** One that ends later than it begins. */
+export function someDuration(text: string, flag: string): number {
+  const ms = parseDuration(text, flag);
+  if (ms < 1) throw new HoldfastError("usage", `${flag} takes a duration of at least 1ms, not ${JSON.stringify(text)}`);
+  return ms;
+}
+
 /** For people: `4s`, `12m`, `3h 05m`, `2d 4h`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000);

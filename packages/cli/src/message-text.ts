@@ -10,7 +10,7 @@ import { plain } from "./plain.ts";
 const ONE_WAIT_MS = 4000;
 
 /** Until it is answered or nothing more comes of it, or the time is over. */
-export async function follow(client: HoldfastClient, { id }: Message, timeoutMs: number | undefined): Promise<Message> {
+export async function follow(client: HoldfastClient, { id }: Pick<Message, "id">, timeoutMs: number | undefined): Promise<Message> {
   const until = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY);
   for (;;) {
     const waitMs = Math.ceil(Math.max(0, Math.min(ONE_WAIT_MS, until - performance.now())));

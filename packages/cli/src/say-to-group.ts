@@ -3,7 +3,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { GroupMessage } from "@holdfast/contract/message";
 import { newId } from "@holdfast/contract/new-id";
 import type { Context, Flag } from "./command.ts";
-import { parseDuration } from "./duration.ts";
+import { someDuration } from "./duration.ts";
 import { sentLine } from "./group-message-text.ts";
 import { insist } from "./insist.ts";
 
@@ -12,16 +12,22 @@ export const SAID_FLAGS = {
   expires: { value: "TIME", summary: "give it up if it cannot be handed over within this", complete: "nothing" },
 } as const satisfies Record<string, Flag>;
 
-export async function sayToGroup(
-  context: Context,
-  { group, text, role }: { group: string; text: string; role: GroupMessage["role"] },
-): Promise<number> {
-  if (text.trim() === "") throw new HoldfastError("usage", "there is nothing to send");
-  const { flags, client, json } = context;
-  const expires = flags.text("expires");
-  const expiresMs = expires === undefined ? undefined : parseDuration(expires, "--expires");
-  const body = { id: newId(), text, role, steer: flags.has("steer"), replyTo: flags.text("reply-to"), expiresMs };
-  const sent = await insist(() => client.call("sendToGroup", { params: { group }, body }));
-  process.stdout.write(json ? `${JSON.stringify(sent)}\n` : `${sentLine(sent)}\n`);
+export interface Said {
+  group: string;
+  text: string;
+  role: GroupMessage["role"];
+}
+
+export async function sayToGroup(context: Context, said: Said): Promise<number> {
+  const sent = await queueForGroup(context, said);
+  process.stdout.write(context.json ? `${JSON.stringify(sent)}\n` : `${sentLine(sent)}\n`);
   return 0;
+}
+
+export async function queueForGroup({ flags, client }: Context, { group, text, role }: Said): Promise<GroupMessage> {
+  if (text.trim() === "") throw new HoldfastError("usage", "there is nothing to send");
+  const expires = flags.text("expires");
+  const expiresMs = expires === undefined ? undefined : someDuration(expires, "--expires");
+  const body = { id: newId(), text, role, steer: flags.has("steer"), replyTo: flags.text("reply-to"), expiresMs };
+  return insist(() => client.call("sendToGroup", { params: { group }, body }));
 }

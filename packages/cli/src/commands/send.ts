@@ -3,7 +3,7 @@ import type { Message } from "@holdfast/contract/message";
 import { newId } from "@holdfast/contract/new-id";
 import { sendOnce } from "@holdfast/sdk/messages";
 import type { Command, Context, Flags } from "../command.ts";
-import { parseDuration } from "../duration.ts";
+import { parseDuration, someDuration } from "../duration.ts";
 import { insist } from "../insist.ts";
 import { follow, outcome, receipt, stateOf } from "../message-text.ts";
 import { plain } from "../plain.ts";
@@ -80,12 +80,18 @@ export const command: Command = {
 
 async function toGroup(context: Context, group: string, text: string): Promise<number> {
   const { flags } = context;
-  if (flags.has("wait") || isSet(flags, "to") || (isSet(flags, "group") && isSet(flags, "coordinator")))
+  const isForOne = isSet(flags, "coordinator");
+  if (isSet(flags, "to") || (isSet(flags, "group") && isForOne))
+    throw new HoldfastError("usage", "--to, --group and --coordinator each say whom it is for", { hint: "leave all but one of them out" });
+  if (flags.has("wait") && !isForOne)
     throw new HoldfastError("usage", "a message to a group is for all of it, and each answers by itself", {
-      hint: `send it without --wait, --to and --coordinator; then: holdfast group log ${group}`,
+      hint: `send it without --wait; then: holdfast group log ${group}`,
     });
-  const { sayToGroup } = await import("../say-to-group.ts");
-  return sayToGroup(context, { group, text, role: isSet(flags, "coordinator") ? "coordinator" : "member" });
+  const { queueForGroup, sayToGroup } = await import("../say-to-group.ts");
+  const said = { group, text, role: isForOne ? "coordinator" : "member" } as const;
+  if (!flags.has("wait")) return sayToGroup(context, said);
+  const [copy] = (await queueForGroup(context, said)).to;
+  return waitFor(context, { id: copy?.message ?? "" });
 }
 
 function isSet(flags: Flags, name: string): boolean {
@@ -108,7 +114,7 @@ function saidWith({ flags }: Context) {
   return {
     id: newId(),
     replyTo: flags.text("reply-to"),
-    expiresMs: expires === undefined ? undefined : parseDuration(expires, "--expires"),
+    expiresMs: expires === undefined ? undefined : someDuration(expires, "--expires"),
   };
 }
 
@@ -161,7 +167,7 @@ async function soon({ client }: Context, { id }: Message): Promise<Message> {
   return client.call("getMessage", { params: { id }, query: { until: "turn_started", waitMs: TURN_MS } });
 }
 
-async function waitFor(context: Context, message: Message): Promise<number> {
+async function waitFor(context: Context, message: Pick<Message, "id">): Promise<number> {
   const timeout = context.flags.text("timeout");
   const now = await follow(context.client, message, timeout === undefined ? undefined : parseDuration(timeout, "--timeout"));
   if (context.json) process.stdout.write(`${JSON.stringify(now)}\n`);

@@ -19,6 +19,7 @@ export const command: Command = {
     if (group === undefined || more.length > 0)
       throw new HoldfastError("usage", "name one group", { hint: "usage: holdfast group log GROUP" });
     const limit = wholeNumber(context.flags, "limit");
+    if (limit === 0) throw new HoldfastError("usage", "--limit takes a whole number from 1");
     const { messages } = await context.client.call("groupLog", {
       params: { group },
       query: limit === undefined ? {} : { limit: String(limit) },
