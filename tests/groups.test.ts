@@ -143,6 +143,9 @@ test("values are shared with revision, author and time; a stale write is refused
   const large = await home.cli(["group", "share", "team", "large", "-", "--text"], { input: "x".repeat(70_000) });
   expect(large).toMatchObject({ code: 46, stderr: expect.stringContaining("at most 65,536 bytes") });
   expect((await home.cli(["group", "share", "team", "api", "not json"])).stderr).toContain("--text");
+  expect((await home.cli(["group", "share", "team", "api", "[1e400]"])).stderr).toContain("larger than a number can be");
+  expect((await home.cli(["group", "share", "team", "api", "-5"])).stderr).toContain("a number below zero stands behind --");
+  expect(await home.cli(["group", "share", "team", "", "1"])).toMatchObject({ code: 2, stderr: 'holdfast: "" is no key\n' });
 });
 
 test("a coordinator hands over by hand, and by itself when it ends, leaves or is removed (GRP-03 together)", async () => {
@@ -485,6 +488,7 @@ test("who watches hears of every change over the deaths of daemons, and commands
   child.kill("SIGINT");
   await new Promise((resolve) => child.on("close", resolve));
   expect((await home.cli(["group", "watch", "team", "--once", "--timeout", "50ms"])).code).toBe(16);
+  expect((await home.cli(["group", "watch", "team", "--after", "999", "--timeout", "50ms"])).stderr).toContain("there is none 999");
 });
 
 test("a restored backup has the groups of then; what a later value was is not taken for another's", async () => {

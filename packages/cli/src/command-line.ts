@@ -105,7 +105,9 @@ function refused(error: NodeJS.ErrnoException, of: { command: Command; flags: Re
   const isMachine = written === "-H" || written === "--machine";
   const hint = isMachine
     ? `it stands before the command: holdfast -H MACHINE ${of.command.name}`
-    : `see: holdfast ${of.command.name} --help`;
+    : of.command.takesRest && /^-\d/.test(written)
+      ? "a number below zero stands behind --, as the last word"
+      : `see: holdfast ${of.command.name} --help`;
   if (error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const candidates = Object.keys(of.flags).filter((flag) => flag[0] === name[0]);
     return new HoldfastError("usage", `${of.command.name} has no flag ${written}`, {

@@ -96,13 +96,14 @@ function failureOf({ status, body }: WireReply): HoldfastError {
 
 function wire(name: EndpointName, call: Call, signal: AbortSignal | undefined): WireRequest {
   const { method, path } = ROUTES[name];
-  const filled = path.replace(/:(\w+)/g, (_, param: string) => segment(call.params?.[param] ?? ""));
+  const filled = path.replace(/:(\w+)/g, (_, param: string) => segment(param, call.params?.[param] ?? ""));
   return { method, path: filled + queryOf(call.query), body: call.body === undefined ? undefined : JSON.stringify(call.body), signal };
 }
 
-/** An empty segment, `.` and `..` cannot travel in a path, however they are written; no session is called so. */
-function segment(ref: string): string {
+/** An empty segment, `.` and `..` cannot travel in a path, however they are written; nothing is called so. */
+function segment(param: string, ref: string): string {
   if (!/^\.{0,2}$/.test(ref)) return encodeURIComponent(ref);
+  if (param !== "ref") throw new HoldfastError("usage", `${JSON.stringify(ref)} is no ${param}`);
   throw new HoldfastError("session_not_found", `no session has the name, id or id prefix ${JSON.stringify(ref)}`, {
     hint: "list them with: holdfast ls --all",
   });

@@ -88,6 +88,8 @@ test("a limit is the group's own, or as configured", () => {
     hint: "allow more: holdfast group create small --limit 4",
   });
   expect(bench.queries.has("small")).toBe(false);
+  bench.groups.create("small", { limit: 2, actor: ME });
+  expect(refused(() => bench.groups.join("small", [a, b, c], { actor: ME })).hint).toBe("allow more: holdfast group limit small 4");
 });
 
 test("the first member coordinates; it is handed over by hand, and by itself when the coordinator leaves (GRP-03 together)", () => {

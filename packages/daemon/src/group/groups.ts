@@ -220,7 +220,7 @@ export class Groups {
         hint:
           ended.length > 0
             ? `take out who has ended: holdfast group leave ${path} ${namesOf(ended, " ")}; or allow more: holdfast group limit ${path} ${limit * 2}`
-            : `allow more: holdfast group ${members.length === 0 ? `create ${path} --limit` : `limit ${path}`} ${Math.max(limit * 2, more)}`,
+            : `allow more: holdfast group ${this.queries.has(path) ? `limit ${path}` : `create ${path} --limit`} ${Math.max(limit * 2, members.length + more)}`,
       },
     );
   }

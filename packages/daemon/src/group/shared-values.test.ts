@@ -71,6 +71,11 @@ test("what the parent shares is read in its children, the nearest wins, and noth
   expect(values.get("team/research/deep", "goal")).toMatchObject({ group: "team/research", value: "find out", revision: 2 });
   expect(values.get("team", "goal").value).toBe("ship");
   expect(refused(() => values.get("team", "note")).code).toBe("value_not_found");
+  expect(refused(() => values.unset("team/research/deep", "goal", { actor: ME }))).toMatchObject({
+    code: "value_not_found",
+    message: 'team/research/deep has no value "goal" of its own: what it reads is that of team/research',
+    hint: "take that away: holdfast group unset team/research goal",
+  });
   expect(values.list("team/research/deep").values.map(({ key, group, hidden }) => [key, group, hidden])).toEqual([
     ["goal", "team/research", false],
     ["goal", "team", true],

@@ -119,6 +119,15 @@ export class SharedValues {
   }
 
   #missing(path: string, key: string): HoldfastError {
+    const above = this.#queries.visible(path, key);
+    if (above)
+      return new HoldfastError(
+        "value_not_found",
+        `${path} has no value ${JSON.stringify(key)} of its own: what it reads is that of ${above.group}`,
+        {
+          hint: `take that away: holdfast group unset ${above.group} ${key}`,
+        },
+      );
     const keys = [...new Set(this.#queries.keys(path).map((entry) => entry.key))];
     const alike = keys.filter((each) => each.toLowerCase().includes(key.toLowerCase()));
     return new HoldfastError("value_not_found", `${path} has no value ${JSON.stringify(key)}`, {

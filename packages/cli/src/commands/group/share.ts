@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../../command.ts";
 import { ifRevision } from "../../group-arguments.ts";
+import { isJson } from "../../is-json.ts";
 import { plain } from "../../plain.ts";
 import { readInput } from "../../read-input.ts";
 
@@ -26,6 +27,8 @@ export const command: Command = {
     const { key, group, text: word } = wordsOf(context);
     const text = word === "-" ? await readInput() : word;
     const value = context.flags.has("text") ? text : parsed(text);
+    if (!isJson(value))
+      throw new HoldfastError("usage", `${shortened(text)} is larger than a number can be`, { hint: "add --text to share it as text" });
     const shared = await context.client.call("shareValue", { params: { group, key }, body: { value, ifRevision: ifRevision(context) } });
     process.stdout.write(
       context.json ? `${JSON.stringify(shared)}\n` : `${plain(shared.key)} of ${plain(shared.group)} is at revision ${shared.revision}\n`,
@@ -48,13 +51,13 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new HoldfastError(
-      "usage",
-      `${JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)} is not JSON: ${(cause as Error).message.replace(/, ".*/s, "")}`,
-      {
-        hint: "add --text to share it as text",
-        cause,
-      },
-    );
+    throw new HoldfastError("usage", `${shortened(text)} is not JSON: ${(cause as Error).message.replace(/, ".*/s, "")}`, {
+      hint: "add --text to share it as text",
+      cause,
+    });
   }
+}
+
+function shortened(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }

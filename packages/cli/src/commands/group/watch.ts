@@ -37,20 +37,25 @@ export const command: Command = {
     const until = performance.now() + (timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(timeout, "--timeout"));
     const patience = new Patience();
     let told = 0;
-    let after = wholeNumber(context.flags, "after") ?? (await context.client.call("listValues", { params: { group } })).revision;
+    const asked = wholeNumber(context.flags, "after");
+    // Whether the daemon has ever been at that revision.
+    let isKnown = asked === undefined;
+    let after = asked ?? (await context.client.call("listValues", { params: { group } })).revision;
     for (;;) {
       try {
         const waitMs = Math.ceil(Math.max(0, Math.min(ONE_WAIT_MS, until - performance.now())));
         const { changes, revision } = await context.client.call("watchValues", { params: { group }, query: { after, waitMs } });
         patience.renew();
+        isKnown = true;
         after = revision;
         told += changes.length;
         await print(context, group, changes);
         if (told > 0 && context.flags.has("once")) return 0;
       } catch (error) {
+        if (HoldfastError.from(error).code !== "cursor_gone") await patience.bear(error);
+        else if (!isKnown) throw error;
         // What was lost with a journal that was restored will not be told: it goes on from what there is.
-        if (HoldfastError.from(error).code === "cursor_gone" && told > 0) after = 0;
-        else await patience.bear(error);
+        else after = 0;
       }
       if (performance.now() < until) continue;
       if (told > 0) return 0;
