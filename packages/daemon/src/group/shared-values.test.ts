@@ -96,6 +96,11 @@ test("64 KB and 1,000 keys are the most, and the error says so", () => {
     message: "a shared value has at most 65,536 bytes as JSON, this one has 65,537",
   });
   expect(refused(() => values.share("team", "full", { value: "ü".repeat(32_768), actor: ME })).code).toBe("value_too_large");
+  const nested = (depth: number): unknown => JSON.parse("[".repeat(depth) + "]".repeat(depth));
+  for (const depth of [502, 1100, 30_000])
+    expect(refused(() => values.share("team", "deep", { value: nested(depth), actor: ME })).message).toContain("nests at most 500 deep");
+  expect(values.share("team", "deep", { value: nested(500), actor: ME }).value).toEqual(nested(500));
+  values.unset("team", "deep", { actor: ME });
   expect(refused(() => values.share("team", "none", { value: undefined, actor: ME })).code).toBe("usage");
   for (let i = 1; i < 1000; i++) values.share("team", `k${i}`, { value: i, actor: ME });
   expect(refused(() => values.share("team", "more", { value: 1, actor: ME }))).toMatchObject({ code: "too_many_keys" });

@@ -148,11 +148,18 @@ function change(record: ValueRecord): ValueChange {
   return { ...view(record), unset: record.value === null };
 }
 
+/** The journal's database reads JSON of a thousand levels, and what is said around the value is among them. */
+const DEEPEST_VALUE = 500;
+
 function checkSize(value: unknown): void {
   const text = jsonOf(value);
   if (text === undefined) throw new HoldfastError("usage", "there is no value to share", { hint: "any JSON will do, also null" });
   const bytes = Buffer.byteLength(text);
-  if (bytes <= LONGEST_VALUE) return;
+  if (bytes <= LONGEST_VALUE && isShallow(value)) return;
+  if (bytes <= LONGEST_VALUE)
+    throw new HoldfastError("value_too_large", `a shared value nests at most ${DEEPEST_VALUE} deep`, {
+      hint: "share it as text, or put it into a file, and share its path",
+    });
   throw new HoldfastError(
     "value_too_large",
     `a shared value has at most ${LONGEST_VALUE.toLocaleString("en")} bytes as JSON, this one has ${bytes.toLocaleString("en")}`,
@@ -160,6 +167,15 @@ function checkSize(value: unknown): void {
       hint: "put it into a file, and share its path",
     },
   );
+}
+
+function isShallow(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= DEEPEST_VALUE; depth++) {
+    level = level.flatMap((each): unknown[] => (typeof each === "object" && each !== null ? Object.values(each) : []));
+    if (level.length === 0) return true;
+  }
+  return false;
 }
 
 function jsonOf(value: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { counted } from "@holdfast/platform/units";
 import type { Command } from "../../command.ts";
 import { given } from "../../group-arguments.ts";
 import { plain } from "../../plain.ts";
@@ -19,7 +20,9 @@ export const command: Command = {
   async run(context) {
     const [path = ""] = given(context, "create", "GROUP");
     const group = await context.client.call("createGroup", { body: { path, limit: wholeNumber(context.flags, "limit") } });
-    process.stdout.write(context.json ? `${JSON.stringify(group)}\n` : `made ${plain(group.path)}, for at most ${group.limit} members\n`);
+    process.stdout.write(
+      context.json ? `${JSON.stringify(group)}\n` : `made ${plain(group.path)}, for at most ${counted(group.limit, "member")}\n`,
+    );
     return 0;
   },
 };
