@@ -21,3 +21,26 @@ test("who waits for messages gets them over the daemon's death", async () => {
   expect((await reading).messages).toMatchObject([{ from: "child", text: expect.stringContaining("after all") }]);
   expect([child.name, heard]).toEqual(["child", []]);
 });
+
+test("event_monitor goes on from its cursor without a gap, also where nothing came or it had enough in the middle", async () => {
+  await using home = new TestHome();
+  const parent = await sessionWithToken(home, "parent");
+  await using mcp = await McpClient.stdio(home, parent);
+  await mcp.ok("run_shell", { name: "counter", command: "read go; seq 1 40; exec sleep 1000" });
+  const watch = { name: "counter", source: "output", burst: 100, per_second: 100 };
+  const first = await mcp.ok("event_monitor", { ...watch, duration_ms: 100 });
+  expect(first).toMatchObject({ items: [], cursor: "0" });
+  const events = await mcp.ok("event_monitor", { name: "counter", duration_ms: 100 });
+  expect(events.cursor).toMatch(/:\d+$/);
+
+  await home.ok(["send", "counter", "go"]);
+  await eventually(async () => /^40\r?$/m.test(await home.ok(["logs", "counter", "--raw"])) || undefined);
+  const got: unknown[] = [];
+  for (let cursor: unknown = first.cursor; got.at(-1) !== "40"; ) {
+    const next = await mcp.ok("event_monitor", { ...watch, after: cursor, duration_ms: 10_000, max_items: 7 });
+    expect((next.items as unknown as unknown[]).length).toBeLessThanOrEqual(7);
+    got.push(...(next.items as unknown as unknown[]));
+    cursor = next.cursor;
+  }
+  expect(got.filter((line) => /^\d+$/.test(String(line)))).toEqual(Array.from({ length: 40 }, (_, index) => String(index + 1)));
+});

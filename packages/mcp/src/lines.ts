@@ -1,6 +1,8 @@
 /** What a terminal was given, as plain text. */
 import { stripVTControlCharacters } from "node:util";
 
+const NEWLINE = 10;
+
 /** Without what only a terminal understands; a line that was written over is what it was last. */
 export function plainText(text: string): string {
   return stripVTControlCharacters(text.replaceAll("\r\n", "\n"))
@@ -21,14 +23,30 @@ export function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
+export interface Line {
+  text: string;
+  /** How many bytes there were up to its end. */
+  end: number;
+}
+
 /** Whole lines as they come; the last one also without an end. */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let pieces: Uint8Array[] = [];
+  let end = 0;
+  const line = (): Line => {
+    const bytes = Buffer.concat(pieces);
+    pieces = [];
+    end += bytes.length;
+    return { text: plainText(bytes.toString("utf8").replace(/\r?\n?$/, "")), end };
+  };
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) yield plainText(line.replace(/\r$/, ""));
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      pieces.push(chunk.subarray(from, at + 1));
+      from = at + 1;
+      yield line();
+    }
+    if (from < chunk.length) pieces.push(chunk.subarray(from));
   }
-  if (rest !== "") yield plainText(rest);
+  if (pieces.length > 0) yield line();
 }

@@ -8,10 +8,10 @@ import { isPassing } from "../waiting.ts";
 
 const AGAIN_MS = 200;
 
-/** One thing that happened, and from where to go on after it. */
+/** One thing that happened, and from where to go on after it; the first says only where it begins. */
 interface Item {
-  what: unknown;
-  after: string | undefined;
+  what?: unknown;
+  after: string;
 }
 
 export const MONITOR_TOOLS = [
@@ -37,20 +37,21 @@ export const MONITOR_TOOLS = [
       const over = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(durationMs)]);
       const bucket = new TokenBucket({ burst, perSecond });
       const items: unknown[] = [];
-      let cursor = after;
+      let cursor = after ?? null;
       const watch = { ref: session.id, kind: session.kind, types, over };
       const source_ = source === "events" ? eventsOf : session.kind === "conversation" ? entriesOf : printedBy;
       const why = { value: "time" };
       for await (const { what, after: next } of source_(client, { ...watch, after }, why)) {
-        cursor = next ?? cursor;
-        if (!bucket.take()) continue;
+        cursor = next;
+        if (what === undefined || !bucket.take()) continue;
         items.push(what);
         tell(typeof what === "string" ? what : JSON.stringify(what), { done: items.length });
         if (items.length < most) continue;
         why.value = "max_items";
         enough.abort();
+        break;
       }
-      return { items, passed: bucket.passed, dropped: bucket.dropped, cursor: cursor ?? null, endedBy: why.value };
+      return { items, passed: bucket.passed, dropped: bucket.dropped, cursor, endedBy: why.value };
     },
   }),
 ];
@@ -65,6 +66,7 @@ interface Watch {
 /** Without a cursor from now on. A daemon that goes is followed by another, which goes on behind the last one that was seen. */
 async function* eventsOf(client: HoldfastClient, { ref, types, over, after: from }: Watch): AsyncGenerator<Item> {
   let after = from ?? (await client.call("listSessions", { query: { names: [ref] } })).cursor;
+  yield { after };
   yield* again(over, async function* () {
     for await (const event of client.events({ query: { session: ref, after, ...(types ? { type: types } : {}) } }, over)) {
       after = `${event.epoch}:${event.seq}`;
@@ -76,6 +78,7 @@ async function* eventsOf(client: HoldfastClient, { ref, types, over, after: from
 
 async function* entriesOf(client: HoldfastClient, { ref, over, after: from }: Watch, why: { value: string }): AsyncGenerator<Item> {
   let after = from ?? (await client.call("getConversation", { params: { ref } })).cursor;
+  yield { after };
   yield* again(over, async function* () {
     for await (const { cursor, entry } of client.entries({ params: { ref }, query: { after } }, over)) {
       after = cursor;
@@ -90,21 +93,16 @@ async function* entriesOf(client: HoldfastClient, { ref, over, after: from }: Wa
 async function* printedBy(client: HoldfastClient, { ref, over, after }: Watch, why: { value: string }): AsyncGenerator<Item> {
   const { bytes, begins } = await client.call("getRecording", { params: { ref } });
   let from = Math.max(begins, after === undefined ? bytes : Number(after) || 0);
+  yield { after: String(from) };
   yield* again(over, async function* () {
-    const chunks = counted(await client.bytes({ params: { ref }, query: { from, follow: true } }, over), (read) => {
-      from += read;
-    });
-    for await (const line of linesOf(chunks)) if (line.trim() !== "") yield { what: line, after: String(from) };
+    const begin = from;
+    for await (const { text, end } of linesOf(await client.bytes({ params: { ref }, query: { from, follow: true } }, over))) {
+      from = begin + end;
+      if (text.trim() !== "") yield { what: text, after: String(from) };
+    }
     why.value = over.aborted ? why.value : "session ended";
     return over.aborted ? "go on" : "end";
   });
-}
-
-async function* counted(chunks: AsyncIterable<Uint8Array>, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    count(chunk.length);
-    yield chunk;
-  }
 }
 
 /** Until it has ended by itself, or nobody wants more. */
