@@ -44,3 +44,19 @@ test("event_monitor goes on from its cursor without a gap, also where nothing ca
   }
   expect(got.filter((line) => /^\d+$/.test(String(line)))).toEqual(Array.from({ length: 40 }, (_, index) => String(index + 1)));
 });
+
+test("what is asked of people and cancelled at once does not stay in the inbox", async () => {
+  await using home = new TestHome();
+  const { token } = await sessionWithToken(home, "asker");
+  await using mcp = await McpClient.stdio(home, { token });
+  await Promise.allSettled(
+    Array.from({ length: 20 }, async (_, index) => {
+      const cancel = new AbortController();
+      const asked = mcp.call("ask_human", { question: `number ${index}` }, { signal: cancel.signal });
+      setTimeout(() => cancel.abort(), index);
+      await asked;
+    }),
+  );
+  await mcp.ok("list_agents");
+  await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 0 || undefined);
+});

@@ -81,11 +81,13 @@ async function asked({ id, waitMs, request }: Asking, { client, self, signal, te
   const session = id === undefined ? meant(undefined, await self()) : undefined;
   let approval =
     id === undefined && request
-      ? await client.call("requestApproval", { body: { ...request, session } }, signal)
+      ? // Not broken off by the signal: what the daemon has written down must be known, so that it can be taken back.
+        await client.call("requestApproval", { body: { ...request, session } })
       : await client.call("getApproval", { params: { id: id ?? "" } }, signal);
   const { id: own } = approval;
   const takeBack = () => void client.call("withdrawApproval", { params: { id: own } }).catch(() => {});
   signal.addEventListener("abort", takeBack, { once: true });
+  if (signal.aborted) takeBack();
   try {
     while (approval.status === "open" && performance.now() < deadline && !signal.aborted) {
       tell(`waits in the inbox: holdfast approvals show ${own}`);
