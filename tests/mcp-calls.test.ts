@@ -60,3 +60,16 @@ test("what is asked of people and cancelled at once does not stay in the inbox",
   await mcp.ok("list_agents");
   await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 0 || undefined);
 });
+
+test("an argument that only other tools have is told, and one of the client's own is passed over", async () => {
+  await using home = new TestHome();
+  const parent = await sessionWithToken(home, "parent");
+  await using mcp = await McpClient.stdio(home, parent);
+  await mcp.ok("create_group", { group: "team" });
+  await mcp.ok("run_shell", { name: "child", command: "exec sleep 1000" });
+  await mcp.ok("join_group", { group: "team", sessions: ["child"] });
+  expect(await mcp.refused("leave_group", { group: "team", name: "child" })).toBe(
+    "usage: leave_group has no argument name; it takes: group, session",
+  );
+  expect((await mcp.ok("show_group", { group: "team", _reason: "curious" })).members).toHaveLength(2);
+});

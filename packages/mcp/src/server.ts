@@ -76,12 +76,22 @@ async function called(tool: Tool, args: unknown, call: Call) {
     const [issue] = given.error.issues;
     return failed(new HoldfastError("usage", `${tool.name}: ${issue?.path.join(".") || "its arguments"}: ${issue?.message}`));
   }
+  const mistaken = Object.keys(args as object).find((key) => !(key in tool.input.shape) && isKnownElsewhere(key));
+  if (mistaken !== undefined) {
+    const hint = `it takes: ${Object.keys(tool.input.shape).join(", ") || "none"}`;
+    return failed(new HoldfastError("usage", `${tool.name} has no argument ${mistaken}`, { hint }));
+  }
   try {
     const result = await tool.run(given.data, call);
     return { content: [{ type: "text" as const, text: JSON.stringify(result) }], structuredContent: result as Record<string, unknown> };
   } catch (error) {
     return failed(HoldfastError.from(error));
   }
+}
+
+/** Passed over, it would be about somebody else than was meant. What no tool here takes is of the client's own, as some add to every call. */
+function isKnownElsewhere(key: string): boolean {
+  return TOOLS.some(({ input }) => key in input.shape);
 }
 
 function failed(error: HoldfastError) {
