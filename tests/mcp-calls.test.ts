@@ -1,6 +1,7 @@
 /** What a call answers when it is cut short: by the daemon's death, its time, its caller, or a mistake. */
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { expect, test } from "vitest";
-import { eventually, TestHome } from "./home.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { McpClient, sessionWithToken } from "./mcp-client.ts";
 
 test("who waits for messages gets them over the daemon's death", async () => {
@@ -20,6 +21,20 @@ test("who waits for messages gets them over the daemon's death", async () => {
   expect(await childs.ok("send_message", { to: "parent", text: "after all" })).toMatchObject({ to: "parent" });
   expect((await reading).messages).toMatchObject([{ from: "child", text: expect.stringContaining("after all") }]);
   expect([child.name, heard]).toEqual(["child", []]);
+});
+
+test("a long wait says nothing of the daemon on the error output", async () => {
+  await using home = new TestHome();
+  const { token } = await sessionWithToken(home, "asker");
+  const env = { ...home.env, HOLDFAST_TOKEN: token };
+  const transport = new StdioClientTransport({ command: HOLDFAST, args: ["mcp"], env, cwd: home.root, stderr: "pipe" });
+  let said = "";
+  transport.stderr?.on("data", (chunk) => {
+    said += chunk;
+  });
+  await using mcp = await McpClient.over(transport);
+  expect(await mcp.ok("ask_human", { question: "which?", wait_ms: 6500 })).toMatchObject({ status: "open" });
+  expect(said).toBe("");
 });
 
 test("event_monitor goes on from its cursor without a gap, also where nothing came or it had enough in the middle", async () => {

@@ -30,6 +30,10 @@ export class McpClient implements AsyncDisposable {
   static async stdio(home: TestHome, { token, cwd }: { token?: string; cwd?: string } = {}): Promise<McpClient> {
     const env = { ...home.env, ...(token === undefined ? {} : { HOLDFAST_TOKEN: token }) };
     const transport = new StdioClientTransport({ command: HOLDFAST, args: ["mcp"], env, cwd: cwd ?? home.root, stderr: "inherit" });
+    return McpClient.over(transport);
+  }
+
+  static async over(transport: StdioClientTransport): Promise<McpClient> {
     const client = new Client({ name: "test", version: "1" });
     await client.connect(transport);
     return new McpClient(client, transport.pid);

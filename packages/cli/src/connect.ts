@@ -30,6 +30,7 @@ const LATE_MS = 5000;
 interface Options {
   onlyReads?: boolean;
   stops?: boolean;
+  /** Says nothing of its own: what is asked may be a wait, and nobody may read along. */
   quiet?: boolean;
   /** Served by a daemon of another version, too. */
   anyVersion?: boolean;
@@ -132,7 +133,7 @@ function onDemand(home: Home, options: Options): Transport {
     for (;;) {
       try {
         if (reader || socketDirectoryIsSafe(home)) {
-          const reply = await (request.method === "GET" ? sayWhenLate(home, send()) : send());
+          const reply = await (request.method === "GET" && !options.quiet ? sayWhenLate(home, send()) : send());
           if (reply.status !== 426 || !(await replaceOlder(home))) {
             served = true;
             return reply;
