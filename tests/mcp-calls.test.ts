@@ -1,4 +1,6 @@
-/** What a call answers when it is cut short: by the daemon's death, its time, its caller, or a mistake. */
+/** What a call answers when it is cut short: by the daemon's death, its time, its caller, or a mistake; and what a server does not begin without. */
+import { readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { expect, test } from "vitest";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
@@ -87,4 +89,31 @@ test("an argument that only other tools have is told, and one of the client's ow
     "usage: leave_group has no argument name; it takes: group, session",
   );
   expect((await mcp.ok("show_group", { group: "team", _reason: "curious" })).members).toHaveLength(2);
+});
+
+test("in a run a server without the run's token does not act as the user", async () => {
+  await using home = new TestHome();
+  const inside = { HOLDFAST_SESSION: "abc", HOLDFAST_RUN: "abc-1" };
+  expect(await home.cli(["mcp"], { env: inside })).toMatchObject({
+    code: 22,
+    stdout: "",
+    stderr: expect.stringContaining("the run abc-1"),
+  });
+  expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_TOKEN: "" } })).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("mcp install keeps the link by which somebody keeps a configuration elsewhere, and says in one line why it leaves one alone", async () => {
+  await using home = new TestHome();
+  const [real, link] = [path.join(home.root, "dotfiles.json"), path.join(home.env.HOME ?? "", ".claude.json")];
+  writeFileSync(real, '{ "a": 1 }\n');
+  symlinkSync(real, link);
+  await home.ok(["mcp", "install", "claude", "--write"]);
+  expect(readlinkSync(link)).toBe(real);
+  expect(Object.keys(JSON.parse(readFileSync(real, "utf8")) as object)).toEqual(["a", "mcpServers"]);
+
+  writeFileSync(real, "{ // mine\n}\n");
+  const { stderr } = await home.cli(["mcp", "install", "claude", "--write"]);
+  expect(stderr).toBe(
+    `holdfast: ${real} is left alone: it is not plain JSON\n  add to it by hand what the same command prints without --write\n`,
+  );
 });

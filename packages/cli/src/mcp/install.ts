@@ -1,5 +1,5 @@
 /** Puts an entry into a configuration that belongs to somebody else: what is there stays as it is, and what cannot be read is not touched. */
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { writeFileAtomic } from "@holdfast/platform/files";
@@ -24,11 +24,12 @@ export function textOf(place: Place, server: Server): string {
 export type Outcome = "written" | "replaced" | "there already";
 
 /** `force`: another entry of this name is replaced. */
-export function write(place: Place, { file, server, force }: { file: string; server: Server; force: boolean }): Outcome {
+export function write(place: Place, { file: named, server, force }: { file: string; server: Server; force: boolean }): Outcome {
+  const file = realFile(named);
   const before = readIfThere(file);
-  const values = before === undefined ? {} : parsed(place, { file, text: before, server });
+  const values = before === undefined ? {} : parsed(place, { file, text: before });
   const servers = values[place.under] ?? {};
-  if (!isTable(servers)) throw unreadable(file, `${place.under} is no table`, textOf(place, server));
+  if (!isTable(servers)) throw unreadable(file, `${place.under} is no table`);
   const entry = place.entry(server);
   const old = servers[NAME];
   if (old !== undefined && isSame(old, entry)) return "there already";
@@ -38,7 +39,7 @@ export function write(place: Place, { file, server, force }: { file: string; ser
     });
   }
   if (old !== undefined && place.format === "toml") {
-    throw unreadable(file, `what it has under ${place.under}.${NAME} is replaced only by hand`, textOf(place, server));
+    throw unreadable(file, `what it has under ${place.under}.${NAME} is replaced only by hand`);
   }
   const text =
     place.format === "toml"
@@ -47,6 +48,15 @@ export function write(place: Place, { file, server, force }: { file: string; ser
   mkdirSync(dirname(file), { recursive: true });
   writeFileAtomic(file, text, (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777);
   return old === undefined ? "written" : "replaced";
+}
+
+/** Where a link to it leads: who keeps such files elsewhere keeps the link. */
+function realFile(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
 }
 
 function readIfThere(file: string): string | undefined {
@@ -58,18 +68,20 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-function parsed(place: Place, { file, text, server }: { file: string; text: string; server: Server }): Record<string, unknown> {
+function parsed(place: Place, { file, text }: { file: string; text: string }): Record<string, unknown> {
   try {
     const values = place.format === "toml" ? parse(text) : (JSON.parse(text === "" ? "{}" : text) as unknown);
     if (isTable(values)) return values;
   } catch {
     // With comments in it, perhaps: written anew they would be lost.
   }
-  throw unreadable(file, `it is not plain ${place.format.toUpperCase()}`, textOf(place, server));
+  throw unreadable(file, `it is not plain ${place.format.toUpperCase()}`);
 }
 
-function unreadable(file: string, why: string, text: string): HoldfastError {
-  return new HoldfastError("file_unusable", `${file} is left alone: ${why}`, { hint: `add this to it by hand:\n${text.trimEnd()}` });
+function unreadable(file: string, why: string): HoldfastError {
+  return new HoldfastError("file_unusable", `${file} is left alone: ${why}`, {
+    hint: "add to it by hand what the same command prints without --write",
+  });
 }
 
 /** As it was. */

@@ -1,3 +1,4 @@
+import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
 import { connect } from "../../connect.ts";
 
@@ -11,6 +12,7 @@ export const command: Command = {
   arguments: "nothing",
   examples: [["holdfast mcp serve", "as an agent starts it"]],
   async run({ home }) {
+    refuseWithoutToken(process.env);
     const { serveStdio } = await import("@holdfast/mcp");
     // It lives as long as its agent, and so longer than a daemon of its own version.
     using client = connect(home, { quiet: true, anyVersion: true });
@@ -18,3 +20,11 @@ export const command: Command = {
     return 0;
   },
 };
+
+/** Some agents keep from their servers what looks like a secret: without its token a session's server would act as the user. */
+function refuseWithoutToken({ HOLDFAST_RUN: run, HOLDFAST_TOKEN: token }: NodeJS.ProcessEnv): void {
+  if (!run || token !== undefined) return;
+  throw new HoldfastError("unauthenticated", `this is in the run ${run}, whose token has not come along`, {
+    hint: "let its agent pass HOLDFAST_TOKEN on; or, to act as you: HOLDFAST_TOKEN= holdfast mcp",
+  });
+}
