@@ -39,6 +39,7 @@ const SUITES = {
     "group-messages",
     "groups",
     "mcp",
+    "mcp-groups",
     "messages",
     "query",
     "sdk",

@@ -32,7 +32,11 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
   const stale = await second.call("share_context", { group: "team", key: "port", value: 1, if_revision: 0 });
   expect([stale.isError, stale.text]).toEqual([true, expect.stringMatching(/^stale_value: [\s\S]*"port":3000/)]);
   const heard: string[] = [];
-  const watching = second.ok("watch_context", { group: "team" }, { onprogress: ({ message = "" }) => void heard.push(message) });
+  const watching = second.ok(
+    "watch_context",
+    { group: "team", after: shared.revision },
+    { onprogress: ({ message = "" }) => void heard.push(message) },
+  );
   await first.ok("share_context", { group: "team", key: "host", value: "box" });
   const { changes, revision } = (await watching) as unknown as { changes: SharedValue[]; revision: number };
   expect(changes).toMatchObject([{ key: "host", value: "box" }]);

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { linesOf } from "./lines.ts";
+import { linesOf, plainText, unfinished } from "./lines.ts";
 
 test("lines come whole over the borders of chunks, each with the offset of its end", async () => {
   const bytes = Buffer.from("one\r\nzwölf\n\nrest");
@@ -12,4 +13,27 @@ test("lines come whole over the borders of chunks, each with the offset of its e
     { text: "", end: 13 },
     { text: "rest", end: 17 },
   ]);
+});
+
+test.each([
+  ["a\r\nb\r\n", "a\nb\n"],
+  ["\u001b[31mred\u001b[0m\n", "red\n"],
+  ["10 %\r50 %\r100 %\n", "100 %\n"],
+  ["\u001b]0;title\u0007text", "text"],
+  ["a\tb\u0008", "a\tb"],
+  ["", ""],
+])("%j is %j in plain text", (given, plain) => {
+  expect(plainText(given)).toBe(plain);
+});
+
+test("however a text is cut into bytes, what is whole of it and what is not yet make it up", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.nat(), (text, at) => {
+      const bytes = Buffer.from(text);
+      const cut = bytes.length === 0 ? 0 : at % (bytes.length + 1);
+      const first = bytes.subarray(0, cut);
+      const whole = first.subarray(0, first.length - unfinished(first));
+      expect(whole.toString() + bytes.subarray(whole.length).toString()).toBe(bytes.toString());
+    }),
+  );
 });

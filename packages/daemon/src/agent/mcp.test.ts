@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempDisposableSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdtempDisposableSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { expect, test } from "vitest";
-import { giveServers, hasOwnServer, MCP_FILE, type McpServer, ownServer, readServers } from "./mcp.ts";
+import { giveServers, hasOwnServer, MCP_FILE, type McpServer, ownServer, readServers, serversOf } from "./mcp.ts";
 import { Profiles } from "./profiles/index.ts";
 
 const SERVERS: McpServer[] = [
@@ -72,4 +72,32 @@ test.each([
   ['[mcp.a]\ncommand = ["x"]\nagents = "claude"', "mcp.a.agents is not a list of agents"],
 ])("%j is refused: %s", (text, why) => {
   expect(() => readServers({ table: (parse(text) as { mcp?: unknown }).mcp, file: "config.toml" })).toThrow(`config.toml: ${why}`);
+});
+
+const IDENTITY = { HOLDFAST_HOME: "/h", HOLDFAST_SESSION: "aaaaaaaaaa", HOLDFAST_RUN: "aaaaaaaaaa.1", HOLDFAST_TOKEN: "hfs_secret" };
+
+test.each(["claude", "codex", "qwen", "opencode"])(
+  "%s has Holdfast's own server beside others, with its run's token on no command line",
+  (agent) => {
+    using place = mkdtempDisposableSync(join(tmpdir(), "hf-mcp-"));
+    const profiles = new Profiles(undefined, [...SERVERS, ...ownServer(["node", "holdfast.cjs"], undefined)]);
+    const given = giveServers(profiles.find(agent), { directory: place.path, env: {}, identity: IDENTITY });
+    expect(JSON.stringify(given.args)).not.toContain("hfs_secret");
+    const file = join(place.path, MCP_FILE);
+    const kept = existsSync(file) ? readFileSync(file, "utf8") : JSON.stringify(given.env);
+    expect(kept).toContain("hfs_secret");
+    expect(kept).toMatch(/tickets[\s\S]*holdfast/);
+    if (existsSync(file)) expect(statSync(file).mode & 0o777).toBe(0o600);
+    // Without a run there is nobody to act as.
+    expect(serversOf(profiles.find(agent)).map(({ name }) => name)).not.toContain("holdfast");
+  },
+);
+
+test("Holdfast's own server is left out where a person says so, or has another of that name", () => {
+  const own = (toml: string) => ownServer(["hf"], (parse(toml) as { mcp?: unknown }).mcp).map(({ command }) => command);
+  expect(own("")).toEqual([["hf", "mcp"]]);
+  expect(own("[mcp]\nholdfast = true")).toEqual([["hf", "mcp"]]);
+  expect(own("[mcp]\nholdfast = false")).toEqual([]);
+  expect(own('[mcp.holdfast]\ncommand = ["mine"]')).toEqual([]);
+  expect(readServers({ table: { holdfast: false }, file: "config.toml" })).toEqual([]);
 });

@@ -1,0 +1,48 @@
+import { mkdtempDisposableSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "smol-toml";
+import { expect, test } from "vitest";
+import { PLACES, type Place } from "./entries.ts";
+import { textOf, write } from "./install.ts";
+
+const SERVER = { command: "/usr/bin/holdfast", args: ["mcp"], env: { HOLDFAST_HOME: "/h" } };
+
+test.each(Object.entries(PLACES))(
+  "%s: what is printed is what is written into a new file, and a second time changes nothing",
+  (_, place) => {
+    using directory = mkdtempDisposableSync(join(tmpdir(), "hf-install-"));
+    const file = join(directory.path, "sub", "file");
+    expect(write(place, { file, server: SERVER, force: false })).toBe("written");
+    const read = (text: string) => (place.format === "toml" ? parse(text) : JSON.parse(text));
+    const text = readFileSync(file, "utf8");
+    expect(read(text)).toEqual(read(textOf(place, SERVER)));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(write(place, { file, server: SERVER, force: false })).toBe("there already");
+    expect(readFileSync(file, "utf8")).toBe(text);
+  },
+);
+
+test("another server of that name is replaced only by force, and nothing else is touched", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-install-"));
+  const file = join(directory.path, "settings.json");
+  const gemini = PLACES.gemini as Place;
+  writeFileSync(file, '{\n\t"a": [1],\n\t"mcpServers": { "holdfast": { "command": "mine" } }\n}\n', { mode: 0o644 });
+  expect(() => write(gemini, { file, server: SERVER, force: false })).toThrow("has another server under the name holdfast");
+  expect(write(gemini, { file, server: SERVER, force: true })).toBe("replaced");
+  expect(readFileSync(file, "utf8")).toMatch(/^\{\n\t"a": \[/);
+  expect(statSync(file).mode & 0o777).toBe(0o644);
+});
+
+test.each([
+  ["gemini", "[]"],
+  ["gemini", '{ "mcpServers": 3 }'],
+  ["gemini", "{ // a comment\n}"],
+  ["codex", "not toml"],
+])("%s: %j is left alone", (agent, text) => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-install-"));
+  const file = join(directory.path, "file");
+  writeFileSync(file, text);
+  expect(() => write(PLACES[agent] as Place, { file, server: SERVER, force: true })).toThrow("is left alone");
+  expect(readFileSync(file, "utf8")).toBe(text);
+});
