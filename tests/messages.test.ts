@@ -56,6 +56,10 @@ test("a person waits with send --wait until another has answered", async () => {
   await home.ok(["send", "--reply-to", read?.id ?? "", "at noon"], { env });
   expect(await waiting).toBe("at noon\n");
   expect((await home.cli(["send", "--to", "user:nobody", "hello"])).stderr).toContain("nobody who could read a message here");
+  const late = await home.cli(["send", "--to", "owner", "and now?", "--wait", "--timeout", "50ms"]);
+  expect(late.code).toBe(16);
+  const [, thread = ""] = /see how far it is: holdfast messages --thread (\w+)/.exec(late.stderr) ?? [];
+  expect(await home.ok(["messages", "--thread", thread])).toContain("and now?");
 });
 
 test("a session may say something to its parent, its children and persons, and to nobody else (NEW-05 together)", async () => {

@@ -18,7 +18,7 @@ export async function follow(client: HoldfastClient, { id }: Pick<Message, "id">
     if (message.endedAt !== null || message.settled || message.held) return message;
     if (performance.now() >= until) {
       throw new HoldfastError("timeout", `no answer in ${formatDuration(timeoutMs ?? 0)}: ${plain(stateOf(message))}`, {
-        hint: `it goes on; see how far it is: holdfast messages ${message.name}`,
+        hint: `it goes on; see how far it is: holdfast messages --thread ${message.thread}`,
       });
     }
   }
