@@ -40,6 +40,7 @@ const SUITES = {
     "groups",
     "mcp",
     "mcp-groups",
+    "mcp-calls",
     "messages",
     "query",
     "sdk",

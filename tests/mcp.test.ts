@@ -93,10 +93,12 @@ test("a session's server reaches itself and its children, and nobody else; the a
   await mcp.ok("run_shell", { command: "sleep 1000", name: "own" });
   const { sessions } = await mcp.ok("list_agents");
   expect((sessions as unknown as Session[]).map(({ name }) => name).sort()).toEqual(["one", "own"]);
-  const strange = { name: "other", names: ["other"], to: "other", of: "other", text: "x", file: "plan.md", id: "other", decision: "allow" };
-  for (const tool of "show_agent task_stop shell_output event_monitor read_working_context update_working_context wait_for".split(" ")) {
-    expect(await mcp.refused(tool, strange), tool).toMatch(/^forbidden: /);
+  for (const tool of "show_agent task_stop shell_output event_monitor".split(" ")) {
+    expect(await mcp.refused(tool, { name: "other" }), tool).toMatch(/^forbidden: /);
   }
+  expect(await mcp.refused("wait_for", { names: ["other"] })).toMatch(/^forbidden: /);
+  expect(await mcp.refused("read_working_context", { of: "other" })).toMatch(/^forbidden: /);
+  expect(await mcp.refused("update_working_context", { of: "other", file: "plan.md", text: "x" })).toMatch(/^forbidden: /);
   const { resources } = await mcp.client.listResources();
   expect(resources.map(({ uri }) => uri).sort()).toEqual([
     "holdfast://sessions/one/context",
@@ -285,6 +287,6 @@ test("mcp install prints what an agent's own configuration needs, and writes it 
   writeFileSync(settings, "{ // mine\n}");
   const refused = await home.cli(["mcp", "install", "gemini", "--write"]);
   expect([refused.code, readFileSync(settings, "utf8")]).toEqual([14, "{ // mine\n}"]);
-  expect(refused.stderr).toContain("add this to it by hand");
+  expect(refused.stderr).toContain("add to it by hand what");
   expect(existsSync(path.join(home.env.HOME ?? "", ".claude.json"))).toBe(false);
 });
