@@ -1,6 +1,6 @@
 /** Of the real agents, the two that every `npm test` drives; `npm run test:agents` does the same with the others. */
 import { describe, test } from "vitest";
-import { worksTogether } from "./together.ts";
+import { actsInATerminal, worksTogether } from "./together.ts";
 
 describe.each(["qwen", "gemini"] as const)("%s", (agent) => {
   test(
@@ -9,3 +9,5 @@ describe.each(["qwen", "gemini"] as const)("%s", (agent) => {
     360_000,
   );
 });
+
+test("qwen in a terminal has the tools, too, and acts by them as its session", () => actsInATerminal("qwen"), 180_000);

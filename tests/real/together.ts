@@ -112,3 +112,23 @@ export async function worksTogether(agent: AgentName): Promise<void> {
   const byBoss = audit.filter(({ actor }) => actor === `session:${boss.id}`).map(({ what }) => what);
   expect(byBoss).toEqual(expect.arrayContaining([expect.stringMatching(/^started kid/), "stopped kid"]));
 }
+
+/** In a terminal, too, it has the tools, and acts by them as its session. */
+export async function actsInATerminal(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  const { id } = await world.spawn(agent);
+  await becomes(world, agent, "idle");
+  await using _inbox = allowing(world);
+  await world.home.ok(["send", agent, `${call(agent, "report_progress", { text: "half of it", done: 1, total: 2 })}\nsay told`]);
+  const session = await eventually(
+    async () => {
+      const now = await world.home.session(agent);
+      return now.progress !== null && now;
+    },
+    90_000,
+    200,
+  );
+  expect(session.progress).toMatchObject({ text: "half of it", done: 1, total: 2 });
+  const audit = await world.home.json<AuditEntry[]>(["audit"]);
+  expect(audit.filter(({ actor }) => actor === `session:${id}`).map(({ what }) => what)).toContain(`said how far ${agent} is: half of it`);
+}

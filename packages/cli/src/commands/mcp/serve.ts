@@ -13,6 +13,10 @@ export const command: Command = {
   examples: [["holdfast mcp serve", "as an agent starts it"]],
   async run({ home }) {
     refuseWithoutToken(process.env);
+    if (process.stdin.isTTY)
+      process.stderr.write(
+        "This is for an agent, which starts it and speaks MCP with it; Ctrl+D ends it. For yours: holdfast mcp install AGENT\n",
+      );
     const { serveStdio } = await import("@holdfast/mcp");
     // It lives as long as its agent, and so longer than a daemon of its own version.
     using client = connect(home, { quiet: true, anyVersion: true });
