@@ -41,8 +41,9 @@ export async function endHungDaemon(home: Home): Promise<void> {
   }
 }
 
+/** Nothing but the time that was given breaks these calls off. */
 function isTimeout(error: unknown): boolean {
-  return (error as Error | undefined)?.name === "TimeoutError";
+  return error instanceof HoldfastError && error.code === "aborted";
 }
 
 function silent(): HoldfastError {
