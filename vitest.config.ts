@@ -14,12 +14,13 @@ const agents = {
   },
 };
 
-/** What takes minutes, and is not in `npm test`: `npm run test:faults`, `test:places`, `test:terminals` (script/test-suite.mjs). */
+/** What takes minutes, and is not in `npm test`: `npm run test:faults`, `test:places`, `test:terminals`, `test:together` (script/test-suite.mjs). */
 const SUITES = {
-  faults: ["full-disk", "backup", "damage", "upgrade", "clock", "recording-limit", "leaks"],
+  faults: ["full-disk", "backup", "damage", "upgrade", "clock", "recording-limit", "leaks", "prune", "odd-homes", "odd-agent", "bad-input"],
   places: [
     "adopt",
     "checkpoints",
+    "digest",
     "far",
     "far-everything",
     "fork",

@@ -2,8 +2,8 @@
  * Suites of whole-product tests that take minutes and are not in `npm test`; vitest.config.ts says which files each has. Arguments after the suite's name
  * (file filters, vitest options) make it a part, without the check of the requirements.
  *
- *   npm run test:faults   damaged files, full disks, jumping clocks, upgrades in a flood
- *   npm run test:places   worktrees, other people, other machines
+ *   npm run test:faults   damaged files, full disks, jumping clocks, upgrades in a flood, odd input
+ *   npm run test:places   worktrees, other people, other machines, coming back
  *   npm run test:terminals   attaching, typing, recordings as they are read, tmux itself
  *   npm run test:together   groups, messages between sessions, tools over MCP, the SDK and its examples
  */

@@ -75,10 +75,14 @@ export class TestHome implements AsyncDisposable {
   }
 
   /** A command that must succeed; what it printed. */
-  async ok(args: readonly string[], options: CliOptions = {}): Promise<string> {
-    const { code, stdout, stderr } = await this.cli(args, options);
-    if (code !== 0) throw new Error(`holdfast ${args.join(" ")} ended with ${code}: ${stderr}`);
-    return stdout;
+  ok(args: readonly string[], options: CliOptions = {}): Promise<string> {
+    const printed = this.cli(args, options).then(({ code, stdout, stderr }) => {
+      if (code !== 0) throw new Error(`holdfast ${args.join(" ")} ended with ${code}: ${stderr}`);
+      return stdout;
+    });
+    // One that is awaited later may fail before, or in a test that has failed: it is told where it is awaited, and nowhere else.
+    printed.catch(() => {});
+    return printed;
   }
 
   /** A command that must succeed, with --json; what it printed, parsed. */

@@ -54,6 +54,7 @@ export const REQUIREMENTS: Requirement[] = [
     id: "SYM-07",
     issue: "resume",
     text: "A person who comes back gets a digest of what happened since they last looked: turns, commits, files changed, tasks finished, approvals waiting.",
+    suite: "places",
   },
   { id: "SYM-07", issue: "conversations", text: "The digest says cost and tasks." },
   { id: "SYM-08", issue: "resume", text: "Conversations have names, and one agent can hold several in the same directory." },
@@ -273,6 +274,7 @@ export const REQUIREMENTS: Requirement[] = [
     id: "BG-16",
     issue: "durability",
     text: "Old records are pruned by age and size, by policy; running sessions, and ended ones nobody has looked at since they ended, never are.",
+    suite: "faults",
   },
   {
     id: "BG-17",
