@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./tests/longest-first.ts";
 
 const agents = {
   test: {
@@ -66,6 +67,7 @@ const product = {
 export default defineConfig({
   test: {
     reporters: ["./tests/reporter.ts"],
+    sequence: { sequencer: LongestFirst },
     // A full run is the proof of the requirements: a forgotten `.only` must not make it green.
     allowOnly: process.env.TEST_PROOFS !== "check",
     projects: [

@@ -1,0 +1,26 @@
+/** Begins with the files that take longest: one of them begun last would be waited for alone. A clean checkout remembers no times, so they are named. */
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+const LONGEST = [
+  "tests/real/delivery.agents.ts",
+  "tests/real/approvals.agents.ts",
+  "tests/real/restarts.agents.ts",
+  "tests/real/fork.agents.ts",
+  "tests/structured.test.ts",
+  "tests/real/real-agents.test.ts",
+  "tests/daemon.test.ts",
+  "tests/delivery.test.ts",
+  "tests/status.test.ts",
+  "tests/real/together.test.ts",
+];
+
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const rank = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return rank === -1 ? LONGEST.length : rank;
+    };
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
