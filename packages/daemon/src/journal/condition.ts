@@ -43,6 +43,8 @@ export function conditionOf(home: Home, options: Looks): Condition {
     db = new DatabaseSync(home.database, { readOnly: true });
     const version = examineSchema(db, { home, ...options });
     if (version === 0) return { state: "good", version };
+    // What is missing of its last page would be read as zeros; a log may still have it whole.
+    if (!wal && size % pageSizeOf(db) !== 0) throw new Damage("it ends in the middle of a page");
     const doubt = wal ? undefined : withoutLog(db);
     if (options.doubted || doubt !== undefined) checkEveryValue(db);
     else if (size <= SMALL_BYTES || version > options.known) checkEveryPage(db);
@@ -59,18 +61,22 @@ export function conditionOf(home: Home, options: Looks): Condition {
 }
 
 /** Throws `Damage` when a page or a row cannot be right, or a value of the tables that decide what is shown and done. */
-export function checkEveryPage(db: DatabaseSync): void {
-  const found = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
+export function checkEveryPage(db: DatabaseSync, by: "quick_check" | "integrity_check" = "quick_check"): void {
+  const found = Object.values(db.prepare(`PRAGMA ${by}(1)`).get() ?? {})[0];
   if (found !== "ok") throw new Damage(String(found).replace("*** in database main ***\n", "").replaceAll("\n", "; "));
   const unreadable = db.prepare("SELECT seq FROM events WHERE NOT json_valid(data) LIMIT 1").get();
   if (unreadable) throw new Damage(`event ${unreadable.seq} cannot be read`);
   for (const table of ["meta", "sessions", "runs"]) checkText(db, table);
 }
 
-/** Also every event: as thorough as it can be without checksums. Takes seconds for a large journal. */
+/** Also every event, and every index against its table: as thorough as it can be without checksums. Takes seconds for a large journal. */
 export function checkEveryValue(db: DatabaseSync): void {
-  checkEveryPage(db);
+  checkEveryPage(db, "integrity_check");
   checkText(db, "events");
+}
+
+function pageSizeOf(db: DatabaseSync): number {
+  return Number(db.prepare("PRAGMA page_size").get()?.page_size);
 }
 
 /** SQLite takes any bytes for text; what is not UTF-8 was never written by us. */

@@ -147,9 +147,14 @@ test("wherever a database and its log are damaged, the next one is sound, has wh
         opened.close();
       }
     }),
-    { numRuns: 60 },
+    // Its last page is cut, and nothing has it whole: read as zeros, it passed for a page.
+    { numRuns: 60, examples: [[[cut("holdfast.db", 0.9997507195723684), cut("holdfast.db-wal", 0)]]] },
   );
 }, 120_000);
+
+function cut(file: "holdfast.db" | "holdfast.db-wal", at: number): { file: typeof file; at: number; bytes: undefined } {
+  return { file, at, bytes: undefined };
+}
 
 function expectSound(db: DatabaseSync, was: { ids: SessionId[]; seq: number; epoch: string; backedUp: number }): void {
   expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
