@@ -8,6 +8,7 @@ import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import type { SessionRecord } from "./session-queries.ts";
 import { insertRow } from "./sessions.ts";
+import { statementsOf } from "./statements.ts";
 
 export interface MessageRecord {
   id: string;
@@ -67,7 +68,7 @@ export const messagesProjection: Projection = {
   needed: "type LIKE 'message.%' AND json_extract(data, '$.id') IN (SELECT id FROM messages WHERE session IS NULL)",
   apply(db, event) {
     const apply = APPLY[event.type] as ((s: Statements, event: HoldfastEvent, db: DatabaseSync) => void) | undefined;
-    apply?.(statementsOf(db), event, db);
+    apply?.(prepared(db), event, db);
   },
 };
 
@@ -118,16 +119,7 @@ const SQL = {
 
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
-const prepared = new WeakMap<DatabaseSync, Statements>();
-
-function statementsOf(db: DatabaseSync): Statements {
-  let statements = prepared.get(db);
-  if (!statements) {
-    statements = Object.fromEntries(Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])) as Statements;
-    prepared.set(db, statements);
-  }
-  return statements;
-}
+const prepared = statementsOf(SQL);
 
 const UNREAD = `open = 1 AND state = 'queued' AND doubt = 0 AND NOT EXISTS (
   SELECT 1 FROM messages b WHERE b.session = m.session AND b.open = 1 AND b.sender = m.sender AND b.seq < m.seq

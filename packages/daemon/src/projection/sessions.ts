@@ -4,12 +4,13 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Budget, BudgetLimit, EventData, HoldfastEvent, Session, SessionId, SessionStatus } from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
+import { statementsOf } from "./statements.ts";
 
 export const sessionsProjection: Projection = {
   tables: ["sessions", "runs"],
   apply(db, event) {
     const apply = APPLY[event.type] as ((s: Statements, e: HoldfastEvent, db: DatabaseSync) => void) | undefined;
-    apply?.(statementsOf(db), event, db);
+    apply?.(prepared(db), event, db);
   },
 };
 
@@ -324,13 +325,4 @@ const SQL = {
   remove: "DELETE FROM sessions WHERE id = ?",
 } as const;
 
-const prepared = new WeakMap<DatabaseSync, Statements>();
-
-function statementsOf(db: DatabaseSync): Statements {
-  let statements = prepared.get(db);
-  if (!statements) {
-    statements = Object.fromEntries(Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])) as Statements;
-    prepared.set(db, statements);
-  }
-  return statements;
-}
+const prepared = statementsOf(SQL);

@@ -7,6 +7,7 @@ import type { DigestTurn, HoldfastEvent, SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
 import { insertRow } from "./sessions.ts";
+import { statementsOf } from "./statements.ts";
 
 const MOST_TURNS = 1000;
 const MOST_REPLIES = 20;
@@ -17,7 +18,7 @@ export const turnsProjection: Projection = {
   tables: ["turns", "replies"],
   apply(db, event) {
     const apply = APPLY[event.type] as ((s: Statements, e: HoldfastEvent, db: DatabaseSync) => void) | undefined;
-    apply?.(statementsOf(db), event, db);
+    apply?.(prepared(db), event, db);
   },
 };
 
@@ -73,16 +74,7 @@ const SQL = {
 
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
-const prepared = new WeakMap<DatabaseSync, Statements>();
-
-function statementsOf(db: DatabaseSync): Statements {
-  let statements = prepared.get(db);
-  if (!statements) {
-    statements = Object.fromEntries(Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])) as Statements;
-    prepared.set(db, statements);
-  }
-  return statements;
-}
+const prepared = statementsOf(SQL);
 
 export interface ReplyRecord {
   run: number;
