@@ -101,6 +101,7 @@ import { GroupMessages } from "./message/group-messages.ts";
 import { Messages } from "./message/messages.ts";
 import { People } from "./message/people.ts";
 import { reportsFrom } from "./message/reports.ts";
+import { revokedMail } from "./message/revoked-mail.ts";
 import { inRole } from "./persona/in-role.ts";
 import { Personas } from "./persona/personas.ts";
 import { Plans } from "./plan/plans.ts";
@@ -353,6 +354,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const messageQueries = new MessageQueries(db);
   const groupLog = new GroupMessageQueries(db);
   journal.followWith(reportsFrom({ journal, sessions: queries, messages: messageQueries }));
+  journal.followWith(revokedMail(messageQueries));
   const expiry = new Expiry({ journal, messages: messageQueries });
   const usedUp = (record: SessionRecord) => budgets.usedUp(record);
   const delivery = new Delivery({

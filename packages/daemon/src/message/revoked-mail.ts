@@ -1,0 +1,18 @@
+/** What waits for a person whose token is revoked is not for a later one of that name: it fails, in the transaction of the revocation. */
+import type { Principal } from "@holdfast/contract";
+import type { Consequence } from "../journal/journal.ts";
+import type { MessageQueries } from "../projection/messages.ts";
+import { failure } from "./receipts.ts";
+
+const ALL = -1;
+
+export function revokedMail(messages: MessageQueries): Consequence {
+  return ({ type, data }) => {
+    if (type !== "token.revoked") return [];
+    const why = `the token ${data.name} was revoked before it was read`;
+    const hint = "send it to somebody else: holdfast send --to owner";
+    return messages
+      .unread({ person: `token:${data.name}` as Principal }, ALL)
+      .map((message) => failure(message, { why, hint, known: true }));
+  };
+}
