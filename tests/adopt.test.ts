@@ -101,7 +101,7 @@ test("attach is the user's own tmux client on their own session, and who is ther
   await agentIn(tmux);
   await adopt(home, tmux, "mine");
   using terminal = openTerminal(home);
-  terminal.line("holdfast attach mine");
+  await terminal.command("holdfast attach mine");
   await terminal.shows("[work]");
   terminal.line("work by hand");
   await home.until("mine", ({ status, attachments }) => status === "working" && attachments.length === 1);
@@ -159,7 +159,7 @@ test("an agent on a terminal that nobody else can reach is known until it ends, 
   using _tmux = new OwnTmux(home);
   using terminal = openTerminal(home);
   // As in a terminal that is no tmux.
-  terminal.line("unset TMUX; actor --resume conversation-4711");
+  await terminal.command("unset TMUX; actor --resume conversation-4711");
   await terminal.shows("ready --resume");
   const found = (await home.json<Adoptable[]>(["adopt", "--list"])).find(({ command }) => command.includes(home.root));
   const pid = found?.pid ?? 0;

@@ -45,7 +45,7 @@ test("what npm installed says its version without being started; what takes long
   const env = { ...home.env, PATH: `${bin}:${home.env.PATH}` };
   await home.ok(["up"]);
   using terminal = new Terminal({ env });
-  terminal.line(`${HOLDFAST} agents`);
+  await terminal.command(`${HOLDFAST} agents`);
   await terminal.shows("asking qwen for its version, which takes some seconds the first time …");
   writeFileSync(path.join(home.env.HOME ?? "", "go"), "");
   const shown = await terminal.shows(/qwen +9\.8\.7/);

@@ -140,12 +140,12 @@ test("--prune takes away what the file does not have any more, once somebody say
   expect(await names(home)).toEqual(["else", "helper", "lead", "mine", "watch"]);
 
   using terminal = openTerminal(home, { columns: 120, rows: 40 });
-  terminal.line(`cd ${home.root}; holdfast apply team.toml --prune`);
+  await terminal.command(`cd ${home.root}; holdfast apply team.toml --prune`);
   await terminal.shows(/- session watch \(working\), which is stopped[\s\S]*Take away these 4\? \[y\/N\]/);
   terminal.keys("n", "Enter");
   await terminal.shows(/! not in the file any more: ports of team/);
   expect(await names(home)).toHaveLength(5);
-  terminal.line("clear; holdfast apply team.toml --prune");
+  await terminal.command("clear; holdfast apply team.toml --prune");
   await terminal.shows("[y/N]");
   terminal.keys("y", "Enter");
   await terminal.shows(/^4 changes\.$/m);

@@ -17,7 +17,7 @@ test("attach becomes tmux itself: no process of ours stands between the keys and
   await shell(home, "a");
   using terminal = openTerminal(home);
   const file = path.join(home.root, "pid");
-  terminal.line(`sh -c 'echo $$ > ${file}; exec holdfast attach a'`);
+  await terminal.command(`sh -c 'echo $$ > ${file}; exec holdfast attach a'`);
   await terminal.shows(barOf("a"));
   const pid = Number(readFileSync(file, "utf8"));
   const client = allProcesses().get(pid);
@@ -36,14 +36,14 @@ test("detach leaves the agent running", async () => {
   await terminal.shows("tick");
   terminal.keys("C-\\");
   await terminal.shows("detached; it goes on");
-  terminal.line("echo outside");
+  await terminal.command("echo outside");
   await terminal.shows(/^outside$/m);
   const ticks = async () => (await home.ok(["logs", "a"])).split("tick").length;
   const then = await ticks();
   await eventually(async () => (await ticks()) > then + 3);
   expect(await home.session("a")).toMatchObject({ status: "working", pid: session.pid });
 
-  terminal.line("clear; holdfast attach a");
+  await terminal.command("clear; holdfast attach a");
   await terminal.shows(barOf("a"));
   await terminal.shows("tick");
 });
@@ -92,7 +92,7 @@ test("a terminal whose kind nobody here has heard of can attach", async () => {
   await using home = new TestHome();
   await shell(home, "a");
   using terminal = openTerminal(home);
-  terminal.line("TERM=xterm-of-tomorrow holdfast attach a");
+  await terminal.command("TERM=xterm-of-tomorrow holdfast attach a");
   await terminal.shows(barOf("a"));
 });
 
@@ -164,12 +164,12 @@ test("a session that ends while it is attached gives the terminal back", async (
   using terminal = await attachTerminal(home, { ref: "a" });
   terminal.line("exit 3");
   await terminal.shows("[exited]");
-  terminal.line("echo back-$((1 + 1))");
+  await terminal.command("echo back-$((1 + 1))");
   await terminal.shows("back-2");
   expect(await home.ended("a")).toMatchObject({ status: "failed", exit: { code: 3, signal: null } });
 
   await shell(home, "b");
-  terminal.line("clear; holdfast attach b");
+  await terminal.command("clear; holdfast attach b");
   await terminal.shows(barOf("b"));
   await home.ok(["stop", "b", "--grace", "1s"]);
   await terminal.shows("[exited]");
@@ -180,9 +180,9 @@ test("attach to an ended session, to an unknown one, and without a terminal are 
   await home.run("exit 0", "--name", "over");
   await home.ended("over");
   using terminal = openTerminal(home);
-  terminal.line("holdfast attach over; echo code=$?");
+  await terminal.command("holdfast attach over; echo code=$?");
   expect(await terminal.shows("code=6")).toContain("holdfast: over has ended (done)\n  read what it said: holdfast logs over\ncode=6");
-  terminal.line("holdfast attach nobody; echo code=$?");
+  await terminal.command("holdfast attach nobody; echo code=$?");
   expect(await terminal.shows("code=3")).toContain('no session has the name, id or id prefix "nobody"');
 
   await home.run("exec sleep 1000", "--name", "runs");

@@ -14,7 +14,7 @@ export async function attachTerminal(
 ): Promise<Terminal> {
   const terminal = openTerminal(home, options);
   try {
-    terminal.line(`holdfast attach ${options.flags ?? ""} ${options.ref}`);
+    await terminal.command(`holdfast attach ${options.flags ?? ""} ${options.ref}`);
     await terminal.shows(barOf(options.name ?? options.ref));
     return terminal;
   } catch (error) {

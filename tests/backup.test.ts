@@ -347,7 +347,7 @@ test("the notice of a restore is shown by each command until a person has seen i
     );
   expect((await home.cli(["ls", "--json"])).stderr).toBe("");
   using terminal = new Terminal({ env: home.env });
-  terminal.line(`${HOLDFAST} ls`);
+  await terminal.command(`${HOLDFAST} ls`);
   await terminal.shows("Rebuilt from their files: kept");
   await eventually(() => !existsSync(path.join(home.path, "notice")));
   expect((await home.cli(["ls"])).stderr).toBe("");
@@ -427,12 +427,12 @@ test("on a terminal restore asks first, and no is no", async () => {
   const backup = await home.json<Backup>(["backup", "create"]);
   const { epoch } = await status(home);
   using terminal = new Terminal({ env: home.env });
-  terminal.line(`${HOLDFAST} backup restore ${backup.name}`);
+  await terminal.command(`${HOLDFAST} backup restore ${backup.name}`);
   await terminal.shows("[y/N]");
   terminal.line("n");
   await terminal.shows("nothing was changed");
   expect((await status(home)).epoch).toBe(epoch);
-  terminal.line(`clear; ${HOLDFAST} backup restore ${backup.name}`);
+  await terminal.command(`clear; ${HOLDFAST} backup restore ${backup.name}`);
   await terminal.shows("[y/N]");
   terminal.line("y");
   await terminal.shows("Restored");

@@ -18,7 +18,7 @@ const THE_END = /^(?!›).*\bthe end$/m;
 async function chat(home: TestHome, line: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
   const terminal = openTerminal(home, { columns: 100, rows: 40, ...size });
   try {
-    terminal.line(line);
+    await terminal.command(line);
     await terminal.shows(PROMPT);
     return terminal;
   } catch (error) {
@@ -83,7 +83,7 @@ test("what an agent says is drawn as it comes, and does nothing to the terminal"
   expect(painted).toMatch(/\x1b\[[\d;]*4mTitle bold/);
   terminal.keys("C-d");
   await terminal.shows("stays as it is");
-  terminal.line("clear; NO_COLOR=1 holdfast chat demo");
+  await terminal.command("clear; NO_COLOR=1 holdfast chat demo");
   await terminal.shows(PROMPT);
   terminal.line("say **bold**");
   await terminal.shows(/^\*\*bold\*\*$/m);
@@ -145,7 +145,7 @@ test("a follow-up sees the whole conversation, also after leaving, after its age
   terminal.keys("C-d");
   await terminal.shows("Come back: holdfast chat memory");
 
-  terminal.line("clear; holdfast chat memory");
+  await terminal.command("clear; holdfast chat memory");
   await terminal.shows(/^› remember one\nI will remember one\.$/m);
   terminal.line("remember two; recall");
   await terminal.shows("I remember: one, two.");
@@ -154,7 +154,7 @@ test("a follow-up sees the whole conversation, also after leaving, after its age
   await home.ok(["stop", "memory"]);
 
   const { id } = await home.session("memory");
-  terminal.line(`clear; holdfast chat --resume ${id}`);
+  await terminal.command(`clear; holdfast chat --resume ${id}`);
   await terminal.shows(PROMPT);
   terminal.line("remember three; recall");
   await terminal.shows("I remember: one, two, three.");
@@ -188,10 +188,10 @@ describe("Ctrl+C", () => {
     await terminal.shows("cancelling …");
     terminal.keys("C-c");
     await terminal.shows("talk goes on in the background. Come back: holdfast chat talk");
-    terminal.line("stty -a | grep -c ' icanon'; echo usable");
+    await terminal.command("stty -a | grep -c ' icanon'; echo usable");
     await terminal.shows(/^(\$ )?1\nusable$/m);
     expect(await home.session("talk")).toMatchObject({ endedAt: null });
-    terminal.line("clear; holdfast chat talk");
+    await terminal.command("clear; holdfast chat talk");
     await terminal.shows(/^› hang$/m);
   });
 });
@@ -243,7 +243,7 @@ test("two people in one conversation see each other's words, under their names, 
   using mine = await chat(home, "holdfast chat demo --session talk");
   const { token } = await home.json<{ token: string }>(["token", "create", "--scope", "driver", "--name", "ada"]);
   using theirs = openTerminal(home, { columns: 100, rows: 40 });
-  theirs.line(`HOLDFAST_TOKEN=${token} holdfast chat talk`);
+  await theirs.command(`HOLDFAST_TOKEN=${token} holdfast chat talk`);
   await theirs.shows(PROMPT);
   mine.line("say from me");
   await theirs.shows(/^\w+ › say from me\nfrom me$/m);
@@ -422,20 +422,20 @@ test("spawn -i is the same as chat; a terminal's session is no conversation; one
   await terminal.shows(/^› say hello\nhello$/m);
   terminal.keys("C-d");
   await terminal.shows("talk stays as it is");
-  terminal.line("clear; holdfast spawn --resume talk");
+  await terminal.command("clear; holdfast spawn --resume talk");
   await terminal.shows(/^talk · 1 turn .*\n› ?$/m);
   terminal.keys("C-d");
   await terminal.shows("talk stays as it is");
-  terminal.line("clear; holdfast spawn -i --agent demo --session other --prompt 'say me too'");
+  await terminal.command("clear; holdfast spawn -i --agent demo --session other --prompt 'say me too'");
   await terminal.shows(/^› say me too\nme too$/m);
   terminal.keys("C-d");
   await terminal.shows("other stays as it is");
   await home.ok(["spawn", "shell", "--name", "sh"]);
-  terminal.line("clear; holdfast chat sh");
+  await terminal.command("clear; holdfast chat sh");
   await terminal.shows("holdfast attach sh");
-  terminal.line("clear; TERM=dumb holdfast chat demo");
+  await terminal.command("clear; TERM=dumb holdfast chat demo");
   await terminal.shows(/nothing can be drawn on this terminal.*\n.*-p TEXT/);
-  terminal.line("clear; holdfast chat demo --session empty");
+  await terminal.command("clear; holdfast chat demo --session empty");
   await terminal.shows(PROMPT);
   terminal.keys("C-d");
   await eventually(async () => !(await home.json<Session[]>(["ls", "--all"])).some(({ name }) => name === "empty"));

@@ -29,7 +29,7 @@ function digestOf(home: TestHome, name: string, ...flags: string[]): Promise<Dig
 async function lookedBy(home: TestHome, command: string, shows: string | RegExp): Promise<string> {
   // Large enough for all of a JSON to be seen at once, in one line.
   using terminal = openTerminal(home, { columns: 8000, rows: 40 });
-  terminal.line(`clear; holdfast ${command}; echo "the"" end"`);
+  await terminal.command(`clear; holdfast ${command}; echo "the"" end"`);
   await terminal.shows(/^the end$/m);
   return await terminal.shows(shows);
 }
@@ -107,7 +107,7 @@ test("attach, logs and digest on a terminal are looks, once a minute in the jour
   await lookedBy(home, "digest api --json", '"upTo"');
   await lookedBy(home, "show api --json", '"id"');
   using own = openTerminal(Object.assign(Object.create(home) as TestHome, { env: { ...home.env, HOLDFAST_SESSION: "x" } }));
-  own.line("holdfast digest api; echo the''end");
+  await own.command("holdfast digest api; echo the''end");
   await own.shows("theend");
   await lookedBy(home, "show api", "demo");
   expect(await looks(home)).toEqual([]);
@@ -236,20 +236,20 @@ test.each(["tmux", "native"])(
     await asked(home, "api", "say the sea is blue");
     const file = path.join(home.root, "told");
     using terminal = openTerminal(home);
-    terminal.line(`clear; holdfast attach api 2> ${file}`);
+    await terminal.command(`clear; holdfast attach api 2> ${file}`);
     await home.until("api", ({ attachments }) => attachments.length === 1);
     await eventually(async () => (await digestOf(home, "api")).news === false);
     terminal.keys("C-\\");
     await terminal.shows("detached");
-    terminal.line(`clear; cat ${file}; wc -l < ${file}`);
+    await terminal.command(`clear; cat ${file}; wc -l < ${file}`);
     const told = await terminal.shows(/^\d$/m);
     expect(told).toMatch(/since you looked, \d+s ago:\n {2}1 turn, .*\n {2}│ the sea is blue\n {2}messages: 1 answered\n/);
     expect(Number(/^(\d)$/m.exec(told)?.[1])).toBeLessThanOrEqual(6);
-    terminal.line(`clear; holdfast attach api 2> ${file}`);
+    await terminal.command(`clear; holdfast attach api 2> ${file}`);
     await home.until("api", ({ attachments }) => attachments.length === 1);
     terminal.keys("C-\\");
     await terminal.shows("detached");
-    terminal.line(`clear; wc -c < ${file}`);
+    await terminal.command(`clear; wc -c < ${file}`);
     await terminal.shows(/^0$/m);
   },
 );
@@ -299,7 +299,7 @@ test("what an agent says does nothing to the terminal of who reads it", async ()
   expect((await home.json<{ reply: string }>(["last", "api"])).reply).toContain("begin\u001b]0;taken\u0007 \u202eend");
   const raw = path.join(home.root, "raw");
   using terminal = openTerminal(home);
-  terminal.line(`clear; holdfast last api > ${raw}; holdfast last api; holdfast digest api`);
+  await terminal.command(`clear; holdfast last api > ${raw}; holdfast last api; holdfast digest api`);
   const shown = await terminal.shows("│ so");
   expect(shown.match(/begin.\]0;taken. .end/g)).toHaveLength(2);
   expect(terminal.tmux("display-message", "-p", "-t", "terminal", "#{pane_title}")).not.toContain("taken");
@@ -326,7 +326,7 @@ test("what was told in short is told whole by --again, and what attach has no ro
   await asked(home, "api", `say ${[6, 7, 8, 9, 10].map((line) => `line ${line}`).join("; say ")}`);
   const file = path.join(home.root, "told");
   using terminal = openTerminal(home);
-  terminal.line(`clear; holdfast attach api 2> ${file}`);
+  await terminal.command(`clear; holdfast attach api 2> ${file}`);
   await eventually(async () => (await digestOf(home, "api")).news === false);
   const told = readFileSync(file, "utf8").trimEnd().split("\n");
   expect(told).toHaveLength(6);
@@ -341,21 +341,21 @@ test.each(HOSTS)(
     const attached = async (count: number) => home.until("api", ({ attachments }) => attachments.length === count);
     {
       using terminal = openTerminal(home);
-      terminal.line("holdfast attach api");
+      await terminal.command("holdfast attach api");
       await attached(1);
       await asked(home, "api", "say one");
       terminal.keys("C-\\");
       await terminal.shows("detached");
       await attached(0);
       await eventually(async () => (await digestOf(home, "api")).news === false);
-      terminal.line("clear; holdfast attach api");
+      await terminal.command("clear; holdfast attach api");
       await attached(1);
       await asked(home, "api", "say two");
     }
     await attached(0);
     // Another one who leaves is as good as a wait: who went before has been seen to.
     using other = openTerminal(home);
-    other.line("clear; HOLDFAST_SESSION=x holdfast attach api");
+    await other.command("clear; HOLDFAST_SESSION=x holdfast attach api");
     await attached(1);
     expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 1 }, answers: [{ text: "two" }] });
   },

@@ -43,7 +43,7 @@ test.each(HOSTS)(
     await eventually(async () => (await home.ok(["logs", "one"])).includes("red 漢"));
     {
       using terminal = openTerminal(home, { columns: 70, rows: 15 });
-      terminal.line("holdfast attach one");
+      await terminal.command("holdfast attach one");
       await eventually(async () => (await home.ok(["replay", "one", "--json"])).includes('"columns":70'));
     }
     writeFileSync(go, "");
@@ -66,7 +66,7 @@ test.each(HOSTS)(
     expect(shown.markers).toEqual([]);
 
     using terminal = openTerminal(home);
-    terminal.line(`holdfast replay ${session.id} --speed 100`);
+    await terminal.command(`holdfast replay ${session.id} --speed 100`);
     await terminal.shows(/red 漢[\s\S]*after the resize[\s\S]*the end/);
     terminal.keys("q");
     await terminal.shows("one, run 1: ");

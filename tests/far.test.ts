@@ -49,7 +49,7 @@ test("a conversation is talked with on another machine: on a terminal, by what i
     ["holdfast -H far chat demo --session talk", "hello"],
     ["holdfast -H far spawn -i demo --name other", "hi there"],
   ] as const) {
-    terminal.line(`clear; ${line}`);
+    await terminal.command(`clear; ${line}`);
     await terminal.shows(/^\S+ · 0 turns · .*\n› ?$/m);
     terminal.line(`say ${said}`);
     await terminal.shows(new RegExp(`^› say ${said}\\n${said}$`, "m"));
@@ -86,7 +86,7 @@ test("commands are done by the far machine, with odd arguments, standard input, 
 test("a loop that reads lines and sends each loses none of them to ssh (SYM-17 resume)", async () => {
   await using machines = await TwoMachines.start();
   using terminal = machines.terminal();
-  terminal.line("printf 'one\\ntwo\\nthree\\n' | while read -r x; do echo $x; holdfast -H far version; done; echo over");
+  await terminal.command("printf 'one\\ntwo\\nthree\\n' | while read -r x; do echo $x; holdfast -H far version; done; echo over");
   const screen = await terminal.shows(/^over$/m);
   expect(screen.match(/^(one|two|three)$/gm)).toEqual(["one", "two", "three"]);
 });
@@ -96,9 +96,9 @@ test("on a terminal it looks as it does locally: width, colours, and none where 
   await machines.far.run("exec sleep 1000", "--name", "sleeper");
   using terminal = machines.terminal();
   const shown = async (line: string) => {
-    terminal.line("clear");
+    await terminal.command("clear");
     await eventually(() => terminal.screen().trim() === "$");
-    terminal.line(`${line}; echo it is ove''r`);
+    await terminal.command(`${line}; echo it is ove''r`);
     await terminal.shows("it is over");
     return terminal.tmux("capture-pane", "-p", "-e", "-t", "terminal");
   };
@@ -255,7 +255,7 @@ describe("when the connection breaks", () => {
       const { far, sshd } = machines;
       await far.run(ECHO, "--name", "chat", "--host", host);
       using terminal = machines.terminal();
-      terminal.line("stty -a > before; holdfast -H far attach chat");
+      await terminal.command("stty -a > before; holdfast -H far attach chat");
       const first = await attachment(far, "chat");
       terminal.line("hello");
       await terminal.shows("got hello");
@@ -268,9 +268,7 @@ describe("when the connection breaks", () => {
       terminal.keys("C-\\");
       await terminal.shows("detached; it goes on");
       expect(terminal.screen()).toContain("the connection to far is lost");
-      // Until ssh has ended, keys are its.
-      await eventually(() => terminal.screen().trimEnd().endsWith("\n$"));
-      terminal.line("stty -a > after; cmp before after && echo as fou''nd");
+      await terminal.command("stty -a > after; cmp before after && echo as fou''nd");
       await terminal.shows("as found");
       expect((await far.session("chat")).status).toBe("working");
     },
@@ -283,7 +281,7 @@ describe("when the connection breaks", () => {
     await far.ok(["spawn", "demo", "--name", "asks", "--prompt", "tool shell touch x", "--", "--fast"]);
     await far.until("asks", ({ status }) => status === "waiting");
     using terminal = machines.terminal();
-    terminal.line("holdfast -H far attach first");
+    await terminal.command("holdfast -H far attach first");
     await terminal.shows(/^ first · /m);
     terminal.keys("C-]");
     await terminal.shows(/^ asks · /m);
@@ -301,7 +299,7 @@ describe("when the connection breaks", () => {
     const { far, sshd } = machines;
     await far.run(ECHO, "--name", "chat");
     using terminal = machines.terminal();
-    terminal.line("stty -a > before; holdfast -H far attach chat");
+    await terminal.command("stty -a > before; holdfast -H far attach chat");
     const first = await attachment(far, "chat");
     await terminal.shows(/^ chat · /m);
     await sshd.close();
@@ -317,7 +315,7 @@ describe("when the connection breaks", () => {
     await terminal.shows(/connected to far again[\s\S]*the connection to far is lost/);
     terminal.keys("C-c");
     await terminal.shows(/come back with: holdfast -H far attach chat/);
-    terminal.line("echo $?; stty -a > after; cmp before after && echo as fou''nd");
+    await terminal.command("echo $?; stty -a > after; cmp before after && echo as fou''nd");
     await terminal.shows("as found");
     expect(terminal.screen()).toMatch(/^40$/m);
     await sshd.open();
@@ -333,7 +331,7 @@ describe("when the connection breaks", () => {
     // What the user has decided holds: here, less patience.
     const hasty = sshd.client("far", ["ServerAliveInterval 1", "ServerAliveCountMax 2"]);
     using terminal = machines.terminal({ HASTY: hasty });
-    terminal.line("PATH=$HASTY:$PATH; holdfast -H far attach chat");
+    await terminal.command("PATH=$HASTY:$PATH; holdfast -H far attach chat");
     const first = await attachment(far, "chat");
     await terminal.shows(/^ chat · /m);
     sshd.freeze();
@@ -353,12 +351,11 @@ describe("when the connection breaks", () => {
     await using machines = await TwoMachines.start();
     await machines.far.run(ECHO, "--name", "chat");
     using terminal = machines.terminal();
-    terminal.line("stty -a > before; holdfast -H far attach chat");
+    await terminal.command("stty -a > before; holdfast -H far attach chat");
     await terminal.shows(/^ chat · /m);
     const attach = machines.near.processes().find(({ pid }) => commandLine(pid).includes("dist/holdfast.cjs\0-H\0far\0attach"));
     process.kill(attach?.pid ?? Number.NaN, "SIGTERM");
-    await eventually(() => terminal.screen().trimEnd().endsWith("\n$"));
-    terminal.line("stty -a > after; cmp before after && echo as fou''nd");
+    await terminal.command("stty -a > after; cmp before after && echo as fou''nd");
     await terminal.shows("as found");
     expect(terminal.screen()).not.toContain("is lost");
     await eventually(async () => (await machines.far.session("chat")).attachments.length === 0);

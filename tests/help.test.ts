@@ -98,7 +98,7 @@ test("a terminal gets colour; a pipe, NO_COLOR and a dumb terminal get none", as
   using terminal = openTerminal(home);
   let count = 0;
   const coloured = async (command: string) => {
-    terminal.line(`clear; ${command}; echo end-$((${count} + 1)).`);
+    await terminal.command(`clear; ${command}; echo end-$((${count} + 1)).`);
     await terminal.shows(`end-${++count}.`);
     return ESCAPE.test(terminal.tmux("capture-pane", "-e", "-p", "-t", "terminal").split("\n").slice(0, -1).join("\n"));
   };
@@ -113,8 +113,8 @@ test("a terminal gets colour; a pipe, NO_COLOR and a dumb terminal get none", as
 test("a new session on a terminal is told how to look at it; a script gets the id alone", async () => {
   await using home = new TestHome();
   using terminal = openTerminal(home);
-  terminal.line("holdfast run --name build -- sleep 1000");
+  await terminal.command("holdfast run --name build -- sleep 1000");
   expect(await terminal.shows("is running")).toContain("build is running. Look: holdfast attach build   Read: holdfast logs build");
-  terminal.line("clear; id=$(holdfast run -- sleep 1000 2> /dev/null); holdfast show $id");
+  await terminal.command("clear; id=$(holdfast run -- sleep 1000 2> /dev/null); holdfast show $id");
   await terminal.shows(/^status +working$/m);
 });

@@ -21,9 +21,9 @@ done`;
 
 async function attached(home: TestHome, flags = ""): Promise<Terminal> {
   const terminal = new Terminal({ env: home.env, columns: 90, rows: 20 });
-  terminal.line("echo before; stty -a > /dev/null");
+  await terminal.command("echo before; stty -a > /dev/null");
   await terminal.shows("before");
-  terminal.line(`${HOLDFAST} attach chat ${flags}`);
+  await terminal.command(`${HOLDFAST} attach chat ${flags}`);
   await terminal.shows(/^(?!.*attach chat)[\s\S]*(ready|got)/);
   return terminal;
 }
@@ -36,7 +36,7 @@ function start(home: TestHome): Promise<{ pid: number; id: string }> {
 async function isAsFound(terminal: Terminal): Promise<void> {
   const screen = await terminal.shows("before");
   expect(screen).not.toContain("got");
-  terminal.line("echo typed-$((1+1))");
+  await terminal.command("echo typed-$((1+1))");
   await terminal.shows("echo typed-$((1+1))");
   await terminal.shows("typed-2");
   const modes = terminal.tmux("display-message", "-p", "-t", "terminal", "#{mouse_any_flag} #{cursor_flag} #{alternate_on}");
@@ -87,7 +87,7 @@ test("the alternate screen is shown, also to somebody who comes later, and left 
   terminal.line("alt");
   await terminal.shows("in the alternate screen");
   using later = new Terminal({ env: home.env, columns: 90, rows: 20 });
-  later.line(`${HOLDFAST} attach chat`);
+  await later.command(`${HOLDFAST} attach chat`);
   expect(await later.shows("in the alternate screen")).not.toContain("got one");
   terminal.line("back");
   for (const each of [terminal, later]) expect(await each.shows("got one")).not.toContain("in the alternate screen");

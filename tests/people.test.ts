@@ -19,7 +19,7 @@ function start(home: TestHome, host: HostName, name = "chat"): Promise<Session> 
 /** A terminal on the session, once it shows what the program said. */
 async function attached(home: TestHome, flags = "", size: { columns?: number; rows?: number } = {}, env = ""): Promise<Terminal> {
   const terminal = openTerminal(home, size);
-  terminal.line(`${env} holdfast attach chat ${flags}`);
+  await terminal.command(`${env} holdfast attach chat ${flags}`);
   await terminal.shows(/^(?!.*holdfast attach chat)[\s\S]*(ready|got)/);
   return terminal;
 }
@@ -234,7 +234,7 @@ test("a terminal that moves from one session to another is at the other one, as 
   await home.json(["spawn", "shell", "--name", "other"]);
   const ada = await token(home, "ada", "owner");
   using terminal = openTerminal(home);
-  terminal.line(`HOLDFAST_TOKEN=${ada} holdfast attach other`);
+  await terminal.command(`HOLDFAST_TOKEN=${ada} holdfast attach other`);
   const [before] = await attachments(home, 1, "other");
   expect(before?.principal).toBe("token:ada");
   terminal.line(`HOLDFAST_TOKEN= ${HOLDFAST} attach chat`);

@@ -33,15 +33,15 @@ describe("who has looked", () => {
     for (const command of ["logs", "show"]) await home.ok([command, "one"]);
     await home.ok(["export", "one", "--text", "-"]);
     using terminal = new Terminal({ env: home.env });
-    terminal.line(`HOLDFAST_SESSION=${one.id} ${HOLDFAST} logs one; echo as an agent`);
+    await terminal.command(`HOLDFAST_SESSION=${one.id} ${HOLDFAST} logs one; echo as an agent`);
     await terminal.shows(/^as an agent$/m);
     expect(await home.session("one")).toMatchObject({ viewedAt: null });
-    terminal.line(`clear; ${HOLDFAST} logs one && ${HOLDFAST} logs one && echo read twice`);
+    await terminal.command(`clear; ${HOLDFAST} logs one && ${HOLDFAST} logs one && echo read twice`);
     await terminal.shows(/^read twice$/m);
     expect((await home.session("one")).viewedAt).toMatch(/^\d{4}-/);
     expect((await eventsOf(home, one)).filter((type) => type === "session.viewed")).toHaveLength(1);
     await ended(home, "two");
-    terminal.line(`clear; ${HOLDFAST} show two`);
+    await terminal.command(`clear; ${HOLDFAST} show two`);
     await terminal.shows("not since it ended");
     expect(await home.ok(["show", "two"])).toMatch(/looked at {4}\d{4}-/);
   });
@@ -51,9 +51,9 @@ describe("who has looked", () => {
     await ended(home, "paged");
     await ended(home, "exported");
     using terminal = new Terminal({ env: home.env });
-    terminal.line(`${HOLDFAST} logs paged 2>/dev/null | cat`);
+    await terminal.command(`${HOLDFAST} logs paged 2>/dev/null | cat`);
     await home.until("paged", ({ viewedAt }) => viewedAt !== null);
-    terminal.line(`${HOLDFAST} export exported --html ${path.join(home.root, "exported.html")}`);
+    await terminal.command(`${HOLDFAST} export exported --html ${path.join(home.root, "exported.html")}`);
     await home.until("exported", ({ viewedAt }) => viewedAt !== null);
   });
 
@@ -63,11 +63,11 @@ describe("who has looked", () => {
     await home.run(`while ! [ -e ${go} ]; do sleep 0.02; done`, "--name", "one");
     using terminal = new Terminal({ env: home.env });
     const commands = ["logs", "show", "screen"].map((verb) => `${HOLDFAST} ${verb} one`);
-    terminal.line(`clear; ${commands.join(" && ")} && echo all done`);
+    await terminal.command(`clear; ${commands.join(" && ")} && echo all done`);
     await terminal.shows(/^all done$/m);
     writeFileSync(go, "");
     expect(await home.ended("one")).toMatchObject({ viewedAt: null });
-    terminal.line(`${HOLDFAST} logs -f one`);
+    await terminal.command(`${HOLDFAST} logs -f one`);
     await home.until("one", ({ viewedAt }) => viewedAt !== null);
   });
 });
@@ -115,7 +115,7 @@ test("on a terminal prune lists what would go and asks; only a yes removes it", 
     ["y", /\) removed\./, 0],
   ] as const) {
     using terminal = new Terminal({ env: home.env });
-    terminal.line(`${HOLDFAST} prune --older-than 0s`);
+    await terminal.command(`${HOLDFAST} prune --older-than 0s`);
     await terminal.shows("Remove 1 session");
     terminal.line(answer);
     await terminal.shows(says);

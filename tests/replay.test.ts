@@ -16,7 +16,7 @@ async function replaying(home: TestHome, command: string, size: { columns?: numb
   const terminal = openTerminal(home, size);
   try {
     await prepare(terminal);
-    terminal.line(`holdfast replay ${command}`);
+    await terminal.command(`holdfast replay ${command}`);
     await terminal.shows(/^\S+: (playing|paused|the end)/m);
     return terminal;
   } catch (error) {
@@ -25,11 +25,10 @@ async function replaying(home: TestHome, command: string, size: { columns?: numb
   }
 }
 
-/** What was typed before the prompt came stands before it. */
-const BEFORE = /^(\$ )?before$/m;
+const BEFORE = /^before$/m;
 
 async function prepare(terminal: Terminal): Promise<void> {
-  terminal.line("echo before");
+  await terminal.command("echo before");
   await terminal.shows(BEFORE);
 }
 
@@ -37,7 +36,7 @@ async function prepare(terminal: Terminal): Promise<void> {
 async function isAsFound(terminal: Terminal): Promise<void> {
   const screen = await terminal.shows(BEFORE);
   expect(screen).not.toMatch(/: playing|: the end/);
-  terminal.line("echo typed-$((1+1))");
+  await terminal.command("echo typed-$((1+1))");
   await terminal.shows("echo typed-$((1+1))");
   await terminal.shows("typed-2");
   const modes =
@@ -108,7 +107,7 @@ test("Ctrl+Z gives the terminal back until fg, which shows the replay again", as
   await terminal.shows(/^one/m);
   terminal.keys("C-z");
   await terminal.shows(BEFORE);
-  terminal.line("echo typed-$((1+1)); fg");
+  await terminal.command("echo typed-$((1+1)); fg");
   await terminal.shows(/^one[\s\S]*slow: playing/m);
   terminal.keys("q");
   await terminal.shows("typed-2");
@@ -146,7 +145,7 @@ test("nothing dangerous of a recording reaches the terminal, and no mode stays o
   const written = path.join(home.root, "written");
   await prepare(terminal);
   terminal.tmux("pipe-pane", "-t", "terminal", `cat > ${written}`);
-  terminal.line("holdfast replay evil");
+  await terminal.command("holdfast replay evil");
   await terminal.shows(/last word bright[\s\S]*the end/);
   terminal.keys("q");
   await terminal.shows("evil, run 1: ");

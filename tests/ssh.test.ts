@@ -55,7 +55,7 @@ describe.each(["tmux", "native"])("over ssh, on the %s host", (host) => {
       "stty -echo; while read -r line; do echo got $line; done",
     ]);
     using terminal = new Terminal({ env: home.env });
-    terminal.line(quoted(sshd.command(`TERM=xterm-256color ${HOLDFAST} attach chat`, "-tt")));
+    await terminal.command(quoted(sshd.command(`TERM=xterm-256color ${HOLDFAST} attach chat`, "-tt")));
     // On tmux the line of the session's name is up; on either host what is typed is answered.
     await eventually(() => sshd.logins().length > 0);
     await eventually(() => {
@@ -67,7 +67,7 @@ describe.each(["tmux", "native"])("over ssh, on the %s host", (host) => {
     await terminal.shows("closed by remote host");
     expect(await home.session("chat")).toMatchObject({ status: "working", pid: session.pid });
     using again = new Terminal({ env: home.env });
-    again.line(quoted(sshd.command(`TERM=xterm-256color ${HOLDFAST} attach chat`, "-tt")));
+    await again.command(quoted(sshd.command(`TERM=xterm-256color ${HOLDFAST} attach chat`, "-tt")));
     await again.shows("got hello");
     await eventually(() => {
       again.line("still");

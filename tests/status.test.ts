@@ -126,7 +126,7 @@ describe("next", () => {
     }
     expect((await home.json<Session>(["next"])).name).toBe("b");
     using terminal = openTerminal(home);
-    terminal.line("holdfast next");
+    await terminal.command("holdfast next");
     await terminal.shows(/may I ask for b\?/);
   });
 
@@ -145,7 +145,7 @@ describe("next", () => {
       await home.until(name, ({ status }) => status === "waiting");
     }
     using terminal = openTerminal(home);
-    terminal.line("holdfast attach here");
+    await terminal.command("holdfast attach here");
     await terminal.shows(/may I ask for here\?/);
     terminal.keys("C-]");
     await terminal.shows(/may I ask for there\?/);

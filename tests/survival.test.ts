@@ -12,7 +12,7 @@ const TICKING = "while :; do echo tick; sleep 0.05; done";
 test("a session goes on after the terminal it was started from is closed (SYM-01 spine)", async () => {
   await using home = new TestHome();
   using terminal = new Terminal({ env: home.env });
-  terminal.line(`'${HOLDFAST}' run --name ticker -- sh -c '${TICKING}' && echo started`);
+  await terminal.command(`'${HOLDFAST}' run --name ticker -- sh -c '${TICKING}' && echo started`);
   await terminal.shows(/^started/m);
   const shell = terminal.shellPid;
   const before = await home.session("ticker");
@@ -32,7 +32,7 @@ test("a terminal that is closed while attached takes only its client with it (SY
   await using home = new TestHome();
   const before = await home.run(TICKING, "--name", "ticker");
   using terminal = new Terminal({ env: home.env });
-  terminal.line(`'${HOLDFAST}' attach ticker`);
+  await terminal.command(`'${HOLDFAST}' attach ticker`);
   await terminal.shows("ticker · shell");
   const client = childOf(terminal.shellPid);
 
@@ -46,7 +46,7 @@ test("a terminal that is closed while attached takes only its client with it (SY
 test("a SIGHUP to everything in the starting terminal's process session reaches neither daemon nor program (SYM-01 spine)", async () => {
   await using home = new TestHome();
   using terminal = new Terminal({ env: home.env });
-  terminal.line(`'${HOLDFAST}' run --name ticker -- sh -c '${TICKING}' && echo started`);
+  await terminal.command(`'${HOLDFAST}' run --name ticker -- sh -c '${TICKING}' && echo started`);
   await terminal.shows(/^started/m);
   const { session } = inspect(terminal.shellPid) ?? {};
   const before = await home.session("ticker");
@@ -64,7 +64,7 @@ test("an attached client that is killed with SIGKILL leaves the session and its 
   using terminal = new Terminal({ env: home.env });
   using other = new Terminal({ env: home.env });
   for (const each of [terminal, other]) {
-    each.line(`'${HOLDFAST}' attach ticker`);
+    await each.command(`'${HOLDFAST}' attach ticker`);
     await each.shows("ticker · shell");
   }
 
@@ -104,7 +104,7 @@ test("a `run` that is killed with SIGKILL at any moment leaves the daemon, and n
 test("the daemon and the tmux server stand apart from the terminal that started them, with a minimal environment (SYM-01 spine)", async () => {
   await using home = new TestHome();
   using terminal = new Terminal({ env: { ...home.env, SECRET: "of the first caller", LD_PRELOAD: "", VIRTUAL_ENV: "/venv" } });
-  terminal.line(`cd '${home.root}' && '${HOLDFAST}' run -- sh -c '${TICKING}' && echo started`);
+  await terminal.command(`cd '${home.root}' && '${HOLDFAST}' run -- sh -c '${TICKING}' && echo started`);
   await terminal.shows(/^started/m);
   const status = await home.json<DaemonStatus>(["status"]);
 

@@ -1,6 +1,6 @@
 /** A real terminal for a test: a pane of a private tmux server that has nothing to do with Holdfast's own. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { eventually } from "./home.ts";
@@ -25,6 +25,25 @@ export class Terminal implements Disposable {
   line(text: string): void {
     this.tmux("send-keys", "-t", "terminal", "-l", text);
     this.keys("Enter");
+  }
+
+  /** Types a line for the shell once it asks for one: what is typed while a program still runs is that program's. */
+  async command(text: string): Promise<void> {
+    try {
+      await eventually(() => this.#asks());
+    } catch {
+      throw new Error(`the shell never asked for a line; the screen shows:\n${this.screen()}`);
+    }
+    this.line(text);
+  }
+
+  /** Whether the shell has the terminal and the cursor stands behind its prompt. */
+  #asks(): boolean {
+    const [pid = "", x = "", y = ""] = this.tmux("display-message", "-p", "-t", "terminal", "#{pane_pid} #{cursor_x} #{cursor_y}").trim().split(" ");
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const foreground = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[5];
+    const line = this.screen().split("\n")[Number(y)] ?? "";
+    return foreground === pid && line.endsWith("$") && Number(x) === line.length + 1;
   }
 
   /** Keys by tmux's names: `Enter`, `C-c`, `C-\\`. */

@@ -128,7 +128,7 @@ test("a person's own tmux server with our home in its environment is left alone"
   expect(await home.ended(id)).toMatchObject({ status: "lost" });
   await home.run("sleep 1000", "--name", "next");
   await home.ok(["down", "--all"]);
-  own.line("echo still here");
+  await own.command("echo still here");
   await own.shows(/^still here/m);
   expect(own.shellPid).toBe(shell);
 });

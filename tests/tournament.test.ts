@@ -288,7 +288,7 @@ test("keep says what it will do and asks, and does nothing unless it is told to"
   const repository = new TestRepository(home);
   await worked(home, repository);
   using terminal = openTerminal(home, { columns: 140 });
-  terminal.line("holdfast keep fix-1; echo code=$?");
+  await terminal.command("holdfast keep fix-1; echo code=$?");
   const asked = await terminal.shows("Go on? [y/N]");
   expect(asked).toContain("fix-1 (demo) is merged into main");
   expect(asked).toMatch(/fix-2 \(demo\) goes.*: 1 commit, 1 uncommitted file; holdfast workspace recover fix-2 brings it back/);
@@ -296,7 +296,7 @@ test("keep says what it will do and asks, and does nothing unless it is told to"
   terminal.line("n");
   await terminal.shows("code=1");
   expect((await names(home))[1]).toEqual(["fix-1", "fix-2", "fix-3"]);
-  terminal.line("clear; holdfast keep fix-1; echo code=$?");
+  await terminal.command("clear; holdfast keep fix-1; echo code=$?");
   await terminal.shows("Go on? [y/N]");
   terminal.line("y");
   expect(await terminal.shows("code=0")).toContain("fix-1: 1 commit is in main");

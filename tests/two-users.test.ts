@@ -20,9 +20,9 @@ async function letIn(home: TestHome, user: OtherUser, scope = "driver"): Promise
   return share;
 }
 
-function attach(user: OtherUser, ...flags: string[]): Terminal {
+async function attach(user: OtherUser, ...flags: string[]): Promise<Terminal> {
   const terminal = new Terminal({ env: { PATH: user.env.PATH ?? "", TERM: "xterm-256color", LANG: "C.UTF-8" }, columns: 70, rows: 18 });
-  terminal.line(`cd /; ${user.words(HOLDFAST, "attach", ...flags, "chat").join(" ")}; echo code=$?`);
+  await terminal.command(`cd /; ${user.words(HOLDFAST, "attach", ...flags, "chat").join(" ")}; echo code=$?`);
   return terminal;
 }
 
@@ -93,9 +93,9 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
       await home.run(PROGRAM, "--name", "chat", "--host", host);
       await letIn(home, user);
       using mine = host === "tmux" ? await attachTerminal(home, { ref: "chat" }) : new Terminal({ env: home.env });
-      if (host === "native") mine.line(`${HOLDFAST} attach chat`);
+      if (host === "native") await mine.command(`${HOLDFAST} attach chat`);
       await mine.shows(/^(?!.*attach chat)[\s\S]*ready/);
-      using theirs = attach(user);
+      using theirs = await attach(user);
       await theirs.shows(`read only · ${ME} drives`);
       const { attachments } = await home.until("chat", (session: Session) => session.attachments.length === 2);
       expect(attachments[1]).toMatchObject({
@@ -124,7 +124,7 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
       await using user = new OtherUser();
       await home.run(PROGRAM, "--name", "chat", "--host", host);
       await letIn(home, user, "observer");
-      using theirs = attach(user, "--take");
+      using theirs = await attach(user, "--take");
       await theirs.shows(/nobody drives/);
       theirs.line("typed by an observer");
       await home.ok(["send", "chat", "typed by the owner"]);

@@ -191,7 +191,7 @@ test("on a terminal usage draws bars, as wide as there is room, and without colo
     await spentBy(home, name, 1);
   }
   using terminal = openTerminal(home, { columns: 100, rows: 30 });
-  terminal.line('clear; NO_COLOR=1 holdfast usage --by session; echo "the"" end"');
+  await terminal.command('clear; NO_COLOR=1 holdfast usage --by session; echo "the"" end"');
   const screen = await terminal.shows(/^the end$/m);
   expect(screen).toMatch(/^dear .*\$0\.01 {2}█{20,}$/m);
   expect(screen).toMatch(/^cheap .*\$0\.0010 {2}█*[▏▎▍▌▋▊▉]?$/m);

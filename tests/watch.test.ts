@@ -11,7 +11,7 @@ test("ls --watch on a terminal shows what happens as it happens, and gives the t
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "first");
   using terminal = openTerminal(home, { columns: 130 });
-  terminal.line("echo before; holdfast ls --watch --all; echo code=$?");
+  await terminal.command("echo before; holdfast ls --watch --all; echo code=$?");
   await terminal.shows(/^first +working/m);
   await home.run("exec sleep 1000", "--name", "second");
   await terminal.shows(/^first +working(.|\n)*^second +working/m);
@@ -37,7 +37,7 @@ test("ls --watch fits the terminal, also after its size has changed", async () =
   mkdirSync(directory);
   await home.run("exec sleep 1000", "--name", "a-readable-name", "--cwd", directory);
   using terminal = openTerminal(home, { columns: 180 });
-  terminal.line("holdfast ls --watch");
+  await terminal.command("holdfast ls --watch");
   await terminal.shows(directory);
   terminal.resize(110, 20);
   await terminal.shows(/^a-readable-name .* …[\w-]*-terminals$/m);
