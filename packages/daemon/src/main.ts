@@ -252,7 +252,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     status,
     rules,
     hosts,
-    typing: () => sessions.typing,
+    typing: () => sessions.terminals.typing,
   });
   status.parkWith(approvals);
   status.followWith(approvals.follow);
@@ -297,7 +297,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     spent: (id) => spending.of(id),
     read: (id) => usageReading.read(id),
     interrupt: ({ id }) => conversationVerbs.cancel(id, DAEMON),
-    stop: (id, how) => sessions.stop(id, how),
+    stop: (id, how) => sessions.stopping.stop(id, how),
   });
   sessions.accountWith(budgets);
   const groups = new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep: keepGroups(home) });
@@ -316,7 +316,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
       noted.catch((error: unknown) => log(`session ${session}: not noted that ${principal} left it: ${describe(error)}`));
     },
   });
-  sessions.attendWith(attachments);
+  sessions.terminals.attendWith(attachments);
   const people = {
     home,
     journal,
@@ -327,7 +327,11 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   };
   const driving = new Driving({ ...people, queries: attachmentQueries });
   const handingOver = new HandingOver(people);
-  const remoteTerminals = new RemoteTerminals({ home, sessions, vouch: (client, request) => attachments.vouch(client, request) });
+  const remoteTerminals = new RemoteTerminals({
+    home,
+    terminals: sessions.terminals,
+    vouch: (client, request) => attachments.vouch(client, request),
+  });
   const forking = new Forking({ home, queries, profiles, sessions, workspaces, checkpoints });
   const merging = new Merging({ journal, turns });
   const removing = new Removing({
@@ -336,7 +340,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     ports: workspaces.ports,
     turns,
     directoryOf: (id) => workspaces.directoryOf(id),
-    stopSession: async (name, actor) => void (await sessions.stop(name, { graceMs: STOP_GRACE_MS, actor })),
+    stopSession: async (name, actor) => void (await sessions.stopping.stop(name, { graceMs: STOP_GRACE_MS, actor })),
   });
   const collecting = new Collecting({ directory: home.workspaces, journal, queries: workspaces.queries, removing });
   const restoring = new Restoring({ journal, db, queries, sessions, auto: configuration.restoreAuto });
@@ -365,7 +369,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     hosts,
     profiles,
     status,
-    typing: sessions.typing,
+    typing: sessions.terminals.typing,
     expiry,
     usedUp,
   });
@@ -395,7 +399,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     resolve: (ref) => queries.resolve(ref),
     profiles,
     keepChoice: (session, chosen) => keepChoice(home, session, chosen),
-    press: (ref, options) => sessions.press(ref, options),
+    press: (ref, options) => sessions.terminals.press(ref, options),
   });
   const messages = new Messages({
     journal,
@@ -475,7 +479,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   sweepSessions(home, { journal, queries });
   await lifecycle.begin();
   await attachments.begin();
-  sessions.finishStops();
+  sessions.stopping.finish();
   if (!trouble) {
     approvals.begin();
     expiry.look();
@@ -733,7 +737,7 @@ async function stopAll(options: {
   const running = options.sessions.list({}).sessions.filter(({ host }) => host !== "foreign");
   const stopped = await Promise.all(
     running.map(async ({ id }) => {
-      const stop = options.sessions.stop(id, options).then(({ session }) => session);
+      const stop = options.sessions.stopping.stop(id, options).then(({ session }) => session);
       // It may end by itself in the meantime, which is as good.
       return stop.catch((error: unknown) => {
         const now = options.sessions.get(id);

@@ -163,7 +163,7 @@ export async function serveReader(options: {
   sessions.accountWith(new Budgets({ journal, sessions: queries, spent, read: nothing, interrupt: nothing, stop: nothing }));
   const messages = new MessageQueries(db);
   const expiry = new Expiry({ journal, messages });
-  const { typing } = sessions;
+  const { typing } = sessions.terminals;
   const delivery = new Delivery({ home, journal, queries, messages, hosts, profiles, status, typing, expiry, usedUp: () => null });
   const backups = new Backups({ home });
   const refuse = (): never => {
@@ -179,7 +179,7 @@ export async function serveReader(options: {
     status,
     rules: [],
     hosts,
-    typing: () => sessions.typing,
+    typing: () => sessions.terminals.typing,
   });
   const log = new GroupMessageQueries(db);
   const people = new People({ sessions: queries, scopeOf: () => undefined });

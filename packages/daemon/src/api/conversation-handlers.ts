@@ -28,7 +28,7 @@ export function conversationHandlers(rooms: {
     setConversation: ({ params, body }) => verbs.set(params.ref, body),
     clearConversation: ({ params }) => verbs.clear(params.ref),
     cancelTurn: ({ params }, { actor, scope }) => {
-      sessions.checkTyping(params.ref, { actor, scope });
+      sessions.terminals.checkTyping(params.ref, { actor, scope });
       return verbs.cancel(params.ref, actor);
     },
   };

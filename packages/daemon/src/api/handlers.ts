@@ -141,15 +141,17 @@ export function handlers(rooms: {
       return rooms.forking.fork(params.ref, { ...body, workspace }, { actor, parent: reach });
     },
     stopSession: async ({ params, body: { graceMs, tree } }, { actor }) =>
-      tree ? sessions.stopTree(params.ref, { graceMs, actor }) : { ...(await sessions.stop(params.ref, { graceMs, actor })), tree: [] },
+      tree
+        ? sessions.stopping.tree(params.ref, { graceMs, actor })
+        : { ...(await sessions.stopping.stop(params.ref, { graceMs, actor })), tree: [] },
     attachSession: ({ params, body }, { actor, scope, reach }) => {
       // The terminals of `from` are moved: it must be its own too.
       const from = body.from === null ? undefined : parseRunMarker(body.from);
       if (reach !== undefined && from) gate.resolve(reach, "attachSession", from.session);
       // No agent takes a terminal's control from anybody.
-      return sessions.attach(params.ref, { ...body, take: body.take && reach === undefined, actor, scope });
+      return sessions.terminals.attach(params.ref, { ...body, take: body.take && reach === undefined, actor, scope });
     },
-    detachSession: ({ params }, { actor }) => sessions.detach(params.ref, actor),
+    detachSession: ({ params }, { actor }) => sessions.terminals.detach(params.ref, actor),
     controlSession: ({ params, body }, { actor, scope }) => rooms.driving.control(params.ref, { ...body, actor, scope }),
     handOverSession: ({ params, body }, { actor, scope }) => rooms.handingOver.handOver(params.ref, { ...body, actor, scope }),
     openTerminal: ({ params, query }, { actor, scope, reach, isValid, from }) => {
@@ -157,18 +159,18 @@ export function handlers(rooms: {
       return rooms.remoteTerminals.open(params.ref, { actor, scope, readOnly, take: take && reach === undefined, isValid, terminal, from });
     },
     sendText: ({ params, body }, { actor, scope }) => {
-      sessions.checkTyping(params.ref, { actor, scope });
-      return sessions.send(params.ref, { ...body, actor });
+      sessions.terminals.checkTyping(params.ref, { actor, scope });
+      return sessions.terminals.send(params.ref, { ...body, actor });
     },
     pressKeys: ({ params, body }, { actor, scope }) => {
-      sessions.checkTyping(params.ref, { actor, scope });
-      return sessions.press(params.ref, { ...body, actor });
+      sessions.terminals.checkTyping(params.ref, { actor, scope });
+      return sessions.terminals.press(params.ref, { ...body, actor });
     },
     explainSession: ({ params }) => sessions.explain(params.ref),
-    getScreen: ({ params }) => sessions.screen(params.ref),
-    getRecording: ({ params, query }) => sessions.recording(params.ref, query),
-    listTimes: ({ params, query }) => sessions.times(params.ref, query),
-    readOutput: ({ params, query }, { signal }) => sessions.output(params.ref, { ...query, signal }),
+    getScreen: ({ params }) => sessions.terminals.screen(params.ref),
+    getRecording: ({ params, query }) => sessions.recordings.of(params.ref, query),
+    listTimes: ({ params, query }) => sessions.recordings.times(params.ref, query),
+    readOutput: ({ params, query }, { signal }) => sessions.recordings.output(params.ref, { ...query, signal }),
     viewSession: ({ params }, { actor }) => sessions.view(params.ref, actor),
     listGenerations: () => rooms.restoring.list(),
     restoreSessions: ({ body }, { actor }) => rooms.restoring.run({ ...body, actor }),

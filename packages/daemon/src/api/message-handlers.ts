@@ -53,7 +53,7 @@ export function messageHandlers({
       const { id } = queries.resolve(params.ref);
       const replyTo = answered(body.replyTo, caller, "sendMessage");
       if (messages.isTypedAtOnce(id, { actor, replyTo })) {
-        sessions.checkTyping(id, { actor, scope });
+        sessions.terminals.checkTyping(id, { actor, scope });
         if (reach !== undefined) gate.refuseApproving(reach, "sendMessage", id);
       }
       return messages.send(id, { ...body, replyTo, actor });

@@ -94,7 +94,7 @@ export class Messages {
     const { text, actor } = said;
     if (this.isTypedAtOnce(record.id, said)) {
       if (record.standing?.attention?.for === "approval" && !hasEnded(record.status)) throw approvalWaits(record.name);
-      const { session, ...typed } = await this.#sessions.send(record.id, { text, enter: true, force: false, actor });
+      const { session, ...typed } = await this.#sessions.terminals.send(record.id, { text, enter: true, force: false, actor });
       return { session, message: null, typed };
     }
     // Whoever did not hear the reply asks again, whatever has become of it since.

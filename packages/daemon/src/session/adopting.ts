@@ -164,7 +164,7 @@ export class Adopting implements Disposable {
     const found = request.tmux ? await this.#inTmux(request.tmux, request.agent) : await this.#byPid(request.pid ?? 0, request.agent);
     this.#refuseOwn(found);
     const { session, missing } = this.#prepared(found, { ...request, name, actor });
-    await this.#sessions.startAdopted(session, found.pane && { columns: found.pane.columns, rows: found.pane.rows });
+    await this.#sessions.starting.adopted(session, found.pane && { columns: found.pane.columns, rows: found.pane.rows });
     return { session: this.#sessions.get(session), missing };
   }
 

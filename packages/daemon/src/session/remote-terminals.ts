@@ -20,7 +20,7 @@ import {
 } from "@holdfast/contract";
 import { describe, type Home, inspect, log, minimalEnvironment } from "@holdfast/platform";
 import type { AttachRequest } from "../projection/attachments.ts";
-import type { Sessions } from "./sessions.ts";
+import type { Terminals } from "./terminals.ts";
 
 /** How long a token that was revoked may still be at a terminal. */
 const VALID_MS = 2000;
@@ -39,20 +39,20 @@ type Vouch = (client: { pid: number; start: string }, request: AttachRequest) =>
 
 export class RemoteTerminals {
   readonly #home: Home;
-  readonly #sessions: Pick<Sessions, "attach">;
+  readonly #terminals: Pick<Terminals, "attach">;
   readonly #vouch: Vouch;
   #count = 0;
 
-  constructor(options: { home: Home; sessions: Pick<Sessions, "attach">; vouch: Vouch }) {
+  constructor(options: { home: Home; terminals: Pick<Terminals, "attach">; vouch: Vouch }) {
     this.#home = options.home;
-    this.#sessions = options.sessions;
+    this.#terminals = options.terminals;
     this.#vouch = options.vouch;
   }
 
   /** What to do with the wire once it is theirs. */
   async open(ref: string, who: Comer): Promise<(wire: Duplex) => void> {
     const { actor, scope, readOnly, take } = who;
-    const plan = await this.#sessions.attach(ref, { readOnly, take, from: null, actor, scope });
+    const plan = await this.#terminals.attach(ref, { readOnly, take, from: null, actor, scope });
     return (wire) => {
       const timer = setInterval(() => who.isValid() || wire.destroy(), VALID_MS).unref();
       wire.on("close", () => clearInterval(timer)).on("error", () => wire.destroy());

@@ -1,0 +1,16 @@
+import { HoldfastError, hasEnded } from "@holdfast/contract";
+import type { RunId } from "../host/host.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+
+export function runOf(record: Pick<SessionRecord, "id" | "run">): RunId {
+  return { session: record.id, run: record.run };
+}
+
+/** The session that is meant, where it has not ended. */
+export function runningOne(queries: SessionQueries, ref: string): SessionRecord {
+  const record = queries.resolve(ref);
+  if (!hasEnded(record.status)) return record;
+  throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
+    hint: `read what it said: holdfast logs ${record.name}`,
+  });
+}

@@ -1,0 +1,174 @@
+/** Ending what runs of a session: the fact first, then its processes, then the word of its keeper that they are gone. */
+import { HoldfastError, hasEnded, type Principal, type Session, type SessionId, type StopReply } from "@holdfast/contract";
+import { counted, describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
+import { DAEMON } from "../access/principal.ts";
+import { endProcesses } from "../host/ending.ts";
+import { type RunId, runMarker } from "../host/host.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { Reserve } from "../journal/reserve.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { isInteractiveShell } from "./interactive-shell.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import type { Restarts } from "./restarts.ts";
+import { runningOne, runOf } from "./running.ts";
+import { hasStopFile, writeStopFile } from "./stop-file.ts";
+
+/** A keeper says that a program has ended within milliseconds; one that has not by then is asked. */
+const PROMPT_MS = 250;
+
+/** How long a keeper that was given room takes to write how its program ended. */
+const AGAIN_MS = 1000;
+
+/** How long after its last process a run may take to be recorded as ended. */
+const END_NOTICE_MS = 10_000;
+
+/** What is left of the grace period of a stop that was cut short: nobody knows, so a usual one. */
+const FINISH_GRACE_MS = 5000;
+
+type Stopped = Omit<StopReply, "tree">;
+
+export class Stopping {
+  readonly #home: Home;
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #lifecycle: Lifecycle;
+  readonly #restarts: Restarts;
+  readonly #reserve: Reserve;
+  readonly #keepers: () => number[];
+  readonly #view: (record: SessionRecord) => Session;
+
+  constructor(options: {
+    home: Home;
+    journal: Journal;
+    queries: SessionQueries;
+    lifecycle: Lifecycle;
+    restarts: Restarts;
+    reserve: Reserve;
+    keepers(): number[];
+    view(record: SessionRecord): Session;
+  }) {
+    this.#home = options.home;
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#lifecycle = options.lifecycle;
+    this.#restarts = options.restarts;
+    this.#reserve = options.reserve;
+    this.#keepers = options.keepers;
+    this.#view = options.view;
+  }
+
+  /** Stops that a daemon's death cut short: what they froze must not stay so, and what was asked for is done. */
+  finish(): void {
+    for (const record of this.#queries.live()) {
+      // A restored journal may have lost that it was asked for.
+      if (!record.stopRequested && !hasStopFile(runDirectory(this.#home, record.id, record.run))) continue;
+      this.stop(record.id, { graceMs: FINISH_GRACE_MS, actor: DAEMON }).catch((error: unknown) => {
+        log(`session ${record.id}: the stop that was under way: ${describe(error)}`);
+      });
+    }
+  }
+
+  /**
+   * A session and all that descend from it. That each is to be stopped is one fact: from then on none of them starts another, and a daemon that dies
+   * here is followed by one that stops them all. Then each ends as by `stop`, all at once.
+   */
+  async tree(ref: string, options: { graceMs: number; actor: Principal }): Promise<StopReply> {
+    const root = this.#queries.resolve(ref);
+    const records = this.#queries.tree(root.id);
+    const due = records.filter(({ restartAt }) => restartAt !== null);
+    const running = records.filter(({ status }) => !hasEnded(status));
+    if (due.length + running.length === 0) runningOne(this.#queries, root.id);
+    for (const record of due) this.#restarts.abandon(record, options.actor);
+    this.#journal.note(...running.map((record) => stopRequest(record, options)));
+    const outcomes = await Promise.allSettled(running.map(({ id }) => this.#endRequested(id, options)));
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed) throw failed.reason;
+    const killed = new Map(running.map(({ id }, index) => [id, killedBy(outcomes[index])]));
+    const viewOf = ({ id }: SessionRecord) => ({ session: this.#view(this.#queries.resolve(id)), killed: killed.get(id) ?? [] });
+    const stopped = records.filter(({ id }) => id !== root.id && (killed.has(id) || due.some((record) => record.id === id)));
+    return { ...viewOf(root), tree: stopped.map(viewOf) };
+  }
+
+  async stop(ref: string, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
+    const named = this.#queries.resolve(ref);
+    if (named.restartAt !== null) {
+      this.#restarts.abandon(named, options.actor);
+      return { session: this.#view(this.#queries.resolve(named.id)), killed: [] };
+    }
+    // Before it has a pid, there is nothing that could be ended.
+    await this.#lifecycle.startDone(named.id);
+    this.#journal.note(stopRequest(runningOne(this.#queries, named.id), options));
+    return this.#end(named.id, options);
+  }
+
+  /** Of one that is to be stopped already. What ended by itself meanwhile is as good as stopped. */
+  async #endRequested(id: SessionId, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
+    await this.#lifecycle.startDone(id);
+    const record = this.#queries.resolve(id);
+    if (!hasEnded(record.status)) return this.#end(id, options);
+    return { session: this.#view(record), killed: [] };
+  }
+
+  async #end(id: SessionId, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
+    const record = this.#queries.resolve(id);
+    const run = runOf(record);
+    this.#keepStop(run, options);
+    const { ended, left } = await endProcesses({
+      root: { pid: record.pid ?? 0, start: record.pidStart ?? "" },
+      marker: runMarker(run),
+      keepers: this.#keepers(),
+      treeOnly: record.host === "foreign",
+      graceMs: options.graceMs,
+      hangUp: isInteractiveShell(record.command),
+    });
+    if (left.length > 0) {
+      throw new HoldfastError(
+        "stop_incomplete",
+        `${counted(left.length, "process", "processes")} of ${record.name} still there after SIGKILL: ${left.map(({ pid, name }) => `${pid} (${name})`).join(", ")}`,
+        {
+          hint: "they may wait for a device or a network file system; try again later",
+        },
+      );
+    }
+    if (!(await this.#lifecycle.ended(record.id, PROMPT_MS))) {
+      await this.#lifecycle.reconcile();
+      await this.#checkRoom(record);
+      if (!(await this.#lifecycle.ended(record.id, END_NOTICE_MS))) {
+        throw new HoldfastError("stop_incomplete", `the processes of ${record.name} are gone, but its keeper does not say so`, {
+          hint: `read ${this.#home.log}`,
+        });
+      }
+    }
+    return { session: this.#view(this.#queries.resolve(record.id)), killed: ended };
+  }
+
+  /** The second trace of it; a run is stopped also where it cannot be written. */
+  #keepStop(run: RunId, by: { actor: Principal; graceMs: number }): void {
+    try {
+      const { actor, graceMs } = by;
+      this.#reserve.spend(() => writeStopFile(runDirectory(this.#home, run.session, run.run), { actor, graceMs }));
+    } catch (error) {
+      log(`session ${run.session}: only the journal knows that run ${run.run} was stopped: ${describe(error)}`);
+    }
+  }
+
+  /** An end that cannot be written down is no end for anybody who asks: better said now than waited for. */
+  async #checkRoom(record: SessionRecord): Promise<void> {
+    const trouble = whyUnwritable(this.#home.path);
+    if (!trouble || (await this.#lifecycle.ended(record.id, 0))) return;
+    // A keeper that could not write it tries again by itself.
+    if (this.#reserve.release() && (await this.#lifecycle.ended(record.id, AGAIN_MS))) return;
+    throw new HoldfastError(trouble.code, `the processes of ${record.name} are gone, but ${trouble.message}`, {
+      hint: "its end is recorded by itself as soon as that is possible again",
+      cause: trouble,
+    });
+  }
+}
+
+function stopRequest({ id, run }: SessionRecord, { graceMs, actor }: { graceMs: number; actor: Principal }): Draft {
+  return { type: "session.stop_requested", actor, session: id, data: { run, graceMs } };
+}
+
+function killedBy(outcome: PromiseSettledResult<Stopped> | undefined): Stopped["killed"] {
+  return outcome?.status === "fulfilled" ? outcome.value.killed : [];
+}

@@ -1,0 +1,186 @@
+/** The terminal of a session: who is on it, what is typed into it, and what it shows. */
+import {
+  type AttachingClient,
+  type AttachPlan,
+  grants,
+  HoldfastError,
+  type HostName,
+  type Principal,
+  type Scope,
+  type Screen,
+  type Session,
+} from "@holdfast/contract";
+import { describe, inspect, log } from "@holdfast/platform";
+import type { Profiles } from "../agent/profiles/index.ts";
+import { type Host, naming, parseRunMarker, type RunId } from "../host/host.ts";
+import { type ClientKeys, parseKey } from "../host/keys.ts";
+import type { Draft, Journal } from "../journal/journal.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import type { Attachments } from "./attachments.ts";
+import { driverOf, mayTake, notYours, refuseWhileDriven } from "./driving.ts";
+import { runningOne, runOf } from "./running.ts";
+import { sendText, Turns } from "./typing.ts";
+
+interface AttachOptions {
+  readOnly: boolean;
+  take: boolean;
+  from: string | null;
+  client?: AttachingClient | undefined;
+  actor: Principal;
+  scope: Scope;
+}
+
+export class Terminals {
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #hosts: ReadonlyMap<HostName, Host>;
+  readonly #profiles: Profiles;
+  readonly #cli: readonly string[];
+  readonly #keys: ClientKeys;
+  readonly #hostOf: (name: HostName) => Host;
+  readonly #view: (record: SessionRecord) => Session;
+  #attachments: Pick<Attachments, "look" | "driverHasMark"> | undefined;
+  /** Whoever types into a session does so in turn. */
+  readonly typing = new Turns();
+
+  constructor(options: {
+    journal: Journal;
+    queries: SessionQueries;
+    hosts: ReadonlyMap<HostName, Host>;
+    profiles: Profiles;
+    /** The words that run the CLI. */
+    cli: readonly string[];
+    keys: ClientKeys;
+    hostOf(name: HostName): Host;
+    view(record: SessionRecord): Session;
+  }) {
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#hosts = options.hosts;
+    this.#profiles = options.profiles;
+    this.#cli = options.cli;
+    this.#keys = options.keys;
+    this.#hostOf = options.hostOf;
+    this.#view = options.view;
+  }
+
+  attendWith(attachments: Pick<Attachments, "look" | "driverHasMark">): void {
+    this.#attachments = attachments;
+  }
+
+  /** Refuses to type into what somebody else drives. */
+  checkTyping(ref: string, who: { actor: Principal; scope: Scope }): void {
+    refuseWhileDriven(this.#queries.resolve(ref), who);
+  }
+
+  /** While somebody drives, whoever else comes looks on. */
+  async attach(ref: string, how: AttachOptions): Promise<AttachPlan> {
+    const { id } = this.#onTerminal(ref);
+    await this.#attachments?.look();
+    const record = runningOne(this.#queries, id);
+    const host = this.#hostOf(record.host);
+    const driver = driverOf(record);
+    const { mark } = how.client ?? {};
+    const isBack = mark !== undefined && driver?.principal === how.actor && this.#attachments?.driverHasMark(record.id, mark) === true;
+    const take = how.take || isBack;
+    if (driver && how.take && driver.principal !== how.actor && !mayTake(record, how)) throw notYours(record, driver);
+    const mayOnlyLook = how.readOnly || !grants(how.scope, "driver");
+    const readOnly = mayOnlyLook || (driver !== undefined && !take);
+    this.#noteAttach(record, { ...how, take, readOnly: mayOnlyLook });
+    const here = how.from === null ? undefined : parseRunMarker(how.from);
+    const switched = here !== undefined && (await this.#switch(here, record, { readOnly }).catch(() => false));
+    if (!switched && here?.session === record.id) {
+      // A mirror in a mirror: it would redraw itself without end, and fill the disk with it.
+      throw new HoldfastError("usage", `${record.name} cannot be attached inside itself`, { hint: "attach it from another terminal" });
+    }
+    const ways = switched ? { command: null, socket: null } : await host.attachWays(runOf(record), { readOnly });
+    const role = readOnly ? ("observer" as const) : ("driver" as const);
+    const instead = readOnly && !mayOnlyLook ? (driver?.principal ?? null) : null;
+    return { session: this.#view(record), switched, role, driver: instead, ...ways, ...this.#keys };
+  }
+
+  #noteAttach(record: SessionRecord, { actor, readOnly, take, client }: AttachOptions): void {
+    const start = client && inspect(client.pid)?.start;
+    const data = {
+      run: record.run,
+      readOnly,
+      ...(take && !readOnly ? { take } : {}),
+      ...(client && start !== undefined ? { client: { ...client, start } } : {}),
+    };
+    this.#note({ type: "session.attach_requested", actor, session: record.id, data });
+  }
+
+  /** Moves a terminal that shows `from` over, also from one host to the other. */
+  async #switch(from: RunId, to: SessionRecord, options: { readOnly: boolean }): Promise<boolean> {
+    const here = this.#queries.get(from.session);
+    const host = here && this.#hosts.get(here.host);
+    if (!host) return false;
+    if (host.name === to.host) return host.switchClient(from, runOf(to), options);
+    return host.handOver(from, [...this.#cli, "attach", ...(options.readOnly ? ["--read-only"] : []), to.id]);
+  }
+
+  async detach(ref: string, actor: Principal): Promise<{ session: Session; detached: number }> {
+    const record = this.#onTerminal(ref);
+    this.#note({ type: "session.detach_requested", actor, session: record.id, data: { run: record.run } });
+    return { session: this.#view(record), detached: await this.#hostOf(record.host).detach(runOf(record)) };
+  }
+
+  /** Text, then Enter: what one caller sends is never mixed with what another does at the same time. */
+  send(
+    ref: string,
+    { actor, ...options }: { text: string; enter: boolean; force: boolean; actor: Principal },
+  ): Promise<{ session: Session; bytes: number; pasted: boolean; waitingBytes: number | null }> {
+    const record = this.#onTerminal(ref);
+    const host = this.#hostOf(record.host);
+    this.#recordInput(record, { actor, bytes: Buffer.byteLength(options.text), keys: null });
+    return this.typing.inTurn(record.id, async () => ({
+      session: this.#view(record),
+      ...(await sendText(host, {
+        ...options,
+        enterAfterMs: this.#profiles.find(record.agent)?.enterAfterMs,
+        run: runOf(record),
+        name: record.name,
+      }).catch(naming(record.name))),
+    }));
+  }
+
+  press(
+    ref: string,
+    options: { keys: readonly string[]; actor: Principal },
+  ): Promise<{ session: Session; pressed: number; waitingBytes: number | null }> {
+    const record = this.#onTerminal(ref);
+    const keys = options.keys.map(parseKey);
+    this.#recordInput(record, { actor: options.actor, bytes: null, keys: keys.length });
+    return this.typing.inTurn(record.id, async () => {
+      const { waiting } = await this.#hostOf(record.host).press(runOf(record), keys).catch(naming(record.name));
+      return { session: this.#view(record), pressed: keys.length, waitingBytes: waiting };
+    });
+  }
+
+  /** How much, never what: it may be a password. */
+  #recordInput(record: SessionRecord, { actor, ...much }: { actor: Principal; bytes: number | null; keys: number | null }): void {
+    this.#note({ type: "session.input_requested", actor, session: record.id, data: { run: record.run, ...much } });
+  }
+
+  /** For the audit alone: a journal that cannot be written (a full disk) must not keep anybody from a session that runs. */
+  #note(draft: Draft): void {
+    try {
+      this.#journal.append(draft);
+    } catch (error) {
+      log(`not in the journal: ${draft.type} by ${draft.actor}: ${describe(error)}`);
+    }
+  }
+
+  screen(ref: string): Promise<Screen> {
+    const record = this.#onTerminal(ref);
+    return this.#hostOf(record.host).screen(runOf(record)).catch(naming(record.name));
+  }
+
+  #onTerminal(ref: string): SessionRecord {
+    const record = runningOne(this.#queries, ref);
+    if (record.kind !== "conversation") return record;
+    throw new HoldfastError("has_no_terminal", `${record.name} is a conversation: it has no terminal`, {
+      hint: `talk to it: holdfast chat ${record.name}; read it: holdfast transcript ${record.name}`,
+    });
+  }
+}
