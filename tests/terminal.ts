@@ -39,7 +39,9 @@ export class Terminal implements Disposable {
 
   /** Whether the shell has the terminal and the cursor stands behind its prompt. */
   #asks(): boolean {
-    const [pid = "", x = "", y = ""] = this.tmux("display-message", "-p", "-t", "terminal", "#{pane_pid} #{cursor_x} #{cursor_y}").trim().split(" ");
+    const [pid = "", x = "", y = ""] = this.tmux("display-message", "-p", "-t", "terminal", "#{pane_pid} #{cursor_x} #{cursor_y}")
+      .trim()
+      .split(" ");
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const foreground = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[5];
     const line = this.screen().split("\n")[Number(y)] ?? "";

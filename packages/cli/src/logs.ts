@@ -1,5 +1,5 @@
 /** `logs`: a recording from the daemon, byte for byte or as a person would have read it. */
-import type { RecordingGap } from "@holdfast/contract/endpoints";
+import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
 import type { Context } from "./command.ts";
 import { RawLines, RenderedText } from "./logs/lines.ts";
 import { writeJson, writeRaw, writeText } from "./logs/piece.ts";

@@ -1,9 +1,9 @@
 /** A terminal of a daemon that is not ours: its frames, on a wire of its own. HTTP is only how it begins. */
 import { connect, type Socket } from "node:net";
-import type { AttachPlan } from "@holdfast/contract/endpoints";
 import { type ErrorBody, HoldfastError } from "@holdfast/contract/errors";
 import { decodeMessage, FrameReader } from "@holdfast/contract/frames";
 import type { FromHolder } from "@holdfast/contract/holder";
+import type { AttachPlan } from "@holdfast/contract/terminal-endpoints";
 import { VERSION } from "@holdfast/contract/version";
 import { bearer } from "@holdfast/sdk/bearer";
 import { thisTerminal } from "./attaching.ts";

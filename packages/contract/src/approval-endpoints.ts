@@ -4,10 +4,9 @@ import { Approval, DecisionSchema } from "./approval.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 import { ASKED_FOR } from "./status.ts";
+import { flag, wholeNumber } from "./wire.ts";
 
 const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));
-const flag = z._default(z.stringbool(), false);
-const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
 
 /** What an agent asks by a tool of ours. */
 export const ApprovalRequest = z.object({

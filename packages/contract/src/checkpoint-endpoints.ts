@@ -3,9 +3,9 @@ import * as z from "zod/mini";
 import { Checkpoint } from "./checkpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
+import { flag } from "./wire.ts";
 import { DiffStat } from "./workspace-endpoints.ts";
 
-const flag = z._default(z.stringbool(), false);
 const number = z.int().check(z.positive("a checkpoint's number is 1 or more"));
 const numberInQuery = z.optional(
   z.pipe(z.string().check(z.regex(/^[0-9]{1,9}$/, "a checkpoint's number is 1 or more")), z.transform(Number)),

@@ -3,8 +3,8 @@ import { CommitHash, Digest, LastReply } from "./digest.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 import { Session, Time } from "./session.ts";
+import { flag } from "./wire.ts";
 
-const flag = z._default(z.stringbool(), false);
 const ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
 export const DIGEST_ENDPOINTS = {

@@ -23,6 +23,9 @@ export interface Endpoint {
   errors: readonly ErrorCode[];
 }
 
+/** Of what names a session. */
+export const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
+
 type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
   ? Name | PathParams<Rest>
   : P extends `${string}:${infer Name}`

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
-import { AuditEntry, Listening, NewToken, ScopeSchema, Sharing, Token } from "./access.ts";
+import { Listening, ScopeSchema, Sharing } from "./access.ts";
+import { ACCESS_ENDPOINTS } from "./access-endpoints.ts";
 import { ADOPTION_ENDPOINTS } from "./adoption-endpoints.ts";
 import { APPROVAL_ENDPOINTS } from "./approval-endpoints.ts";
 import { Backup, RestoreReport } from "./backup.ts";
@@ -9,26 +10,26 @@ import { CHECKPOINT_ENDPOINTS } from "./checkpoint-endpoints.ts";
 import { CONTEXT_ENDPOINTS } from "./context-endpoints.ts";
 import { CONVERSATION_ENDPOINTS } from "./conversation-endpoints.ts";
 import { DIGEST_ENDPOINTS } from "./digest-endpoints.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
 import { Explanation } from "./evidence.ts";
 import { FORK_ENDPOINTS } from "./fork-endpoints.ts";
 import { GROUP_ENDPOINTS } from "./group-endpoints.ts";
-import { Screen } from "./holder.ts";
-import { Principal, SessionId } from "./ids.ts";
-import { MESSAGE_ENDPOINTS, TypedText, WaitingBytes } from "./message-endpoints.ts";
-import { AttachingClient, ControlReply } from "./people.ts";
+import { Principal } from "./ids.ts";
+import { MESSAGE_ENDPOINTS } from "./message-endpoints.ts";
 import { PERSONA_ENDPOINTS } from "./persona-endpoints.ts";
 import { PLAN_ENDPOINTS } from "./plan-endpoints.ts";
 import { PROGRESS_ENDPOINTS } from "./progress-endpoints.ts";
-import { Generation, RestoreItem } from "./restore.ts";
+import { RECORDING_ENDPOINTS } from "./recording-endpoints.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
 import { SpawnBody } from "./spawn-request.ts";
-import { CONTROLS, ROLES } from "./status.ts";
 import { TASK_ENDPOINTS } from "./task-endpoints.ts";
+import { TERMINAL_ENDPOINTS } from "./terminal-endpoints.ts";
 import { TOURNAMENT_ENDPOINTS } from "./tournament-endpoints.ts";
+import { Orphan, UPKEEP_ENDPOINTS } from "./upkeep-endpoints.ts";
 import { USAGE_ENDPOINTS } from "./usage-endpoints.ts";
+import { flag, list, wholeNumber } from "./wire.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspace-endpoints.ts";
 
 // Without words of its own, zod/mini says of everything only that it is invalid.
@@ -36,17 +37,6 @@ z.config(en());
 
 /** A sentence of its own is told as it is (`sentence` in the daemon's `bind.ts`): it begins with a small letter, as none of the library's does. */
 const text = z.string().check(z.maxLength(10_000, "a name, a role or an objective has at most 10,000 characters"));
-const flag = z._default(z.stringbool(), false);
-const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
-
-/**
- * Lists in a query are comma-separated: names, ids and statuses cannot contain a comma. An empty part stays and fits nothing: were it
- * left out, `stop "$UNSET"` would name no session and so mean all of them.
- */
-const list = z.pipe(
-  z.string(),
-  z.transform((value) => value.split(",")),
-);
 
 /** Which sessions a verb means. Names win over filters; without either it is what the verb says. */
 export const Selection = z.object({
@@ -120,127 +110,11 @@ export type DaemonStatus = z.infer<typeof DaemonStatus>;
 export const SessionList = z.object({ cursor: z.string(), sessions: z.array(Session), unread: z.int() });
 export type SessionList = z.infer<typeof SessionList>;
 
-/**
- * How to become a client of a session: replace yourself by `command` (tmux), or speak the holder protocol on `socket` (native), or,
- * when `switched`, do nothing more. `detachBytes` and `nextBytes`: the forms in which a terminal may send the key that detaches, and the one that goes
- * to the next session that waits.
- */
-export const AttachPlan = z.object({
-  session: Session,
-  switched: z.boolean(),
-  /** What it will be, as long as nobody is faster. */
-  role: z.enum(ROLES),
-  /** Who drives instead, where that is why it can only look. */
-  driver: z.nullable(Principal),
-  command: z.nullable(z.array(z.string())),
-  socket: z.nullable(z.string()),
-  detachKey: z.string(),
-  detachBytes: z.array(z.string()),
-  nextKey: z.string(),
-  nextBytes: z.array(z.string()),
-});
-export type AttachPlan = z.infer<typeof AttachPlan>;
-
 const Stopped = z.object({ session: Session, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) });
 
 /** `tree`: what descends from it and was stopped with it, where that was asked for. */
 export const StopReply = z.extend(Stopped, { tree: z.array(Stopped) });
 export type StopReply = z.infer<typeof StopReply>;
-
-/**
- * Something that runs under this home without a record that says so: a run that a keeper keeps, or a process that outlived its run.
- * Never touched unless somebody asks.
- */
-export const Orphan = z.object({
-  id: z.string(),
-  kind: z.enum(["run", "process"]),
-  session: z.nullable(z.string()),
-  run: z.nullable(z.int()),
-  pid: z.int(),
-  command: z.string(),
-  why: z.string(),
-  adoptable: z.boolean(),
-});
-export type Orphan = z.infer<typeof Orphan>;
-
-export const Finding = z.object({
-  id: z.string(),
-  level: z.enum(["ok", "note", "warning", "problem"]),
-  what: z.string(),
-  remedy: z.nullable(z.string()),
-  fixed: z.boolean(),
-});
-export type Finding = z.infer<typeof Finding>;
-
-/** A session that pruning removes or keeps. `why`: its `age` or the `size` of all; or that it runs, is unseen, or is within the policy. */
-export const PruneVerdict = z.object({
-  id: SessionId,
-  name: z.string(),
-  status: StatusSchema,
-  endedAt: z.nullable(Time),
-  viewedAt: z.nullable(Time),
-  bytes: z.int(),
-  why: z.enum(["age", "size", "running", "unseen", "policy", "not_named"]),
-});
-export type PruneVerdict = z.infer<typeof PruneVerdict>;
-
-export const PruneReply = z.object({
-  /** What was applied; null: that one not. */
-  policy: z.object({ olderThanMs: z.nullable(z.number()), keepBytes: z.nullable(z.number()) }),
-  removed: z.array(PruneVerdict),
-  kept: z.array(PruneVerdict),
-  dryRun: z.boolean(),
-});
-export type PruneReply = z.infer<typeof PruneReply>;
-
-/** Bytes of files, not blocks. `otherBytes` of a session: what its runs start from and how they ended. */
-export const DiskUse = z.object({
-  home: z.string(),
-  sessions: z.array(
-    z.object({
-      id: z.string(),
-      /** Null for files without a record. */
-      name: z.nullable(z.string()),
-      status: z.nullable(StatusSchema),
-      recordingBytes: z.int(),
-      transcriptBytes: z.int(),
-      otherBytes: z.int(),
-      totalBytes: z.int(),
-    }),
-  ),
-  journalBytes: z.int(),
-  backupBytes: z.int(),
-  damagedBytes: z.int(),
-  workspaceBytes: z.int(),
-  otherBytes: z.int(),
-  totalBytes: z.int(),
-});
-export type DiskUse = z.infer<typeof DiskUse>;
-
-const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
-
-export const TimeSample = z.object({
-  /** At this time (milliseconds since 1970) the recording had `offset` bytes; null: when the bytes up to there came is not known. */
-  at: z.nullable(z.int()),
-  offset: z.int(),
-  /** The terminal's size from here on. */
-  columns: z.optional(z.int()),
-  rows: z.optional(z.int()),
-  /** By so many milliseconds the clock was set since the sample before; forward is positive. */
-  stepMs: z.optional(z.int()),
-});
-export type TimeSample = z.infer<typeof TimeSample>;
-
-/** Output that was never recorded: the recording goes on at `offset` with what came after it. */
-export const RecordingGap = z.object({
-  offset: z.int(),
-  /** Null: nobody knows. */
-  bytes: z.nullable(z.int()),
-  why: z.string(),
-  /** When; null: nobody knows. */
-  began: z.nullable(Time),
-});
-export type RecordingGap = z.infer<typeof RecordingGap>;
 
 /** What the next run does: goes on with a conversation, begins a new one, or runs the same command again. */
 export const ResumedSchema = z.enum(["conversation", "fresh", "command"]);
@@ -361,98 +235,8 @@ export const ENDPOINTS = {
     reply: StopReply,
     errors: [...SESSION_ERRORS, "session_ended", "stop_incomplete"],
   },
-  attachSession: {
-    ...ROUTES.attachSession,
-    summary:
-      "What the caller's terminal must become to attach; moves a client that is on our server already. While somebody drives, and for an observer's token, it can only look, unless it may `take`.",
-    scope: "observer",
-    reach: "own",
-    body: z.object({
-      readOnly: z._default(z.boolean(), false),
-      take: z._default(z.boolean(), false),
-      /** The run in whose terminal this is asked, which is to be moved over. */
-      from: z.nullable(z.string()),
-      /** Who it is that becomes the session's client; without it, an attachment is the OS user's. */
-      client: z.optional(AttachingClient),
-    }),
-    reply: AttachPlan,
-    errors: [...SESSION_ERRORS, "session_ended", "host_missing", "control_held"],
-  },
-  detachSession: {
-    ...ROUTES.detachSession,
-    summary: "Sends every client of a session away; the session goes on.",
-    scope: "driver",
-    reach: "own",
-    body: z.object({}),
-    reply: z.object({ session: Session, detached: z.int() }),
-    errors: [...SESSION_ERRORS, "session_ended"],
-  },
-  controlSession: {
-    ...ROUTES.controlSession,
-    summary:
-      "Who drives: `request` asks whoever does, `give` hands it over (`to` a principal or an attachment), `take` takes it. Closed to sessions.",
-    scope: "driver",
-    body: z.object({ action: z.enum(CONTROLS), to: z.optional(text) }),
-    reply: ControlReply,
-    errors: [...SESSION_ERRORS, "session_ended", "not_attached", "control_held", "forbidden"],
-  },
-  handOverSession: {
-    ...ROUTES.handOverSession,
-    summary:
-      "Gives a session, with its whole history, to another principal: `user:NAME` or `token:NAME`. By its owner, or an owner's scope.",
-    scope: "driver",
-    body: z.object({
-      to: text,
-      note: z.optional(z.string().check(z.maxLength(10_000, "a note has at most 10,000 characters; put a longer one into a file"))),
-    }),
-    reply: Session,
-    errors: [...SESSION_ERRORS, "principal_unknown", "forbidden"],
-  },
-  openTerminal: {
-    ...ROUTES.openTerminal,
-    summary:
-      "Attaches through the daemon, for those who cannot reach the session itself: an upgrade to `holdfast`, then the frames of the holder protocol; the first is a message `attached` with the plan.",
-    scope: "observer",
-    reach: "own",
-    query: z.object({ readOnly: flag, take: flag, terminal: z.optional(z.string().check(z.maxLength(200))) }),
-    reply: "terminal",
-    errors: [...SESSION_ERRORS, "session_ended", "host_missing", "control_held"],
-  },
-  sendText: {
-    ...ROUTES.sendText,
-    summary: "Types text into a session's program in one piece: as a paste where the program takes pastes, then Enter.",
-    scope: "driver",
-    reach: "own",
-    body: z.object({
-      text: TypedText,
-      enter: z._default(z.boolean(), true),
-      force: z._default(z.boolean(), false),
-    }),
-    reply: z.object({ session: Session, bytes: z.int(), pasted: z.boolean(), waitingBytes: WaitingBytes }),
-    errors: [...SESSION_ERRORS, "session_ended", "paste_refused", "input_full", "control_held"],
-  },
+  ...TERMINAL_ENDPOINTS,
   ...MESSAGE_ENDPOINTS,
-  pressKeys: {
-    ...ROUTES.pressKeys,
-    summary: "Presses keys by name, one after the other.",
-    scope: "driver",
-    reach: "own",
-    body: z.object({
-      keys: z
-        .array(z.string().check(z.maxLength(20, "no key has a name so long; holdfast keys --help names them")))
-        .check(z.minLength(1, "say which keys"), z.maxLength(1000, "at most 1000 keys at once")),
-    }),
-    reply: z.object({ session: Session, pressed: z.int(), waitingBytes: WaitingBytes }),
-    errors: [...SESSION_ERRORS, "session_ended", "usage", "input_full", "control_held"],
-  },
-  getScreen: {
-    ...ROUTES.getScreen,
-    summary: "What a person would see now: the screen's lines, size, cursor and title.",
-    scope: "observer",
-    reach: "own",
-    reply: Screen,
-    errors: [...SESSION_ERRORS, "session_ended"],
-  },
   explainSession: {
     ...ROUTES.explainSession,
     summary: "Why a session has its status: what is believed of each axis, by which evidence, and what was seen besides.",
@@ -461,65 +245,7 @@ export const ENDPOINTS = {
     reply: z.object({ session: Session, explanation: Explanation }),
     errors: SESSION_ERRORS,
   },
-  readOutput: {
-    ...ROUTES.readOutput,
-    summary:
-      "The recording of a run as raw bytes from an offset, or all that is kept; with `follow` until the run has ended. A reader that the limit has overtaken is cut off, and refused when it comes back. With `untilGap` it ends before the first hole at this offset or a later one, which getRecording then names.",
-    scope: "observer",
-    reach: "own",
-    query: z.object({
-      run: z.optional(wholeNumber),
-      from: z.optional(wholeNumber),
-      since: z.optional(wholeNumber),
-      follow: flag,
-      untilGap: z.optional(wholeNumber),
-    }),
-    reply: "bytes",
-    errors: [...SESSION_ERRORS, "usage", "recording_cut"],
-  },
-  getRecording: {
-    ...ROUTES.getRecording,
-    summary: "What is recorded of a run: where it begins and ends in bytes, and the terminal's sizes.",
-    scope: "observer",
-    reach: "own",
-    query: z.object({ run: z.optional(wholeNumber), since: z.optional(wholeNumber), from: z.optional(wholeNumber) }),
-    reply: z.object({
-      /** The session's id: its name may change while somebody reads. */
-      session: z.string(),
-      run: z.int(),
-      /** Where it ends: how many bytes were recorded in all. */
-      bytes: z.int(),
-      /** Where it begins: how many of those have been deleted. With `from`: the first byte from there on that is kept. */
-      begins: z.int(),
-      /** Above it the oldest output is deleted; null: everything is kept. */
-      limitBytes: z.nullable(z.int()),
-      /** The offset at which `since` (milliseconds since 1970) falls; 0 without it. May lie before the beginning. */
-      from: z.int(),
-      sizes: z.array(z.object({ offset: z.int(), columns: z.int(), rows: z.int() })),
-      /** In order, from the beginning of what is kept on. */
-      gaps: z.array(RecordingGap),
-      ended: z.boolean(),
-      /** Of the first sample, in milliseconds since 1970; null when nothing has a time. */
-      startedAt: z.nullable(z.int()),
-      /** From the first sample to the last; a clock that was set back does not count. */
-      durationMs: z.int(),
-    }),
-    errors: [...SESSION_ERRORS, "usage"],
-  },
-  listTimes: {
-    ...ROUTES.listTimes,
-    summary: "When which byte of a recording came, and how large the terminal was, page by page.",
-    scope: "observer",
-    reach: "own",
-    query: z.object({ run: z.optional(wholeNumber), after: z._default(wholeNumber, 0) }),
-    reply: z.object({
-      samples: z.array(TimeSample),
-      /** The `after` of the next page. */
-      next: z.int(),
-      more: z.boolean(),
-    }),
-    errors: [...SESSION_ERRORS, "usage"],
-  },
+  ...RECORDING_ENDPOINTS,
   viewSession: {
     ...ROUTES.viewSession,
     summary: "Says that somebody has looked at a session; the first time after its end is recorded, and allows pruning it.",
@@ -538,58 +264,7 @@ export const ENDPOINTS = {
   ...WORKSPACE_ENDPOINTS,
   ...CHECKPOINT_ENDPOINTS,
   ...CONTEXT_ENDPOINTS,
-  listGenerations: {
-    ...ROUTES.listGenerations,
-    summary: "What ran each time the machine, or what keeps sessions, went down; newest first. `due`: those that have not come back yet.",
-    scope: "observer",
-    reply: z.object({
-      generations: z.array(Generation),
-      due: z.array(RestoreItem),
-      last: z.nullable(z.object({ at: Time, auto: z.boolean(), items: z.array(RestoreItem) })),
-    }),
-    errors: [],
-  },
-  restoreSessions: {
-    ...ROUTES.restoreSessions,
-    summary:
-      "Starts the next run of every session that was lost and has not come back; answers when each shows that it is back, or does not.",
-    scope: "driver",
-    body: z.object({
-      dryRun: z._default(z.boolean(), false),
-      /** Those of this time, with the conversations they were in then. */
-      generation: z.optional(z.int()),
-      names: z.optional(z.array(text)),
-    }),
-    reply: z.object({ generation: z.nullable(z.int()), items: z.array(RestoreItem) }),
-    errors: [...SESSION_ERRORS, "generation_not_found", "restore_running"],
-  },
   ...TOURNAMENT_ENDPOINTS,
-  prune: {
-    ...ROUTES.prune,
-    summary:
-      "Removes ended sessions by age and total size, as configured or as said here; never running ones, nor ones nobody has looked at.",
-    scope: "owner",
-    body: z.object({
-      dryRun: z._default(z.boolean(), false),
-      /** Ended longer ago than this. With one of the two, only that one is applied. */
-      olderThanMs: z.optional(z.number().check(z.minimum(0))),
-      /** The oldest go until all ended sessions together take no more than this. */
-      keepBytes: z.optional(z.number().check(z.minimum(0))),
-      /** Only conversations, by their own age where nothing is said here. */
-      conversations: z._default(z.boolean(), false),
-      /** Of what would go, only these. */
-      only: z.optional(z.array(SessionId)),
-    }),
-    reply: PruneReply,
-    errors: [],
-  },
-  diskUse: {
-    ...ROUTES.diskUse,
-    summary: "What takes how much room in the home, largest sessions first.",
-    scope: "observer",
-    reply: DiskUse,
-    errors: [],
-  },
   listAgents: {
     ...ROUTES.listAgents,
     summary:
@@ -605,60 +280,7 @@ export const ENDPOINTS = {
   ...GROUP_ENDPOINTS,
   ...PLAN_ENDPOINTS,
   ...PERSONA_ENDPOINTS,
-  listOrphans: {
-    ...ROUTES.listOrphans,
-    summary: "What runs under this home without a record that says so.",
-    scope: "observer",
-    reply: z.object({ orphans: z.array(Orphan) }),
-    errors: [],
-  },
-  adoptOrphan: {
-    ...ROUTES.adoptOrphan,
-    summary: "Makes an orphaned run a session again.",
-    scope: "owner",
-    body: z.object({}),
-    reply: Session,
-    errors: ["orphan_not_found", "orphan_not_adoptable"],
-  },
-  stopOrphan: {
-    ...ROUTES.stopOrphan,
-    summary: "Ends an orphan with everything it started.",
-    scope: "owner",
-    body: z.object({ graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000) }),
-    reply: z.object({ orphan: Orphan, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) }),
-    errors: ["orphan_not_found", "stop_incomplete"],
-  },
-  examine: {
-    ...ROUTES.examine,
-    summary: "Looks for what is wrong or will be; with `fix` mends what can be mended safely.",
-    scope: "owner",
-    body: z.object({ fix: z._default(z.boolean(), false) }),
-    reply: z.object({ findings: z.array(Finding) }),
-    errors: [],
-  },
-  listBackups: {
-    ...ROUTES.listBackups,
-    summary: "Copies of the journal that can be restored, newest first.",
-    scope: "observer",
-    reply: z.object({ backups: z.array(Backup) }),
-    errors: [],
-  },
-  createBackup: {
-    ...ROUTES.createBackup,
-    summary: "Takes a verified copy of the journal now, while everything goes on.",
-    scope: "owner",
-    body: z.object({}),
-    reply: Backup,
-    errors: ["backup_failed", "journal_damaged"],
-  },
-  restoreBackup: {
-    ...ROUTES.restoreBackup,
-    summary: "Replaces the journal by a backup, after taking one; the daemon starts anew, with a new epoch. Sessions go on.",
-    scope: "owner",
-    body: z.object({}),
-    reply: z.object({ backup: Backup, before: Backup, pid: z.int() }),
-    errors: ["backup_not_found", "backup_unusable", "backup_failed", "journal_damaged"],
-  },
+  ...UPKEEP_ENDPOINTS,
   listEvents: {
     ...ROUTES.listEvents,
     summary: "Events after a cursor, at most `limit`.",
@@ -692,61 +314,5 @@ export const ENDPOINTS = {
     reply: "socket",
     errors: [...SESSION_ERRORS, "usage", "cursor_gone"],
   },
-  listAudit: {
-    ...ROUTES.listAudit,
-    summary: "Who did what, and what was refused, oldest first; at most `limit`.",
-    scope: "observer",
-    query: z.object({
-      after: z.optional(z.string()),
-      /** Milliseconds since 1970. */
-      since: z.optional(wholeNumber),
-      actor: z.optional(list),
-      limit: z._default(wholeNumber, 1000),
-    }),
-    reply: z.object({ cursor: z.string(), entries: z.array(AuditEntry), more: z.boolean() }),
-    errors: ["usage", "cursor_gone"],
-  },
-  listTokens: {
-    ...ROUTES.listTokens,
-    summary: "Named tokens, revoked ones too; never their text.",
-    scope: "owner",
-    reply: z.object({ tokens: z.array(Token) }),
-    errors: [],
-  },
-  createToken: {
-    ...ROUTES.createToken,
-    summary: "Makes a token and tells its text, once.",
-    scope: "owner",
-    body: z.object({
-      scope: ScopeSchema,
-      name: z.optional(text),
-      /** From now; without it the token is good until it is revoked. */
-      expiresInMs: z.optional(z.number().check(z.minimum(1), z.maximum(100 * 365 * 86_400_000))),
-    }),
-    reply: NewToken,
-    errors: ["invalid_name", "name_taken"],
-  },
-  revokeToken: {
-    ...ROUTES.revokeToken,
-    summary: "Ends a token by name or id, and every stream that was opened with it.",
-    scope: "owner",
-    reply: Token,
-    errors: ["token_not_found"],
-  },
-  setSharing: {
-    ...ROUTES.setSharing,
-    summary: "Opens a second socket for the users of a group, from now on and after each restart; null closes it. Always with a token.",
-    scope: "owner",
-    body: z.object({ group: z.nullable(text) }),
-    reply: z.object({ share: z.nullable(Sharing) }),
-    errors: ["usage", "address_unusable"],
-  },
-  setListening: {
-    ...ROUTES.setListening,
-    summary: "Listens on a TCP address too, from now on and after each restart; null ends it. Port 0 picks one. Always with a token.",
-    scope: "owner",
-    body: z.object({ address: z.nullable(text), insecurePublic: z._default(z.boolean(), false) }),
-    reply: z.object({ listen: z.nullable(Listening) }),
-    errors: ["usage", "address_public", "address_unusable"],
-  },
+  ...ACCESS_ENDPOINTS,
 } as const satisfies Record<EndpointName, Endpoint>;

@@ -1,17 +1,16 @@
 /** The endpoints of groups. A group in a path is its path, percent-encoded: `/groups/team%2Fresearch`. */
 import * as z from "zod/mini";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
 import { Group, GroupLimit, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "./group.ts";
 import { GROUP_MESSAGE_ENDPOINTS } from "./message-endpoints.ts";
 import { ROUTES } from "./routes.ts";
+import { wholeNumber } from "./wire.ts";
 
 const path = z.string().check(z.minLength(1, "say which group"), z.maxLength(1000, "a group's path has at most 1,000 characters"));
-const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
 /** Of the value as it was read, 0 where there was none: refused when it is another by now. Left out: written whatever it is. */
 const ifRevision = z.optional(z.int().check(z.minimum(0)));
 
 const GROUP_ERRORS = ["group_not_found", "invalid_name"] as const;
-const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
 
 export const GROUP_ENDPOINTS = {
   listGroups: {

@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
 import { GroupMessage, LONGEST_EXPIRY_MS, MESSAGE_ROLES, Message, MessageId, MessageState } from "./message.ts";
 import { ROUTES } from "./routes.ts";
 import { Session } from "./session.ts";
-
-const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
+import { flag, list, wholeNumber } from "./wire.ts";
 
 /** What a program is given to read. */
 export const TypedText = z
@@ -12,13 +11,6 @@ export const TypedText = z
   .check(
     z.maxLength(16_000_000, "a text has at most 16 million characters; put a longer one into a file, and tell the program to read that"),
   );
-
-const wholeNumber = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
-const flag = z._default(z.stringbool(), false);
-const list = z.pipe(
-  z.string(),
-  z.transform((value) => value.split(",")),
-);
 
 /** How much of what was typed the program has not read yet; null where the host does not know (tmux). */
 export const WaitingBytes = z.nullable(z.int());

@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
 import { PlacedEntry } from "./conversation-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { AttachPlan, DaemonStatus, ENDPOINTS, SessionList, StopReply } from "./endpoints.ts";
+import { DaemonStatus, ENDPOINTS, SessionList, StopReply } from "./endpoints.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
 import { AnyEvent } from "./events.ts";
 import { Exit, Session } from "./session.ts";
 import { SpawnRequest } from "./spawn-request.ts";
+import { AttachPlan } from "./terminal-endpoints.ts";
 import { VERSION } from "./version.ts";
 
 type Json = Record<string, unknown>;

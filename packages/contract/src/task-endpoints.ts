@@ -1,11 +1,9 @@
 import * as z from "zod/mini";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 import { TASK_OUTCOMES } from "./status.ts";
 import { NewTask, Task } from "./task.ts";
-
-const flag = z._default(z.stringbool(), false);
-const SESSION_ERRORS = ["session_not_found", "session_ambiguous"] as const;
+import { flag } from "./wire.ts";
 
 export const TASK_ENDPOINTS = {
   startTask: {

@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
+import { flag } from "./wire.ts";
 import { Workspace } from "./workspace.ts";
 import {
   CollectOutcome,
@@ -16,7 +17,6 @@ import {
   RemoveRequest,
 } from "./workspace-end.ts";
 
-const flag = z._default(z.stringbool(), false);
 const words = z.string().check(z.minLength(1), z.maxLength(1000, "a name, a branch or a base has at most 1,000 characters"));
 const place = z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters"));
 /** The caller's whole environment: whose keys, name and configuration git uses. */

@@ -2,10 +2,11 @@
  * A session's terminal through the daemon: what is on its screen, then everything its program prints; and keys on the way to it. It ends with the
  * daemon and with the session's run, and its reader sees the end of its loop.
  */
-import type { AttachPlan } from "@holdfast/contract/endpoints";
+
 import { BYTES, decodeMessage, encodeFrame, encodeMessage, FrameReader } from "@holdfast/contract/frames";
 import type { FromHolder, ToHolder } from "@holdfast/contract/holder";
 import type { AttachmentRole } from "@holdfast/contract/status";
+import type { AttachPlan } from "@holdfast/contract/terminal-endpoints";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf, throwIfAborted, typed } from "./errors.ts";
 import type { WireChannel } from "./transport.ts";

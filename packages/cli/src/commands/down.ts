@@ -1,5 +1,5 @@
-import type { Orphan } from "@holdfast/contract/endpoints";
 import type { Session } from "@holdfast/contract/session";
+import type { Orphan } from "@holdfast/contract/upkeep-endpoints";
 import { counted } from "@holdfast/platform/units";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { Digest } from "@holdfast/contract/digest";
-import type { RecordingGap } from "@holdfast/contract/endpoints";
+import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
 import type { Session } from "@holdfast/contract/session";
 import { counted } from "@holdfast/platform/units";
 import { attachmentText } from "../attachment-text.ts";

@@ -1,5 +1,5 @@
 /** `export`: a recording as a file for people and players. In a stream: memory stays flat however long the recording is. */
-import type { RecordingGap } from "@holdfast/contract/endpoints";
+import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
 import type { Session } from "@holdfast/contract/session";
 import type { Context } from "../command.ts";
 import { formatDuration } from "../duration.ts";

@@ -6,7 +6,7 @@
  * What nobody sampled is told as such: `untimed` comes before it, at the last time that is known, and `timed` where times are known
  * again. `gap` stands where output was never recorded. Memory stays flat: bytes come in pieces, samples in pages.
  */
-import type { RecordingGap, TimeSample } from "@holdfast/contract/endpoints";
+import type { RecordingGap, TimeSample } from "@holdfast/contract/recording-endpoints";
 import type { Context } from "../command.ts";
 import { bytesOf, type Deleted } from "./bytes.ts";
 

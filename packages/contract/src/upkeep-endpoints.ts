@@ -1,0 +1,188 @@
+/** The endpoints that look after a home: what runs without a record, what takes room, what is kept, what was there before a reboot. */
+import * as z from "zod/mini";
+import { Backup } from "./backup.ts";
+import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
+import { SessionId } from "./ids.ts";
+import { Generation, RestoreItem } from "./restore.ts";
+import { ROUTES } from "./routes.ts";
+import { Session, StatusSchema, Time } from "./session.ts";
+
+const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));
+
+/**
+ * Something that runs under this home without a record that says so: a run that a keeper keeps, or a process that outlived its run.
+ * Never touched unless somebody asks.
+ */
+export const Orphan = z.object({
+  id: z.string(),
+  kind: z.enum(["run", "process"]),
+  session: z.nullable(z.string()),
+  run: z.nullable(z.int()),
+  pid: z.int(),
+  command: z.string(),
+  why: z.string(),
+  adoptable: z.boolean(),
+});
+export type Orphan = z.infer<typeof Orphan>;
+
+export const Finding = z.object({
+  id: z.string(),
+  level: z.enum(["ok", "note", "warning", "problem"]),
+  what: z.string(),
+  remedy: z.nullable(z.string()),
+  fixed: z.boolean(),
+});
+export type Finding = z.infer<typeof Finding>;
+
+/** A session that pruning removes or keeps. `why`: its `age` or the `size` of all; or that it runs, is unseen, or is within the policy. */
+export const PruneVerdict = z.object({
+  id: SessionId,
+  name: z.string(),
+  status: StatusSchema,
+  endedAt: z.nullable(Time),
+  viewedAt: z.nullable(Time),
+  bytes: z.int(),
+  why: z.enum(["age", "size", "running", "unseen", "policy", "not_named"]),
+});
+export type PruneVerdict = z.infer<typeof PruneVerdict>;
+
+export const PruneReply = z.object({
+  /** What was applied; null: that one not. */
+  policy: z.object({ olderThanMs: z.nullable(z.number()), keepBytes: z.nullable(z.number()) }),
+  removed: z.array(PruneVerdict),
+  kept: z.array(PruneVerdict),
+  dryRun: z.boolean(),
+});
+export type PruneReply = z.infer<typeof PruneReply>;
+
+/** Bytes of files, not blocks. `otherBytes` of a session: what its runs start from and how they ended. */
+export const DiskUse = z.object({
+  home: z.string(),
+  sessions: z.array(
+    z.object({
+      id: z.string(),
+      /** Null for files without a record. */
+      name: z.nullable(z.string()),
+      status: z.nullable(StatusSchema),
+      recordingBytes: z.int(),
+      transcriptBytes: z.int(),
+      otherBytes: z.int(),
+      totalBytes: z.int(),
+    }),
+  ),
+  journalBytes: z.int(),
+  backupBytes: z.int(),
+  damagedBytes: z.int(),
+  workspaceBytes: z.int(),
+  otherBytes: z.int(),
+  totalBytes: z.int(),
+});
+export type DiskUse = z.infer<typeof DiskUse>;
+
+export const UPKEEP_ENDPOINTS = {
+  listGenerations: {
+    ...ROUTES.listGenerations,
+    summary: "What ran each time the machine, or what keeps sessions, went down; newest first. `due`: those that have not come back yet.",
+    scope: "observer",
+    reply: z.object({
+      generations: z.array(Generation),
+      due: z.array(RestoreItem),
+      last: z.nullable(z.object({ at: Time, auto: z.boolean(), items: z.array(RestoreItem) })),
+    }),
+    errors: [],
+  },
+  restoreSessions: {
+    ...ROUTES.restoreSessions,
+    summary:
+      "Starts the next run of every session that was lost and has not come back; answers when each shows that it is back, or does not.",
+    scope: "driver",
+    body: z.object({
+      dryRun: z._default(z.boolean(), false),
+      /** Those of this time, with the conversations they were in then. */
+      generation: z.optional(z.int()),
+      names: z.optional(z.array(text)),
+    }),
+    reply: z.object({ generation: z.nullable(z.int()), items: z.array(RestoreItem) }),
+    errors: [...SESSION_ERRORS, "generation_not_found", "restore_running"],
+  },
+  prune: {
+    ...ROUTES.prune,
+    summary:
+      "Removes ended sessions by age and total size, as configured or as said here; never running ones, nor ones nobody has looked at.",
+    scope: "owner",
+    body: z.object({
+      dryRun: z._default(z.boolean(), false),
+      /** Ended longer ago than this. With one of the two, only that one is applied. */
+      olderThanMs: z.optional(z.number().check(z.minimum(0))),
+      /** The oldest go until all ended sessions together take no more than this. */
+      keepBytes: z.optional(z.number().check(z.minimum(0))),
+      /** Only conversations, by their own age where nothing is said here. */
+      conversations: z._default(z.boolean(), false),
+      /** Of what would go, only these. */
+      only: z.optional(z.array(SessionId)),
+    }),
+    reply: PruneReply,
+    errors: [],
+  },
+  diskUse: {
+    ...ROUTES.diskUse,
+    summary: "What takes how much room in the home, largest sessions first.",
+    scope: "observer",
+    reply: DiskUse,
+    errors: [],
+  },
+  listOrphans: {
+    ...ROUTES.listOrphans,
+    summary: "What runs under this home without a record that says so.",
+    scope: "observer",
+    reply: z.object({ orphans: z.array(Orphan) }),
+    errors: [],
+  },
+  adoptOrphan: {
+    ...ROUTES.adoptOrphan,
+    summary: "Makes an orphaned run a session again.",
+    scope: "owner",
+    body: z.object({}),
+    reply: Session,
+    errors: ["orphan_not_found", "orphan_not_adoptable"],
+  },
+  stopOrphan: {
+    ...ROUTES.stopOrphan,
+    summary: "Ends an orphan with everything it started.",
+    scope: "owner",
+    body: z.object({ graceMs: z._default(z.number().check(z.minimum(0), z.maximum(3_600_000)), 5000) }),
+    reply: z.object({ orphan: Orphan, killed: z.array(z.object({ pid: z.int(), name: z.string(), signal: z.string() })) }),
+    errors: ["orphan_not_found", "stop_incomplete"],
+  },
+  examine: {
+    ...ROUTES.examine,
+    summary: "Looks for what is wrong or will be; with `fix` mends what can be mended safely.",
+    scope: "owner",
+    body: z.object({ fix: z._default(z.boolean(), false) }),
+    reply: z.object({ findings: z.array(Finding) }),
+    errors: [],
+  },
+  listBackups: {
+    ...ROUTES.listBackups,
+    summary: "Copies of the journal that can be restored, newest first.",
+    scope: "observer",
+    reply: z.object({ backups: z.array(Backup) }),
+    errors: [],
+  },
+  createBackup: {
+    ...ROUTES.createBackup,
+    summary: "Takes a verified copy of the journal now, while everything goes on.",
+    scope: "owner",
+    body: z.object({}),
+    reply: Backup,
+    errors: ["backup_failed", "journal_damaged"],
+  },
+  restoreBackup: {
+    ...ROUTES.restoreBackup,
+    summary: "Replaces the journal by a backup, after taking one; the daemon starts anew, with a new epoch. Sessions go on.",
+    scope: "owner",
+    body: z.object({}),
+    reply: z.object({ backup: Backup, before: Backup, pid: z.int() }),
+    errors: ["backup_not_found", "backup_unusable", "backup_failed", "journal_damaged"],
+  },
+} as const satisfies Record<string, Endpoint>;
