@@ -17,6 +17,8 @@ function recordOf(id: string, pid: number, status = "working"): SessionRecord {
 }
 
 test("one that was just started is looked at, however fresh the last look is; who asks again gets that", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const keepers = vi.fn(() => []);
   const recent = new RecentUsage();
   const one = recordOf("aaaaaaaaaa", started("sleep 1000").pid);

@@ -2,7 +2,8 @@
  * What was done in a directory of a git repository since a moment, as git tells it: commits, and files that differ. It writes nothing and takes
  * no lock: an agent may work there.
  */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Commit, WorkDone } from "@holdfast/contract";
 import { type GitOptions, git, parts, tryGit } from "./git.ts";
 
@@ -23,7 +24,7 @@ const MOST = 50;
 
 /** Undefined: no repository is there, or none that git reads. */
 export async function workSince(directory: string, asked: Asked, options: GitOptions): Promise<WorkDone | undefined> {
-  if (!existsSync(directory)) return undefined;
+  if (!mayBeInTree(directory)) return undefined;
   const { stdout: top, code } = await tryGit(directory, ["rev-parse", "--show-toplevel"], options);
   if (code !== 0) return undefined;
   const [head, named] = await Promise.all([
@@ -38,6 +39,15 @@ export async function workSince(directory: string, asked: Asked, options: GitOpt
   const [commitCount, commits] = begin === head ? [0, []] : await commitsOf(directory, range, options);
   const changed = asked.files ? await changedFiles(none.directory, { trees: asked.trees, begin, head, commitCount }, options) : null;
   return { ...none, commitCount, commits, changed };
+}
+
+/** Where no `.git` is on the way up, git need not be asked: that takes longer than all the rest. */
+function mayBeInTree(directory: string): boolean {
+  if (!existsSync(directory)) return false;
+  for (let at = realpathSync(directory); ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return true;
+    if (dirname(at) === at) return false;
+  }
 }
 
 /** What is checked out; null before the first commit, and where there is no repository. */
