@@ -26,7 +26,7 @@ import { TaskQueries } from "../projection/tasks.ts";
 import { TurnQueries } from "../projection/turns.ts";
 import type { WorkspaceQueries } from "../projection/workspaces.ts";
 import type { Environment } from "../workspace/git.ts";
-import { headOf, workSince } from "../workspace/work-since.ts";
+import { headOf, mayBeInTree, workSince } from "../workspace/work-since.ts";
 import type { Looks } from "./looks.ts";
 import {
   answersOf,
@@ -219,9 +219,11 @@ export class Digests {
   }
 
   async #git(record: SessionRecord, asked: Parameters<typeof workSince>[1], ms: number): Promise<WorkDone | null> {
+    const directory = this.#directory(record);
+    if (!mayBeInTree(directory)) return null;
     try {
       const options = { env: this.#rooms.envOf(record.id), signal: AbortSignal.timeout(ms) };
-      return (await workSince(this.#directory(record), asked, options)) ?? null;
+      return (await workSince(directory, asked, options)) ?? null;
     } catch (error) {
       log(`session ${record.id}: git does not tell what was done: ${describe(error)}`);
       return null;

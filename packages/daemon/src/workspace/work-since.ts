@@ -24,7 +24,7 @@ const MOST = 50;
 
 /** Undefined: no repository is there, or none that git reads. */
 export async function workSince(directory: string, asked: Asked, options: GitOptions): Promise<WorkDone | undefined> {
-  if (!mayBeInTree(directory)) return undefined;
+  if (!existsSync(directory)) return undefined;
   const { stdout: top, code } = await tryGit(directory, ["rev-parse", "--show-toplevel"], options);
   if (code !== 0) return undefined;
   const [head, named] = await Promise.all([
@@ -42,7 +42,7 @@ export async function workSince(directory: string, asked: Asked, options: GitOpt
 }
 
 /** Where no `.git` is on the way up, git need not be asked: that takes longer than all the rest. */
-function mayBeInTree(directory: string): boolean {
+export function mayBeInTree(directory: string): boolean {
   if (!existsSync(directory)) return false;
   for (let at = realpathSync(directory); ; at = dirname(at)) {
     if (existsSync(join(at, ".git"))) return true;
