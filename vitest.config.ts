@@ -15,7 +15,7 @@ const agents = {
   },
 };
 
-/** What takes minutes, and is not in `npm test`: `npm run test:faults`, `test:places`, `test:terminals`, `test:together` (script/test-suite.mjs). */
+/** What takes minutes, and is not in `npm test`: `npm run test:suites`, or `test:faults`, `test:places`, `test:terminals`, `test:together` (script/test-suites.mjs). */
 const SUITES = {
   faults: ["full-disk", "backup", "damage", "upgrade", "clock", "recording-limit", "leaks", "prune", "odd-homes", "odd-agent", "bad-input"],
   places: [
@@ -84,7 +84,9 @@ export default defineConfig({
       },
       { test: { name: "product", include: ["tests/**/*.test.ts"], exclude: filesOf(Object.values(SUITES).flat()), ...product } },
       ...Object.entries(SUITES).flatMap(([name, files]) =>
-        process.env.TEST_SUITE === name ? [{ test: { name, include: filesOf(files), ...product, testTimeout: 180_000 } }] : [],
+        process.env.TEST_SUITES?.split(",").includes(name)
+          ? [{ test: { name, include: filesOf(files), ...product, testTimeout: 180_000 } }]
+          : [],
       ),
       // All real agents take minutes: `npm run test:agents`, and not `npm test`.
       ...(process.env.TEST_AGENTS === "all" ? [agents] : []),

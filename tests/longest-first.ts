@@ -2,6 +2,13 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const LONGEST = [
+  "tests/backup.test.ts",
+  "tests/full-disk.test.ts",
+  "tests/upgrade.test.ts",
+  "tests/far.test.ts",
+  "tests/workspace-rm.test.ts",
+  "tests/tournament.test.ts",
+  "tests/recording-limit.test.ts",
   "tests/real/delivery.agents.ts",
   "tests/real/approvals.agents.ts",
   "tests/real/restarts.agents.ts",

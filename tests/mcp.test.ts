@@ -24,7 +24,7 @@ test("every tool is there with a schema, and is described", async () => {
   await expect(mcp.call("no_such_tool")).rejects.toThrow("there is no tool no_such_tool");
 });
 
-test("a session starts children by its tools, talks to them, waits for them and stops them with all that they started (SYM-14 together) (BG-02 together) (BG-06 together)", async () => {
+test("a session starts children by its tools, talks to them, waits for them and stops them with all that they started (SYM-14 together, BG-02 together, BG-06 together)", async () => {
   await using home = new TestHome();
   const parent = await sessionWithToken(home, "parent");
   await using mcp = await McpClient.stdio(home, parent);

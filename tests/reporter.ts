@@ -68,8 +68,8 @@ function showUnproven(passed: readonly TestCase[]): number {
     requirements: REQUIREMENTS,
     landed: LANDED,
     passedTitles: passed.map((test) => test.name),
-    ...(process.env.TEST_AGENTS === "all" ? { suite: "agents" as const } : {}),
-    ...(process.env.TEST_SUITE ? { suite: process.env.TEST_SUITE as Suite } : {}),
+    ...(process.env.TEST_AGENTS === "all" ? { suites: ["agents" as const] } : {}),
+    ...(process.env.TEST_SUITES ? { suites: process.env.TEST_SUITES.split(",") as Suite[] } : {}),
   });
   if (missing.length > 0) print("\nrequirements that no passed test names:");
   for (const { id, issue, text } of missing) print(`  ${id} ${issue}: ${text}`);

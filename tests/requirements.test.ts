@@ -38,5 +38,5 @@ test("a landed part that no passed test names is missing, and a name of no part 
   expect(found.unknown).toEqual(["SYM-01 hosts"]);
   const agents: Requirement[] = [{ id: "SYM-05", issue: "agents", text: "Ten.", suite: "agents" }];
   expect(unproven({ requirements: agents, landed: ["agents"], passedTitles: [] }).missing).toEqual([]);
-  expect(unproven({ requirements: agents, landed: ["agents"], passedTitles: [], suite: "agents" }).missing).toEqual(agents);
+  expect(unproven({ requirements: agents, landed: ["agents"], passedTitles: [], suites: ["agents"] }).missing).toEqual(agents);
 });

@@ -43,7 +43,7 @@ test("items are done after those they wait for, their turns in one conversation,
   expect(await home.json<Session[]>(["ls"])).toEqual([]);
 });
 
-test("a session's record counts the tasks it has done, after a restart too, and the digest tells them (SYM-03 conversations) (SYM-07 conversations)", async () => {
+test("a session's record counts the tasks it has done, after a restart too, and the digest tells them (SYM-03 conversations, SYM-07 conversations)", async () => {
   await using home = new TestHome();
   const file = write(home, "- [ ] Write the tests\n  Turn 1: say done\n- [ ] Deploy it\n  Turn 1: fail no key\n");
   expect((await home.cli(["task", "run", file, "--agent", "demo"])).code).toBe(35);

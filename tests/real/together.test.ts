@@ -4,7 +4,7 @@ import { actsInATerminal, worksTogether } from "./together.ts";
 
 describe.each(["qwen", "gemini"] as const)("%s", (agent) => {
   test(
-    "starts a child by Holdfast's tools, shares a value with it, talks with it and stops it (GRP-10 together) (BG-06 together)",
+    "starts a child by Holdfast's tools, shares a value with it, talks with it and stops it (GRP-10 together, BG-06 together)",
     () => worksTogether(agent),
     360_000,
   );
