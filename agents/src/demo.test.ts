@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 
 const DEMO = fileURLToPath(new URL("demo.ts", import.meta.url));
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 20_000;
 // A wait must give up first, so that its test still closes the terminal.
 vi.setConfig({ testTimeout: 3 * PATIENCE_MS });
 const BANNER = "demo agent — a scripted stand-in for a coding agent";
@@ -138,9 +138,19 @@ describe("on a terminal the demo agent", () => {
     await terminal.shows(/Turn 1: “fix the login bug”.*\n>$/m);
   });
 
+  it("goes on with a turn when there is the file that it waits for", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "demo-"));
+    const go = path.join(folder, "go");
+    await using terminal = openTerminal([`say begun; until ${go}; say over`]);
+    await terminal.shows(/^begun\n. Thinking…/m);
+    writeFileSync(go, "");
+    await terminal.shows(/^begun\nover\n>$/m);
+    rmSync(folder, { recursive: true });
+  });
+
   it("shows a spinner during a turn, which Esc interrupts", async () => {
     await using terminal = openTerminal(["fix the login bug"]);
-    const first = await terminal.shows(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Thinking… 0s \(esc to interrupt\)$/m);
+    const first = await terminal.shows(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Thinking… \d+s \(esc to interrupt\)$/m);
     await terminal.until(() => terminal.screen() !== first, "the spinner to turn");
     terminal.type("Escape");
     await terminal.shows(/^Interrupted\n>$/m);
@@ -175,15 +185,18 @@ describe("on a terminal the demo agent", () => {
   it("asks a hook for permission while it asks on its screen, and takes the first answer", async () => {
     const decision = (behavior: string) =>
       `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"${behavior}"}}}`;
-    const slow = (behavior: string, seconds: number) =>
-      `cat > /dev/null; sleep ${seconds}; printf "%s" "${decision(behavior).replaceAll('"', '\\"')}"`;
-    await using denied = openTerminal(["--ask-hook", slow("deny", 1), "tool shell echo hi"]);
-    await using allowed = openTerminal(["--ask-hook", slow("deny", 100), "tool shell echo hi"]);
+    const folder = mkdtempSync(path.join(tmpdir(), "demo-"));
+    const go = path.join(folder, "go");
+    const slow = (until: string) => `cat > /dev/null; ${until}; printf "%s" "${decision("deny").replaceAll('"', '\\"')}"`;
+    await using denied = openTerminal(["--ask-hook", slow(`while ! [ -e ${go} ]; do sleep 0.02; done`), "tool shell echo hi"]);
+    await using allowed = openTerminal(["--ask-hook", slow("sleep 100"), "tool shell echo hi"]);
     await denied.shows("Do you want to run 'echo hi'? [y/n]");
+    writeFileSync(go, "");
     await denied.shows(/^Denied: echo hi$/m);
     await allowed.shows("Do you want to run 'echo hi'? [y/n]");
     allowed.type("Enter");
     await allowed.shows("The tool answered: hi");
+    rmSync(folder, { recursive: true });
   });
 
   it("says its size again when it changes", async () => {

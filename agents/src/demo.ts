@@ -27,7 +27,7 @@ const USAGE = `Usage: demo [--work] [--loop] [--fast] [--name NAME] [PROMPT]
   --acp                 no screen: speak the Agent Client Protocol on standard input and output; the prompt \`help\` tells its words
   --late-history        with --acp: what a loaded conversation was comes after the answer, as from some agents
 
-A prompt may say what is done, as for the scripted model: say TEXT; wait 3s; talk 3s; tool shell COMMAND; ask QUESTION | A | B; error 500`;
+A prompt may say what is done, as for the scripted model: say TEXT; wait 3s; until FILE; talk 3s; tool shell COMMAND; ask QUESTION | A | B; error 500`;
 
 const CHORES = ["look around in this repository", "fix the login bug", "write the missing tests", "update the changelog"];
 

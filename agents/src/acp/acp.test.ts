@@ -91,6 +91,15 @@ describe("the scripted ACP agent", () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(99);
   });
 
+  it("goes on when there is the file that it waits for", async () => {
+    const go = path.join(home, "go");
+    const going = turn(`say begun; until ${go}; say over`);
+    await vi.waitFor(() => expect(agent.text()).toBe("begun"), PATIENCE);
+    writeFileSync(go, "");
+    await going;
+    expect(agent.text()).toBe("begun\nover");
+  });
+
   it("shows a plan whose steps are done one by one", async () => {
     await turn("plan");
     expect(agent.of("plan").map(({ entries }) => entries.map(({ status }) => status).join(" "))).toEqual([

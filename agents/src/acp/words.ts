@@ -1,9 +1,10 @@
 /**
  * The words with which a prompt says what the agent does in a turn: one step a line, or several in a line with `;` between them. Lines that
- * are no step are ignored. What the terminal's demo agent and the scripted model understand (`wait 3s`, `talk 3s`, `tool shell COMMAND`,
+ * are no step are ignored. What the terminal's demo agent and the scripted model understand (`wait 3s`, `until FILE`, `talk 3s`, `tool shell COMMAND`,
  * `ask QUESTION | A | B`, `error 500`) is understood too.
  */
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { type AvailableCommand, RequestError, type StopReason } from "@agentclientprotocol/sdk/unstable";
 import { parseScript, type Step } from "../model/script.ts";
 import { ask, mayUse, question, read, run, write } from "./tools.ts";
@@ -156,10 +157,15 @@ function stepOf(line: string): Play | undefined {
 /** Those of the scripted model's steps that have no word of their own here. */
 function sharedStep(step: Step): Play | undefined {
   if (step.do === "wait") return (turn) => turn.pause(step.ms);
+  if (step.do === "until") return (turn) => there(turn, step.file);
   if (step.do === "talk") return (turn) => turn.stream(Math.ceil(step.ms / 100), 10);
   if (step.do === "ask") return (turn) => question(turn, step.question, step.choices);
   if (step.do === "error") return (turn) => fail(turn, `API error ${step.status}`);
   return undefined;
+}
+
+async function there(turn: Turn, file: string): Promise<void> {
+  while (!existsSync(file)) await turn.pause(20);
 }
 
 function help(): string {

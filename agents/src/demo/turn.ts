@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseScript, type Step } from "../model/script.ts";
 import { type Asking, askPermission, askQuestion } from "./permission.ts";
@@ -59,6 +60,7 @@ async function playScript(turn: Turn, steps: readonly Step[]): Promise<Outcome> 
     if (signal.aborted) break;
     if (step.do === "say") say(step.text);
     else if (step.do === "wait") await spin(screen, { began, ms: step.ms, signal });
+    else if (step.do === "until") while (!existsSync(step.file) && !signal.aborted) await spin(screen, { began, ms: FRAME_MS, signal });
     else if (step.do === "talk") await talk(turn, began + step.ms);
     else if (step.do === "shell") {
       turn.asked(said.join("\n"));

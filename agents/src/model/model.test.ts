@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Model, startModel } from "./server.ts";
 
 interface Tool {
@@ -216,6 +216,18 @@ describe.each(CLIENTS)("over $name", (client) => {
     const began = performance.now();
     expect((await ask(model, client, "delay 60ms; error 500", { stream: true })).status).toBe(500);
     expect(performance.now() - began).toBeGreaterThanOrEqual(59);
+  });
+
+  test("it goes on when there is the file that it waits for", async () => {
+    await using model = await startModel();
+    const folder = mkdtempSync(path.join(tmpdir(), "model-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const go = path.join(folder, "go");
+    const answer = ask(model, client, `say one; until ${go}; say two`, { stream: true });
+    await vi.waitFor(() => expect(model.asked[0]?.answer).toEqual([{ text: "one" }]));
+    expect(model.asked[0]).toMatchObject({ state: "open" });
+    writeFileSync(go, "");
+    expect((await answer).events.map(client.text).join("")).toBe("one two");
   });
 
   test("it puts noise into a stream that changes nothing", async () => {

@@ -1,8 +1,11 @@
 /** Plays the steps of one request: what is said, as it is said. */
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Part, type Question, sinceLastPrompt } from "./conversation.ts";
 import { type Fault, isCall, isFault, parseScript, type Step, stepsOf } from "./script.ts";
 import { callFor, plainValue, withoutSearches } from "./tools.ts";
+
+const LOOK_MS = 20;
 
 /** An answer that is none: the status, and what goes with it. `resetsIn` (s): all that was paid for is used up until then. */
 export type Failure = { status: number; overflow: boolean; retryAfter?: number; resetsIn?: number };
@@ -95,6 +98,7 @@ async function* play({ question, steps, signal }: Play): AsyncGenerator<Piece> {
     if (step.do === "recall") yield* say(recalled(question), signal);
     if (step.do === "talk") yield* talk(step.ms, signal);
     if (step.do === "wait") await sleep(step.ms, undefined, { signal });
+    if (step.do === "until") while (!existsSync(step.file)) await sleep(LOOK_MS, undefined, { signal });
     if (step.do === "noise") yield { noise: true };
     if (!isCall(step)) continue;
     const call = callFor(step, question, calls);

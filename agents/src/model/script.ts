@@ -9,6 +9,7 @@ export type Step =
   | { do: "say"; text: string }
   | { do: "talk"; ms: number }
   | { do: "wait"; ms: number }
+  | { do: "until"; file: string }
   | { do: "delay"; ms: number }
   | { do: "shell"; command: string; background: boolean }
   | { do: "ask"; question: string; choices: string[] }
@@ -35,6 +36,7 @@ const STEPS: [pattern: RegExp, read: (match: Match) => Step | undefined][] = [
   [/^say (.+)$/, ([, text = ""]) => ({ do: "say", text })],
   [new RegExp(`^talk ${TIME}$`), ([, amount, unit]) => ({ do: "talk", ms: milliseconds(amount, unit) })],
   [new RegExp(`^(wait|delay) ${TIME}$`), ([, word, amount, unit]) => ({ do: word as "wait" | "delay", ms: milliseconds(amount, unit) })],
+  [/^until (\S+)$/, ([, file = ""]) => ({ do: "until", file })],
   [/^tool shell (.+)$/, ([, command = ""]) => ({ do: "shell", command, background: false })],
   [/^tool background (.+)$/, ([, command = ""]) => ({ do: "shell", command, background: true })],
   [/^tool (\S+)(?: (\{.*\}))?$/, ([, name = "", json = "{}"]) => readTool(name, json)],
