@@ -61,6 +61,7 @@ const product = {
   retry: 1,
   testTimeout: 60_000,
   hookTimeout: 180_000,
+  expect: { poll: { timeout: 20_000 } },
   sequence: { groupOrder: 1 },
 };
 
@@ -75,8 +76,9 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/**/*.test.ts", "agents/**/*.test.ts", "script/**/*.test.ts"],
+          setupFiles: ["tests/patience.ts"],
           // Some write tens of thousands of files or rows; on a busy machine that takes a while.
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           // Also where there are two cores only.
           maxWorkers: 2,
           sequence: { groupOrder: 0 },

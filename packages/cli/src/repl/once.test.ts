@@ -133,7 +133,7 @@ test("what it asks leave for is said on standard error, with how to give it", as
     during(daemon) {
       daemon.approvals = [{ id: "ab", text: "Run make" } as never];
       const id = daemon.messages[0]?.id ?? "";
-      setTimeout(() => daemon.write(ended("completed"), id), 50);
+      void vi.waitFor(() => expect(err).not.toBe("")).finally(() => daemon.write(ended("completed"), id));
     },
   });
   expect({ code, err }).toEqual({ code: 0, err: "holdfast: it asks for leave, Run make; allow it: holdfast approvals allow ab\n" });

@@ -21,7 +21,7 @@ function open() {
 
 async function until(condition: () => boolean): Promise<void> {
   for (let i = 0; !condition(); i++) {
-    if (i > 400) throw new Error(`it did not happen: ${condition}`);
+    if (i > 4000) throw new Error(`it did not happen: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -34,7 +34,7 @@ function sit(options: { wanted?: object; daemon?: ScriptedDaemon; first?: string
   const shows = async (text: string | RegExp) => {
     for (let i = 0; ; i++) {
       if (typeof text === "string" ? screen().includes(text) : text.test(screen())) return screen();
-      if (i > 600) throw new Error(`the screen never showed ${text}; it shows:\n${screen()}`);
+      if (i > 4000) throw new Error(`the screen never showed ${text}; it shows:\n${screen()}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };

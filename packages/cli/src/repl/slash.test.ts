@@ -123,8 +123,10 @@ describe("/model and /mode", () => {
     await run("/mode");
     daemon.settings = null;
     vi.useFakeTimers({ toFake: ["performance"] });
-    setTimeout(() => vi.advanceTimersByTime(6000), 150);
+    // Its patience is over at each look; however late it begins to have any.
+    const passing = setInterval(() => vi.advanceTimersByTime(6000), 20);
     await run("/mode");
+    clearInterval(passing);
     vi.useRealTimers();
     expect(lines).toEqual([
       "· the model is only; it offers no other",

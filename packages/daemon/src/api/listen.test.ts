@@ -128,7 +128,7 @@ test.each([
   ["waits for an answer that never comes", "GET /wait HTTP/1.1\r\nhost: x\r\n\r\n"],
   ["said half a request", "GET /pi"],
   ["says nothing", ""],
-])("a client that %s does not hold up the end", { timeout: 10_000 }, async (_, said) => {
+])("a client that %s does not hold up the end", async (_, said) => {
   await using door = await new Door().open();
   const socket = await door.silentClient(said);
   expect((await door.get("/ping")).statusCode).toBe(200);

@@ -167,10 +167,10 @@ test("a zombie counts as gone and is not waited for", async () => {
     root: { pid: zombie?.pid ?? 0, start: zombie?.start ?? "" },
     marker: "nobody-1",
     keepers: [],
-    graceMs: 5000,
+    graceMs: 30_000,
   });
   expect(outcome).toEqual({ ended: [], left: [] });
-  expect(performance.now() - began).toBeLessThan(4000);
+  expect(performance.now() - began).toBeLessThan(15_000);
   expect(isSameProcess(outside.root.pid, outside.root.start)).toBe(true);
 });
 

@@ -74,7 +74,7 @@ test("a reader that asks for it is stopped before a hole, also one that comes wh
   ).toBe("after");
 });
 
-test("every byte comes exactly once and in order while the recorder writes, from any offset", { timeout: 20_000 }, async () => {
+test("every byte comes exactly once and in order while the recorder writes, from any offset", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3000), { minLength: 1, maxLength: 60, size: "max" }), fc.nat(500), async (sizes, offset) => {
       await using run = new LiveRun();

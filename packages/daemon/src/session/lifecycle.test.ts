@@ -212,10 +212,11 @@ test("what ended while no daemon ran is recorded all at once", async () => {
     bench.exit(id);
   }
   bench.keep(ids.map((session) => ({ session, run: 1, pid: 1, dead: true, exit: null, recording: true })));
-  bench.host.removal = () => delay(100);
+  bench.host.removal = () => delay(500);
   const began = performance.now();
   await bench.lifecycle.begin();
-  expect(performance.now() - began).toBeLessThan(1000);
+  // One after the other they would take ten seconds.
+  expect(performance.now() - began).toBeLessThan(5000);
   expect(bench.events("session.ended")).toHaveLength(20);
 });
 

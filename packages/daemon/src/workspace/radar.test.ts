@@ -74,7 +74,7 @@ class Scene implements AsyncDisposable {
   }
 
   async until(...said: string[]): Promise<void> {
-    for (let waited = 0; waited < 8000; waited += 10) {
+    for (let waited = 0; waited < 20_000; waited += 10) {
       if (JSON.stringify(this.said()) === JSON.stringify(said)) return;
       await delay(10);
     }

@@ -21,7 +21,7 @@ class Noticed implements Disposable {
     const before = this.count;
     work();
     for (let waited = 0; this.count === before; waited += 10) {
-      if (waited > 5000) throw new Error(`not noticed: ${work}`);
+      if (waited > 15_000) throw new Error(`not noticed: ${work}`);
       await delay(10);
     }
   }

@@ -153,7 +153,7 @@ test("a server that lives but cannot get its socket back is an error, never a re
   expect(home.servers()).toEqual([pid]);
   rmSync(home.home.tmuxSocket, { recursive: true });
   expect(await pidOf(await home.open())).toBe(pid);
-}, 10_000);
+});
 
 test("a recorded pid that now belongs to another process is not signalled and not waited for", async () => {
   await using home = new ServerHome();

@@ -1,0 +1,10 @@
+/** What is waited for comes, or never does: the second that vitest has patience for is too short on a machine that does other things too. */
+import { vi } from "vitest";
+
+const PATIENCE_MS = 20_000;
+
+const { waitFor } = vi;
+vi.waitFor = (callback, options = {}) => {
+  const { timeout = 0, ...rest } = typeof options === "number" ? { timeout: options } : options;
+  return waitFor(callback, { ...rest, timeout: Math.max(timeout, PATIENCE_MS) });
+};
