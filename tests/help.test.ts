@@ -9,8 +9,8 @@ const ESCAPE = /\x1b/;
 
 /** The commands that `holdfast --help` lists. */
 async function commands(home: TestHome): Promise<string[]> {
-  const text = await home.ok(["--help"]);
-  return sectionOf(text, "Commands").map((line) => line.trim().split(" ")[0] ?? "");
+  const [text = ""] = (await home.ok(["--help"])).split("\nAnother machine\n");
+  return [...text.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name = ""]) => name);
 }
 
 /** The indented lines below a heading. */

@@ -13,7 +13,7 @@ export class Terminal implements Disposable {
   constructor(options: { env: Record<string, string>; columns?: number; rows?: number }) {
     this.#env = { ...options.env, PS1: "$ " };
     const size = ["-x", String(options.columns ?? 100), "-y", String(options.rows ?? 30)];
-    this.tmux("-f", "/dev/null", "new-session", "-d", "-s", "terminal", ...size, "/bin/sh");
+    this.tmux("-f", "/dev/null", "new-session", "-d", "-s", "terminal", ...size, "exec /bin/sh");
     this.tmux("set-option", "-g", "status", "off");
   }
 

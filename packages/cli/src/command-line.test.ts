@@ -2,6 +2,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { describe, expect, test } from "vitest";
 import type { Command } from "./command.ts";
 import { parseCommandLine } from "./command-line.ts";
+import { SECTIONS } from "./help.ts";
 import { COMMANDS, findCommand } from "./registry.ts";
 
 const command: Command = {
@@ -123,6 +124,11 @@ describe("a value that may be left out", () => {
 
 test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "run2"])("%j is no command", (name) => {
   expect(findCommand(name)).toBeUndefined();
+});
+
+test("the help of the program has every command that is not hidden in one section, in the order of the registry", async () => {
+  const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
+  expect(Object.values(SECTIONS).flat()).toEqual(commands.filter(({ hidden }) => !hidden).map(({ name }) => name));
 });
 
 test("every command declares what help and completion need, under its own name", async () => {

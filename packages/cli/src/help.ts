@@ -2,8 +2,36 @@ import { VERSION } from "@holdfast/contract/version";
 import { color } from "./color.ts";
 import type { Command, Flag } from "./command.ts";
 import { COMMON_FLAGS } from "./command-line.ts";
-import { COMMANDS, findCommand } from "./registry.ts";
+import { findCommand } from "./registry.ts";
 import { unknownCommand } from "./unknown-command.ts";
+
+/** Every command that is not hidden is in one of them. */
+export const SECTIONS: Readonly<Record<string, readonly string[]>> = {
+  "Start agents and commands": ["spawn", "chat", "run", "task", "apply", "agents", "personas"],
+  "See what they do": ["ls", "show", "digest", "last", "explain", "usage", "statusline"],
+  "Be there": ["next", "attach", "detach", "control", "handover"],
+  "Say and answer": ["send", "messages", "approvals", "cancel", "keys", "wait"],
+  "Read what they said and showed": ["transcript", "logs", "screen", "replay", "export"],
+  "Let them work together": ["group", "context", "mcp"],
+  "Give each a workspace": ["workspace", "checkpoint", "compare", "keep"],
+  "End, and come back": ["stop", "resume", "fork", "restore", "adopt", "rename", "rm"],
+  "Look after it": [
+    "status",
+    "doctor",
+    "events",
+    "audit",
+    "du",
+    "prune",
+    "backup",
+    "orphans",
+    "token",
+    "up",
+    "down",
+    "boot",
+    "version",
+    "completion",
+  ],
+};
 
 export async function printHelp(name?: string, verb?: string): Promise<number> {
   const load = name === undefined ? undefined : findCommand(name);
@@ -13,18 +41,15 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
     return printCommandHelp(inner ? (await inner()).command : command);
   }
   if (name !== undefined && !name.startsWith("-")) throw unknownCommand(name);
-  const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
-  const visible = commands.filter(({ hidden }) => !hidden);
-  const width = Math.max(...visible.map(({ name }) => name.length));
+  const width = Math.max(...Object.values(SECTIONS).flatMap((names) => names.map(({ length }) => length)));
+  const sections = await Promise.all(Object.entries(SECTIONS).map(([title, names]) => sectionLines(title, names, width)));
   print([
     `holdfast ${VERSION} keeps AI coding agents running: close the terminal, they go on.`,
     "",
     color("bold", "Usage"),
     "  holdfast [-H MACHINE] COMMAND [ARGUMENTS] [FLAGS]",
     "",
-    color("bold", "Commands"),
-    ...visible.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
-    "",
+    ...sections.flat(),
     color("bold", "Another machine"),
     "  -H, --machine MACHINE   the holdfast there, through ssh: user@machine, a name of ~/.ssh/config, or [machines.NAME] of config.toml",
     "  HOLDFAST_MACHINE        the same for every command of a shell",
@@ -37,6 +62,11 @@ export async function printHelp(name?: string, verb?: string): Promise<number> {
     "holdfast COMMAND --help tells more. A session is named by its name, its id, or the beginning of its id.",
   ]);
   return 0;
+}
+
+async function sectionLines(title: string, names: readonly string[], width: number): Promise<string[]> {
+  const summaries = await Promise.all(names.map(async (name) => (await findCommand(name)?.())?.command.summary ?? ""));
+  return [color("bold", title), ...names.map((name, index) => `  ${name.padEnd(width)}  ${summaries[index]}`), ""];
 }
 
 export async function printCommandHelp(command: Command): Promise<number> {
