@@ -11,9 +11,10 @@ export class Terminal implements Disposable {
 
   /** Opens with a plain shell, in the environment given. */
   constructor(options: { env: Record<string, string>; columns?: number; rows?: number }) {
-    this.#env = { ...options.env, PS1: "$ " };
+    this.#env = options.env;
     const size = ["-x", String(options.columns ?? 100), "-y", String(options.rows ?? 30)];
-    this.tmux("-f", "/dev/null", "new-session", "-d", "-s", "terminal", ...size, "exec /bin/sh");
+    // In words of its own: a shell that is given the line may keep the prompt from it, or stay in between.
+    this.tmux("-f", "/dev/null", "new-session", "-d", "-s", "terminal", ...size, "env", "PS1=$ ", "/bin/sh");
     this.tmux("set-option", "-g", "status", "off");
   }
 
