@@ -1,10 +1,11 @@
 /** Sessions, groups and shared values as a file declares them. */
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
 import { eventually, TestHome } from "./home.ts";
+import { TestRepository } from "./repository.ts";
 
 const TEAM = `
 [groups.team]
@@ -194,6 +195,79 @@ test("two who apply the same file at the same instant bring it up once", async (
   expect(made.filter((type) => type === "group.value_shared")).toHaveLength(3);
 });
 
+test("the first session of a file is told of all its peers, as the later ones are, and who is to coordinate", async () => {
+  await using home = new TestHome();
+  const talks = (name: string, more: string) => `[sessions.${name}]\nagent = "demo"\nchat = true\nprompt = "say ${name}"\n${more}\n`;
+  const file = declare(
+    home,
+    `[groups.team]\ncoordinator = "second"\n${talks("first", 'group = "team"')}${talks("second", 'group = "team"\nrole = "reviewer"')}
+${talks("deep", 'group = "team/research"')}${talks("alone", 'group = "elsewhere"')}`,
+  );
+  await home.ok(["apply", file]);
+  const told = new Map(
+    (await events(home)).flatMap(({ type, data }) => {
+      const { text = "" } = data as { text?: string };
+      return type === "message.queued" ? [[/^say (\w+)/.exec(text)?.[1], text] as const] : [];
+    }),
+  );
+  expect(told.get("first")).toContain(
+    "Your peers:\n- second (demo, the coordinator, reviewer, about to be started): say second\n- deep (demo, about to be started): say deep\nWork",
+  );
+  expect(told.get("second")).toContain("Your peers:\n- first (demo): say first\n- deep (demo, about to be started): say deep\nWork");
+  expect(told.get("deep")).toContain("Your peers:\n- first (demo): say first\n- second (demo, reviewer): say second\nWork");
+  expect(told.get("alone")).toContain("Nobody else is in it yet");
+});
+
+test("what would be refused in the middle is found before anything is changed, also by --dry-run", async () => {
+  await using home = new TestHome();
+  const { path: project } = new TestRepository(home);
+  const sleeps = (name: string, more: string) => `[sessions.${name}]\ncommand = ["sleep", "1000"]\n${more}\n`;
+  const tree = (name: string, more: string) => sleeps(name, `cwd = ${JSON.stringify(project)}\n${more}`);
+  const faults: [string, RegExp][] = [
+    [sleeps("a", 'group = "team"') + sleeps("b", 'group = "team"'), /team\.toml:1: team has room for 1, and there would be 2/],
+    [tree("a", 'worktree = "no..name"'), /team\.toml:1: "no\.\.name" cannot be the name of a branch/],
+    [tree("a", 'worktree = true\nbase = "nowhere"'), /team\.toml:1: there is no branch or commit "nowhere"/],
+    [tree("a", 'worktree = "main"'), /team\.toml:1: the branch main is checked out in /],
+    [tree("a", 'worktree = "fix"') + tree("b", 'worktree = "fix"'), /team\.toml:5: a is to be on the branch fix, too/],
+    [tree("a", 'worktree = "fix"') + tree("b", 'worktree = "fix/more"'), /team\.toml:5: there can be no branch fix\/more beside fix/],
+    [sleeps("a", 'cwd = "team.toml"'), /team\.toml:1: the directory \S+ is not a directory/],
+    ['[sessions.a]\ncommand = ["./no-such-program"]\n', /team\.toml:1: cannot find the program/],
+  ];
+  const config = path.join(home.env.HOME ?? "", ".config/holdfast/config.toml");
+  mkdirSync(path.dirname(config), { recursive: true });
+  writeFileSync(config, "[groups]\nlimit = 1\n");
+  for (const [text, fault] of faults) {
+    const file = declare(home, text);
+    for (const line of [["apply", file], ["apply", file, "--dry-run"]]) // biome-ignore format: side by side
+      expect(await home.cli(line), text).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(fault) });
+  }
+  expect(await names(home)).toEqual([]);
+  expect(await home.json(["group", "ls"])).toEqual([]);
+
+  // A group that is there has its own limit, and members that the file does not know.
+  await home.ok(["run", "--name", "other", "--group", "team", "--", "sleep", "1000"]);
+  const file = declare(home, `[groups.team]\nlimit = 2\n${sleeps("a", 'group = "team"')}${sleeps("b", 'group = "team"')}`);
+  expect((await home.cli(["apply", file])).stderr).toMatch(/team has room for 2, and there would be 3, with the 1 that are in it already/);
+  expect(await names(home)).toEqual(["other"]);
+  declare(home, `[groups.team]\nlimit = 3\n${sleeps("a", 'group = "team"')}${sleeps("b", 'group = "team"')}`);
+  await home.ok(["apply", file]);
+});
+
+test("a mode and a model that the agent does not have are told once it has begun, and the next apply chooses what the file says then", async () => {
+  await using home = new TestHome();
+  const text = '[sessions.one]\nagent = "demo"\nchat = true\nmode = "auto"\n[sessions.two]\nagent = "demo"\nchat = true\nmode = "odd"\n';
+  const file = declare(home, text);
+  const failed = await home.cli(["apply", file]);
+  expect(failed.code).not.toBe(0);
+  expect(failed.stdout).toMatch(/\+ session one: .*\n\+ session two: /);
+  expect(failed.stderr).toContain('two was started, but the agent has no mode "odd"; it has ');
+  expect((await home.cli(["apply", file])).stderr).toContain('two: the agent has no mode "odd"; it has ');
+  declare(home, text.replace("odd", "auto"));
+  expect(await home.ok(["apply", file])).toBe("~ session two: mode auto\n1 change.\n");
+  expect(await home.ok(["apply", file])).toContain("Nothing to change");
+  expect(await home.ok(["send", "two", "about", "--wait"])).toContain("mode auto");
+});
+
 test("a file that makes no sense starts nothing; one that fails in the middle says where, and is gone on with", async () => {
   await using home = new TestHome();
   const file = declare(home, '[sessions.one]\nagent = "demo"\n\n[sessions.two]\nagent = "nobody"\n');
@@ -210,16 +284,19 @@ test("a file that makes no sense starts nothing; one that fails in the middle sa
     /team\.toml:2: there is no directory \S+missing\n.*team\.toml:5: there is no workspace "gone"; there are none/,
   );
   expect(await home.json(["group", "ls"])).toEqual([]);
-  declare(home, '[sessions.one]\ncommand = ["sleep", "1000"]\n\n[sessions.two]\ncommand = ["sleep", "1000"]\ncwd = "team.toml"\n');
-  const failed = await home.cli(["apply", file, "--json"]);
-  expect(failed.code).not.toBe(0);
-  expect((JSON.parse(failed.stdout) as Applied).steps).toMatchObject([
-    { name: "one", done: true },
-    { name: "two", done: false },
+  const { path: project } = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "exit 3"\n' });
+  const sleeps = (name: string, more = "") => `[sessions.${name}]\ncommand = ["sleep", "1000"]\n${more}`;
+  declare(home, sleeps("one") + sleeps("two", `cwd = ${JSON.stringify(project)}\nworktree = true\n`) + sleeps("three"));
+  const failed = await home.cli(["apply", file]);
+  expect(failed).toMatchObject({ code: 31, stdout: expect.stringMatching(/^\+ session one: .*\n$/) });
+  expect(failed.stderr).toMatch(
+    /two: the set-up of two \(exit 3\) failed[\s\S]*not done:\n *\+ session two: .*\n *\+ session three: [\s\S]*holdfast apply/,
+  );
+  const again = await home.json<Applied>(["apply", file]);
+  expect(again.steps).toMatchObject([
+    { name: "two", done: true },
+    { name: "three", done: true },
   ]);
-  expect(failed.stderr).toContain("holdfast apply");
-  declare(home, '[sessions.one]\ncommand = ["sleep", "1000"]\n\n[sessions.two]\ncommand = ["sleep", "1000"]\n');
-  expect(await home.ok(["apply", file])).toMatch(/^\+ session two: .*\n1 change\.\n$/);
   rmSync(file);
   expect((await home.cli(["apply", file])).stderr).toMatch(/there is no file/);
 });

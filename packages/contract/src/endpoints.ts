@@ -120,6 +120,25 @@ export type StopReply = z.infer<typeof StopReply>;
 export const ResumedSchema = z.enum(["conversation", "fresh", "command"]);
 export type Resumed = z.infer<typeof ResumedSchema>;
 
+const SPAWN_ERRORS = [
+  "invalid_name",
+  "name_taken",
+  "usage",
+  "persona_not_found",
+  "persona_unusable",
+  "agent_unknown",
+  "program_not_found",
+  "cwd_unusable",
+  "host_missing",
+  "host_failed",
+  "workspace_not_found",
+  "workspace_removed",
+  "repository_unusable",
+  "git_failed",
+  "setup_failed",
+  "group_full",
+] as const;
+
 export const ENDPOINTS = {
   status: {
     ...ROUTES.status,
@@ -159,24 +178,16 @@ export const ENDPOINTS = {
     body: SpawnBody,
     /** `notes`: what whoever asked should know of the workspace that was made for it. */
     reply: z.extend(Session, { notes: z.array(z.string()) }),
-    errors: [
-      "invalid_name",
-      "name_taken",
-      "usage",
-      "persona_not_found",
-      "persona_unusable",
-      "agent_unknown",
-      "program_not_found",
-      "cwd_unusable",
-      "host_missing",
-      "host_failed",
-      "workspace_not_found",
-      "workspace_removed",
-      "repository_unusable",
-      "git_failed",
-      "setup_failed",
-      "group_full",
-    ],
+    errors: SPAWN_ERRORS,
+  },
+  checkSpawn: {
+    ...ROUTES.checkSpawn,
+    summary: "Answers as `spawn` would refuse, and starts and makes nothing.",
+    scope: "driver",
+    body: SpawnBody,
+    /** Of a new worktree: its repository, and the branch that it would be on. */
+    reply: z.object({ repository: z.nullable(z.string()), branch: z.nullable(z.string()) }),
+    errors: SPAWN_ERRORS,
   },
   getSession: {
     ...ROUTES.getSession,

@@ -18,7 +18,8 @@ export const GROUP_ENDPOINTS = {
     summary: "Groups, by their paths; a session hears of those that it is in, and of those above and below them.",
     scope: "observer",
     reach: "own",
-    reply: z.object({ groups: z.array(Group) }),
+    /** `limit`: of members, of a group that has none of its own. */
+    reply: z.object({ groups: z.array(Group), limit: z.int() }),
     errors: [],
   },
   createGroup: {

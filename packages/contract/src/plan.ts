@@ -11,8 +11,21 @@ const said = z.record(
   z.string().check(z.maxLength(10_000, "what a file said of a key is kept with at most 10,000 characters")),
 );
 
-/** For a session that is started because a file says so. */
-export const PlanOrigin = z.object({ file, said });
+/** A session that the file says. */
+const DeclaredPeer = z.object({
+  name: z.string().check(z.maxLength(1000)),
+  /** Null: its role says which. */
+  agent: z.nullable(z.string().check(z.maxLength(1000))),
+  role: z.nullable(z.string().check(z.maxLength(10_000))),
+  objective: z.nullable(z.string().check(z.maxLength(10_000))),
+  groups: z.array(z.string()),
+  /** Those of them that it is to coordinate. */
+  coordinates: z.array(z.string()),
+});
+export type DeclaredPeer = z.infer<typeof DeclaredPeer>;
+
+/** For a session that is started because a file says so. `peers`: who will be in groups, itself among them, though not all of them are yet. */
+export const PlanOrigin = z.object({ file, said, peers: z.optional(z.array(DeclaredPeer)) });
 
 const Place = z.object({
   file,

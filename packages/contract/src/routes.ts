@@ -7,6 +7,7 @@ export const ROUTES = {
   shutdown: { method: "POST", path: "/shutdown" },
   listSessions: { method: "GET", path: "/sessions" },
   spawn: { method: "POST", path: "/sessions" },
+  checkSpawn: { method: "POST", path: "/sessions/check" },
   getSession: { method: "GET", path: "/sessions/:ref" },
   renameSession: { method: "PATCH", path: "/sessions/:ref" },
   removeSession: { method: "DELETE", path: "/sessions/:ref" },

@@ -10,7 +10,8 @@ import type { Step } from "./steps.ts";
 /** For what a step may find done already. */
 const GRACE_MS = 5000;
 
-export async function carryOut(context: Context, plan: Plan, step: Step): Promise<void> {
+/** `started`: the names of those that this apply has started itself. */
+export async function carryOut(context: Context, plan: Plan, { step, started }: { step: Step; started: Set<string> }): Promise<void> {
   const { client } = context;
   switch (step.do) {
     case "create_group":
@@ -28,7 +29,10 @@ export async function carryOut(context: Context, plan: Plan, step: Step): Promis
     case "start":
       return unless(
         "name_taken",
-        () => start(context, plan, step.planned),
+        async () => {
+          await start(context, plan, step);
+          started.add(step.name);
+        },
         () => isOurs(context, plan, step.name),
       );
     case "resume":
@@ -44,6 +48,13 @@ export async function carryOut(context: Context, plan: Plan, step: Step): Promis
       await client.call("setConversation", { params: { ref: step.session }, body: { model, mode } });
       return;
     }
+    case "confirm":
+      // Who else starts some of them sees to those.
+      return confirm(
+        context,
+        plan,
+        step.chosen.filter(({ name }) => started.has(name)),
+      );
     case "set_coordinator":
       await client.call("setCoordinator", { params: { group: step.group }, body: { session: step.name } });
       return;
@@ -65,17 +76,39 @@ export async function carryOut(context: Context, plan: Plan, step: Step): Promis
   }
 }
 
-async function start(context: Context, { file }: Plan, { name, request, env, groups, said }: PlannedSession): Promise<void> {
-  const body = {
-    ...request,
-    name,
-    env: { ...callerEnvironment(), ...env },
-    umask: process.umask(),
-    groups: [...groups],
-    plan: { file, said },
-  };
-  const spawn = () => context.client.call("spawn", { body });
+type Start = Extract<Step, { do: "start" }>;
+
+async function start(context: Context, { file }: Plan, { planned, peers }: Start): Promise<void> {
+  const { request, said } = planned;
+  // What only its agent knows is said once that has it: until then the next apply chooses it.
+  const { model: _, mode: __, ...sure } = said;
+  const plan = { file, said: request.chat ? sure : said, peers: [...peers] };
+  const spawn = () => context.client.call("spawn", { body: { ...spawnBody(planned), plan } });
   await (request.worktree ? withProgress(context, spawn) : spawn());
+}
+
+export function spawnBody({ name, request, env, groups }: PlannedSession) {
+  return { ...request, name, env: { ...callerEnvironment(), ...env }, umask: process.umask(), groups: [...groups] };
+}
+
+async function confirm({ client }: Context, { file }: Plan, chosen: readonly PlannedSession[]): Promise<void> {
+  const refused: HoldfastError[] = [];
+  for (const { name, request, said } of chosen) {
+    const { model, mode } = request;
+    try {
+      const { session, settings } = await client.call("getConversation", { params: { ref: name } });
+      const isSo = (model ?? settings?.model) === settings?.model && (mode ?? settings?.mode) === settings?.mode;
+      if (!settings || !isSo) await client.call("setConversation", { params: { ref: session.id }, body: { model, mode } });
+      await client.call("declare", { body: { file, what: "session", ref: session.id, key: null, name, said } });
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      refused.push(new HoldfastError(error.code, `${name} was started, but ${error.message}`, { hint: error.hint, cause: error }));
+    }
+  }
+  const [first] = refused;
+  if (!first) return;
+  const hint = first.hint ?? "correct the file: a second apply chooses it, and starts nobody again";
+  throw new HoldfastError(first.code, refused.map(({ message }) => message).join("\n"), { hint, cause: first });
 }
 
 async function isOurs({ client }: Context, { file }: Plan, name: string): Promise<boolean> {

@@ -46,7 +46,7 @@ const declared = (what: Declaration["what"], ref: string, more: Partial<Declarat
 /** Of a session that was made of the file as it is planned. */
 const own = (it: PlannedSession) => declared("session", `id-${it.name}`, { name: it.name, said: it.said });
 
-const EMPTY: World = { sessions: [], groups: [], values: [], declared: [], workspaces: [] };
+const EMPTY: World = { sessions: [], groups: [], limit: 32, values: [], declared: [], workspaces: [] };
 const seen = (steps: readonly Step[]) => steps.filter(isSeen);
 const does = (steps: readonly Step[]) => seen(steps).map((step) => step.do);
 

@@ -1,6 +1,6 @@
 /** What a file declares against what there is. Pure. What somebody else made or changed is never taken away or written over. */
 import type { Group, SharedValue } from "@holdfast/contract/group";
-import type { Declaration } from "@holdfast/contract/plan";
+import type { Declaration, DeclaredPeer } from "@holdfast/contract/plan";
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
 import type { Plan, PlannedGroup, PlannedSession } from "./plan.ts";
@@ -11,6 +11,8 @@ export interface World {
   /** Also those that have ended. */
   sessions: readonly Session[];
   groups: readonly Group[];
+  /** Of members, of a group that has none of its own. */
+  limit: number;
   /** Of each group its own. */
   values: readonly SharedValue[];
   /** What was made of the file before. */
@@ -25,7 +27,7 @@ export function compare(plan: Plan, world: World, options: { prune?: boolean; re
     ...plan.groups.flatMap((group) => stepsOfGroup(plan, group, { world, notes })),
     ...plan.sessions.flatMap((session) => stepsOfSession(plan, session, { world, notes, resume: options.resume === true })),
   ];
-  const comings = [...steps, ...plan.groups.flatMap((group) => coordination(plan, group, { world, notes, steps }))];
+  const comings = [...steps, ...plan.groups.flatMap((group) => coordination(plan, group, { world, notes, steps })), ...confirming(steps)];
   const kept: Note[] = [];
   const goings = goneFrom(plan, { world, notes: kept, steps });
   return options.prune ? { steps: [...comings, ...goings], notes: [...notes, ...kept], left: [] } : { steps: comings, notes, left: goings };
@@ -61,18 +63,20 @@ function stepsOfValue(
   return [];
 }
 
+/** Of what peers are told of each other. */
+const LONGEST_LINE = 200;
+
 /** Of those that can be changed while it runs. */
 const CHANGEABLE = ["groups", "model", "mode"];
 
 function stepsOfSession(
-  { file }: Plan,
+  plan: Plan,
   planned: PlannedSession,
   { world, notes, resume }: { world: World; notes: Note[]; resume: boolean },
 ): Step[] {
   const { name } = planned;
-  const own = world.declared.find((each) => each.what === "session" && each.name === name);
-  const session = world.sessions.find((each) => (own ? each.id === own.ref : each.name === name));
-  if (!session) return [{ do: "start", name, planned: whereItWas(planned, world) }];
+  const { own, session } = known(name, world);
+  if (!session) return [{ do: "start", name, planned: whereItWas(planned, world), peers: peersOf(plan, world) }];
   const about = { name: session.name, session: session.id };
   const isOver = hasEnded(session.status) && session.restartAt === null;
   if (session.name !== name) notes.push({ why: "renamed", name, to: session.name });
@@ -85,7 +89,9 @@ function stepsOfSession(
   for (const group of before)
     if (!planned.groups.includes(group) && session.groups.includes(group)) steps.push({ do: "leave", ...about, group });
   const said = own?.said ?? saidOf(session, planned);
-  const changed = keysOf(said, planned.said).filter((key) => said[key] !== planned.said[key]);
+  // Of one that is just being started, what its agent is to use is said by whoever starts it.
+  const isAsked = (key: string) => session.startedAt === null && (key === "model" || key === "mode");
+  const changed = keysOf(said, planned.said).filter((key) => said[key] !== planned.said[key] && !isAsked(key));
   const chosen = changed.filter((key) => key === "model" || key === "mode");
   const { model, mode } = planned.request;
   const canChoose = session.kind === "conversation" && (!isOver || resume) && chosen.every((key) => planned.said[key] !== undefined);
@@ -102,7 +108,41 @@ function stepsOfSession(
   if (!own || !changed.some(isDone)) return steps;
   // What cannot be changed is told the next time, too.
   const kept = Object.fromEntries(keysOf(said, planned.said).flatMap((key) => entryOf(key, isDone(key) ? planned.said : said)));
-  return [...steps, { do: "remember", declaration: { file, what: "session", ref: session.id, key: null, name, said: kept } }];
+  return [...steps, { do: "remember", declaration: { file: plan.file, what: "session", ref: session.id, key: null, name, said: kept } }];
+}
+
+function confirming(steps: readonly Step[]): Step[] {
+  const chosen = steps.flatMap((step) => (step.do === "start" && hasChoice(step.planned) ? [step.planned] : []));
+  return chosen.length === 0 ? [] : [{ do: "confirm", chosen }];
+}
+
+/** Whether the file says what only its agent can tell whether there is. */
+function hasChoice({ request: { chat, model, mode } }: PlannedSession): boolean {
+  return chat && (model !== undefined || mode !== undefined);
+}
+
+/** A session of the file, where it is there already, whatever it is called now. */
+function known(name: string, { declared, sessions }: World): { own: Declaration | undefined; session: Session | undefined } {
+  const own = declared.find((each) => each.what === "session" && each.name === name);
+  return { own, session: sessions.find((each) => (own ? each.id === own.ref : each.name === name)) };
+}
+
+/** Those that are in groups, or will be once all is done. */
+function peersOf(plan: Plan, world: World): DeclaredPeer[] {
+  return plan.sessions.flatMap((other) => {
+    const { session } = known(other.name, world);
+    const isOver = session !== undefined && hasEnded(session.status) && session.restartAt === null;
+    if (other.groups.length === 0 || isOver) return [];
+    const { agent, persona = null, role = persona, objective = firstLine(other.request.prompt) } = other.request;
+    const coordinates = plan.groups.filter(({ coordinator }) => coordinator === other.name).map(({ path }) => path);
+    return [
+      { name: session?.name ?? other.name, agent: agent === "" ? null : agent, role, objective, groups: [...other.groups], coordinates },
+    ];
+  });
+}
+
+function firstLine(prompt: string | undefined): string | null {
+  return prompt?.trim().split("\n")[0]?.slice(0, LONGEST_LINE) ?? null;
 }
 
 /** One that is started anew works in the worktree that was made for it before. */
@@ -157,17 +197,13 @@ function coordination(
   if (wanted === null) return [];
   const now = world.groups.find((each) => each.path === path)?.coordinator ?? null;
   const isResumed = (id: string) => steps.some((step) => step.do === "resume" && step.session === id);
-  const nameOf = (name: string) => {
-    const own = world.declared.find((each) => each.what === "session" && each.name === name);
-    return world.sessions.find((each) => (own ? each.id === own.ref : each.name === name));
-  };
-  const there = nameOf(wanted);
+  const there = known(wanted, world).session;
   if (there && hasEnded(there.status) && !isResumed(there.id)) {
     notes.push({ why: "coordinator_ended", group: path, name: there.name });
     return [];
   }
   const lives = (name: string) => {
-    const session = nameOf(name);
+    const { session } = known(name, world);
     return !session || !hasEnded(session.status) || isResumed(session.id);
   };
   const first = sessions.find((each) => each.groups.includes(path) && lives(each.name));

@@ -1,5 +1,5 @@
 /** What is to be done so that all is as a file says, and what is not, and stays so. */
-import type { NewDeclaration } from "@holdfast/contract/plan";
+import type { DeclaredPeer, NewDeclaration } from "@holdfast/contract/plan";
 import type { PlannedSession } from "./plan.ts";
 
 export type Step =
@@ -7,10 +7,13 @@ export type Step =
   | { do: "change_limit"; group: string; from: number; to: number }
   /** `ifRevision` 0: there is none. */
   | { do: "share"; group: string; key: string; value: unknown; ifRevision: number }
-  | { do: "start"; name: string; planned: PlannedSession }
+  /** `peers`: who the file says is in groups. */
+  | { do: "start"; name: string; planned: PlannedSession; peers: readonly DeclaredPeer[] }
   | { do: "resume"; name: string; session: string }
   | { do: "join" | "leave"; name: string; session: string; group: string }
   | { do: "choose"; name: string; session: string; model?: string; mode?: string }
+  /** Of those that were started: whether their agents have what they are to use, which only they know. */
+  | { do: "confirm"; chosen: readonly PlannedSession[] }
   | { do: "set_coordinator"; group: string; name: string }
   /** What the file says is written down; nothing else changes. */
   | { do: "remember"; declaration: NewDeclaration }
@@ -39,5 +42,5 @@ export interface Comparison {
 }
 
 export function isSeen({ do: what }: Step): boolean {
-  return what !== "remember";
+  return what !== "remember" && what !== "confirm";
 }

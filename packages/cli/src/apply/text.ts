@@ -11,6 +11,11 @@ export function stepLine(step: Step): string {
   return `${color(MARKS[mark], mark)} ${plain(text)}`;
 }
 
+/** Without colours, for a message. */
+export function stepWords(step: Step): string {
+  return plain(told(step).join(" "));
+}
+
 const MARKS = { "+": "green", "~": "yellow", "-": "red" } as const;
 
 function told(step: Step): [keyof typeof MARKS, string] {
@@ -38,6 +43,8 @@ function told(step: Step): [keyof typeof MARKS, string] {
       return ["~", `group ${step.group} is coordinated by ${step.name}`];
     case "remember":
       return ["~", `${step.declaration.name} is remembered`];
+    case "confirm":
+      return ["~", `what is chosen of ${step.chosen.map(({ name }) => name).join(", ")} is confirmed`];
     case "unset":
       return ["-", `${step.key} of ${step.group}`];
     case "remove_session": {

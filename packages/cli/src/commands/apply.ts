@@ -1,12 +1,13 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { counted } from "@holdfast/platform/units";
 import { carryOut } from "../apply/carry-out.ts";
+import { checkSteps } from "../apply/check.ts";
 import { compare } from "../apply/compare.ts";
 import type { Plan } from "../apply/plan.ts";
 import { readPlan } from "../apply/read-plan.ts";
 import { type Comparison, isSeen, type Step } from "../apply/steps.ts";
-import { leftLine, noteLines, stepLine, unchangedLine } from "../apply/text.ts";
-import { checkStarts, look } from "../apply/world.ts";
+import { leftLine, noteLines, stepLine, stepWords, unchangedLine } from "../apply/text.ts";
+import { look } from "../apply/world.ts";
 import type { Command, Context } from "../command.ts";
 
 export const command: Command = {
@@ -41,12 +42,9 @@ export const command: Command = {
         hint: "look first with --dry-run, then say --yes",
       });
     const plan = await readPlan(name);
-    const found = compare(plan, await look(client, plan), { prune, resume: flags.has("resume") });
-    await checkStarts(
-      client,
-      name,
-      found.steps.flatMap((step) => (step.do === "start" ? [step.planned] : [])),
-    );
+    const world = await look(client, plan);
+    const found = compare(plan, world, { prune, resume: flags.has("resume") });
+    await checkSteps(client, { name, plan, world, steps: found.steps });
     const comparison = isAsked ? await agreed(found) : found;
     return isDryRun ? tellOnly(context, { name, plan, comparison }) : act(context, { name, plan, comparison });
   },
@@ -66,15 +64,16 @@ function tellOnly({ json }: Context, { name, plan, comparison }: Applied): numbe
 async function act(context: Context, { name, plan, comparison }: Applied): Promise<number> {
   const { steps } = comparison;
   const done: Step[] = [];
+  const started = new Set<string>();
   try {
     for (const step of steps) {
-      await carryOut(context, plan, step);
+      await carryOut(context, plan, { step, started });
       done.push(step);
       if (!context.json && isSeen(step)) process.stdout.write(`${stepLine(step)}\n`);
     }
   } catch (error) {
     if (context.json) printJson(plan, { comparison, done, dryRun: false });
-    throw cutOff(name, steps[done.length] as Step, error);
+    throw cutOff(name, steps.slice(done.length), error);
   }
   if (context.json) return printJson(plan, { comparison, done, dryRun: false });
   tellNotes(name, comparison);
@@ -129,17 +128,24 @@ function printJson(plan: Plan, { comparison, done, dryRun }: { comparison: Compa
   return 0;
 }
 
-function cutOff(name: string, step: Step, cause: unknown): HoldfastError {
+/** How many of those that were not done are named. */
+const MOST_LEFT = 10;
+
+function cutOff(name: string, [step, ...rest]: readonly Step[], cause: unknown): HoldfastError {
   const { code, message, hint, candidates } = HoldfastError.from(cause);
   const again = `what was done stays; then again: holdfast apply ${name}`;
-  return new HoldfastError(code, `${stepText(step)}: ${message}`, {
+  const left = [...(step?.do === "confirm" || !step ? [] : [step]), ...rest].filter(isSeen);
+  const named = left.slice(0, MOST_LEFT).map((each) => `\n  ${stepWords(each)}`);
+  const more = left.length > MOST_LEFT ? `\n  and ${left.length - MOST_LEFT} more` : "";
+  const undone = left.length === 0 ? "" : `\nnot done:${named.join("")}${more}`;
+  return new HoldfastError(code, `${!step || step.do === "confirm" ? "" : `${stepText(step)}: `}${message}${undone}`, {
     hint: hint === undefined ? again : `${hint}; ${again}`,
     ...(candidates ? { candidates } : {}),
     cause,
   });
 }
 
-function stepText(step: Step): string {
+function stepText(step: Exclude<Step, { do: "confirm" }>): string {
   if (step.do === "remember") return step.declaration.name;
   return "name" in step ? step.name : "key" in step ? `${step.key} of ${step.group}` : step.group;
 }

@@ -39,7 +39,10 @@ export function groupHandlers(rooms: {
 }): GroupHandlers {
   const { groups, values, reach: may, sessions, gate, spent } = rooms;
   return {
-    listGroups: (_, { reach }) => ({ groups: groups.list().filter(({ path }) => reach === undefined || may.sees(reach, path)) }),
+    listGroups: (_, { reach }) => ({
+      groups: groups.list().filter(({ path }) => reach === undefined || may.sees(reach, path)),
+      limit: groups.limit,
+    }),
     createGroup: ({ body: { path, limit } }, { actor, reach }) => {
       may.checkJoin(reach, path, "createGroup");
       return groups.create(path, { limit, actor, first: reach });

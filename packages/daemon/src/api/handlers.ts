@@ -131,6 +131,8 @@ export function handlers(rooms: {
       const place = gate.resolvePlace(reach, "spawn", worktree ? { workspace } : { workspace, cwd });
       return sessions.spawn({ ...(await rooms.inRole(request)), workspace: place }, { actor, parent: reach });
     },
+    checkSpawn: async ({ body }, { actor }) =>
+      sessions.check(await rooms.inRole({ ...rooms.usualPlace(undefined), ...given(body) }), actor),
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
     removeSession: ({ params }, { actor }) => adopting.remove(params.ref, actor),

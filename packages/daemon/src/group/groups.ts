@@ -24,10 +24,11 @@ export class Groups {
   readonly queries: GroupQueries;
   readonly #journal: Journal;
   readonly #sessions: SessionQueries;
-  readonly #limit: number;
+  /** Of members, where a group has none of its own. */
+  readonly limit: number;
   readonly #keep: (session: SessionId, groups: string[]) => void;
 
-  /** `limit`: of members, where a group has none of its own. `keep`: where a lost journal finds again which groups a session is in. */
+  /** `keep`: where a lost journal finds again which groups a session is in. */
   constructor(options: {
     journal: Journal;
     queries: GroupQueries;
@@ -39,7 +40,7 @@ export class Groups {
     this.#journal = options.journal;
     this.queries = options.queries;
     this.#sessions = options.sessions;
-    this.#limit = options.limit;
+    this.limit = options.limit;
   }
 
   list(): Group[] {
@@ -208,7 +209,7 @@ export class Groups {
   }
 
   #checkRoom(path: string, more: number, own: number | null): void {
-    const limit = own ?? this.#limit;
+    const limit = own ?? this.limit;
     const members = this.queries.members(path);
     if (members.length + more <= limit) return;
     const ended = members.filter((member) => member.ended);
@@ -229,7 +230,7 @@ export class Groups {
     const coordinator = record.members.find((member) => member.coordinator);
     return {
       ...record,
-      limit: limit ?? this.#limit,
+      limit: limit ?? this.limit,
       coordinator: coordinator ? { session: coordinator.session, name: coordinator.name } : null,
     };
   }

@@ -1,9 +1,33 @@
 /** What an agent is told of the groups it is in, with the first words to it: who is there, and by what it reaches them. */
-import type { Peer } from "@holdfast/contract";
+import { type DeclaredPeer, isBelow, type Peer } from "@holdfast/contract";
 
 /** More are in a group than anybody wants to read of; the commands list them. */
 const MOST_PEERS = 20;
 const LONGEST_OBJECTIVE = 100;
+
+/** Someone who is in a group, or is about to be. `agent` null: its role says which. */
+type Other = Pick<Peer, "name" | "ended" | "coordinator" | "groups" | "role" | "objective"> & { agent: string | null; isComing?: boolean };
+
+/** Who is there, and who a file says will be: as that file has it, also who coordinates. */
+export function withDeclared(
+  peers: readonly Peer[],
+  { name: own, groups, declared }: { name: string; groups: readonly string[]; declared: readonly DeclaredPeer[] },
+): Other[] {
+  const leads = ({ coordinates }: DeclaredPeer) => coordinates.some((path) => groups.includes(path));
+  const led = new Set(declared.flatMap(({ coordinates }) => coordinates));
+  const isNear = (path: string) => groups.some((mine) => path === mine || isBelow(path, mine) || isBelow(mine, path));
+  const there = peers.map((peer) => {
+    const said = declared.find(({ name }) => name === peer.name);
+    const isSaid = peer.groups.some((path) => groups.includes(path) && led.has(path));
+    return isSaid ? { ...peer, coordinator: said !== undefined && leads(said) } : peer;
+  });
+  const isThere = (name: string) => name === own || peers.some((peer) => peer.name === name);
+  const coming = declared.filter(({ name, groups: theirs }) => theirs.some(isNear) && !isThere(name));
+  return [
+    ...there,
+    ...coming.map((peer) => ({ ...peer, groups: peer.groups.filter(isNear), ended: false, coordinator: leads(peer), isComing: true })),
+  ];
+}
 
 export function introduction({
   name,
@@ -13,7 +37,7 @@ export function introduction({
 }: {
   name: string;
   groups: readonly string[];
-  peers: readonly Peer[];
+  peers: readonly Other[];
   /** It has Holdfast's tools, so that it need not run commands. */
   hasTools: boolean;
 }): string {
@@ -26,15 +50,20 @@ export function introduction({
   ].join("\n");
 }
 
-function listOf(peers: readonly Peer[], groups: readonly string[]): string {
+function listOf(peers: readonly Other[], groups: readonly string[]): string {
   if (peers.length === 0) return `Nobody else is in ${groups.length === 1 ? "it" : "them"} yet; others may join.`;
   const more = peers.length > MOST_PEERS ? `\n- and ${peers.length - MOST_PEERS} more` : "";
   return `Your peers:\n${peers.slice(0, MOST_PEERS).map(lineOf).join("\n")}${more}`;
 }
 
-function lineOf({ name, agent, coordinator, role, objective }: Peer): string {
-  const about = [agent, ...(coordinator ? ["the coordinator"] : []), ...(role === null ? [] : [oneLine(role)])].join(", ");
-  return `- ${name} (${about})${objective === null ? "" : `: ${oneLine(objective)}`}`;
+function lineOf({ name, agent, coordinator, role, objective, isComing }: Other): string {
+  const about = [
+    agent,
+    coordinator ? "the coordinator" : null,
+    role === null ? null : oneLine(role),
+    isComing ? "about to be started" : null,
+  ];
+  return `- ${name} (${about.filter((part) => part !== null).join(", ")})${objective === null ? "" : `: ${oneLine(objective)}`}`;
 }
 
 function oneLine(text: string): string {
@@ -50,7 +79,7 @@ const TOOLS = [
   "- share_context: set one, any JSON; with the revision that you read as if_revision, it cannot overwrite what somebody else wrote",
 ];
 
-function commandsFor(groups: readonly string[], peers: readonly Peer[]): string[] {
+function commandsFor(groups: readonly string[], peers: readonly Other[]): string[] {
   const one = groups.length === 1 ? groups[0] : "GROUP";
   return [
     "Work with them by these commands:",
@@ -63,7 +92,7 @@ function commandsFor(groups: readonly string[], peers: readonly Peer[]): string[
 }
 
 /** What is said to a group reaches those in it and below: who is above is reached by the group above. */
-function toAll(groups: readonly string[], peers: readonly Peer[]): string {
+function toAll(groups: readonly string[], peers: readonly Other[]): string {
   const above = peers.flatMap((peer) => peer.groups).filter((each) => groups.some((group) => group.startsWith(`${each}/`)));
   const reached = [...new Set([...groups, ...above])];
   if (reached.length === 1) return `- holdfast group send ${reached[0]} "TEXT": tell all of them`;

@@ -4,7 +4,7 @@ import type { Profiles } from "../agent/profiles/index.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { Memberships } from "../session/memberships.ts";
 import type { Groups } from "./groups.ts";
-import { introduction } from "./introduction.ts";
+import { introduction, withDeclared } from "./introduction.ts";
 import type { GroupReach } from "./reach.ts";
 
 /** Groups, as sessions need them when they begin. */
@@ -29,9 +29,9 @@ export class GroupMemberships implements Memberships {
     return this.#groups.joining(session, groups, { actor, maker: parent });
   }
 
-  introduction({ id, name, agent, kind, groups }: Parameters<Memberships["introduction"]>[0]): string | null {
+  introduction({ id, name, agent, kind, groups, declared = [] }: Parameters<Memberships["introduction"]>[0]): string | null {
     if (groups.length === 0 || kind === "shell") return null;
     const hasTools = hasOwnServer(this.#profiles.find(agent), { isChat: kind === "conversation" });
-    return introduction({ name, groups, peers: this.#groups.peersIn(groups, id), hasTools });
+    return introduction({ name, groups, peers: withDeclared(this.#groups.peersIn(groups, id), { name, groups, declared }), hasTools });
   }
 }

@@ -1,4 +1,4 @@
-import type { Principal, SessionId } from "@holdfast/contract";
+import type { DeclaredPeer, Principal, SessionId } from "@holdfast/contract";
 import type { Draft } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
@@ -9,5 +9,11 @@ export interface Memberships {
   /** The facts of its joining, for the transaction in which it is recorded. */
   joining(session: SessionId, groups: readonly string[], by: { actor: Principal; parent: SessionId | null }): Draft[];
   /** What its agent is told of its groups with the first words to it; null: it is in none. */
-  introduction(to: Pick<SessionRecord, "name" | "agent" | "kind" | "groups"> & { id: SessionId | null }): string | null;
+  introduction(
+    to: Pick<SessionRecord, "name" | "agent" | "kind" | "groups"> & {
+      id: SessionId | null;
+      /** Who is about to be in groups, too. */
+      declared?: readonly DeclaredPeer[] | undefined;
+    },
+  ): string | null;
 }

@@ -46,6 +46,16 @@ export async function placeFor(
   return { cwd: workspace.path, workspace, isNew: false };
 }
 
+/** Throws what `placeFor` would be refused for, and makes nothing. */
+export async function plannedPlace(
+  request: SpawnRequest,
+  { workspaces, name, actor }: { workspaces: Workspaces; name: string; actor: Principal },
+): Promise<{ cwd: string; repository: string | null; branch: string | null }> {
+  const { cwd, env, worktree } = request;
+  if (worktree && request.workspace === undefined) return { cwd, ...(await workspaces.check({ ...worktree, cwd, env, name })) };
+  return { cwd: (await placeFor(request, { workspaces, name, actor })).cwd, repository: null, branch: null };
+}
+
 /** What cannot be reached is refused by name later. */
 export function realPath(path: string): string {
   try {

@@ -152,14 +152,19 @@ export function forkedOf({ conversation, copy }: NonNullable<Spec["forkedFrom"]>
 
 /** What would be refused anyway, before anything is made for it. */
 export function checkStart(request: SpawnRequest, { profiles, programs }: { profiles: Profiles; programs: string }): void {
-  if (!request.worktree) return;
+  if (request.worktree) checkAsked(request, { profiles, programs });
+}
+
+/** What would be refused of any start. */
+export function checkAsked(request: SpawnRequest, { profiles, programs }: { profiles: Profiles; programs: string }): void {
   const profile = profiles.get(request.agent);
   budgetFor({ profile, kind: request.chat ? "conversation" : profile.kind }, request.budget);
   const cwd = checkDirectory(request.cwd);
   const env = runEnvironment(request.env);
   const command = programOf(request, { profile, env, programs });
   // A program by a path in the worktree is there only once that is.
-  if (!command[0]?.includes("/")) checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
+  if (!request.worktree || !command[0]?.includes("/"))
+    checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
 }
 
 function programOf(

@@ -43,8 +43,8 @@ import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
 import type { Memberships } from "./memberships.ts";
 import { movedNote } from "./moved-note.ts";
-import { type Place, placeFor } from "./place.ts";
-import { checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare, roleNote } from "./prepare.ts";
+import { type Place, placeFor, plannedPlace } from "./place.ts";
+import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare, roleNote } from "./prepare.ts";
 import { Recordings } from "./recordings.ts";
 import { Restarts } from "./restarts.ts";
 import { conversationToResume, conversationWithTurns, workspaceHint } from "./resume.ts";
@@ -165,6 +165,18 @@ export class Sessions {
     if (request.prompt !== undefined) promptWords(this.#profiles.get(request.agent), request.prompt);
   }
 
+  /** Throws what `spawn` would be refused for, and makes nothing. */
+  async check(request: SpawnRequest, actor: Principal): Promise<{ repository: string | null; branch: string | null }> {
+    this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
+    this.#memberships?.check(request.groups ?? [], { parent: null });
+    if (request.workspace === undefined) checkDirectory(request.cwd);
+    const name = nameOf(request, (each) => this.isTaken(each));
+    const { cwd, ...place } = await plannedPlace(request, { workspaces: this.#workspaces, name, actor });
+    checkAsked({ ...request, cwd }, { profiles: this.#profiles, programs: this.#programs });
+    if (request.prompt !== undefined && !request.chat) promptWords(this.#profiles.get(request.agent), request.prompt);
+    return place;
+  }
+
   /** `parent`: the session that asks for it, where one does. `notes`: of a workspace that was made for it. */
   async spawn(
     request: SpawnRequest,
@@ -214,7 +226,7 @@ export class Sessions {
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
       budget: this.#budget,
-      introduce: (to) => this.#memberships?.introduction({ ...to, id: null, groups }) ?? null,
+      introduce: (to) => this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers }) ?? null,
     });
     const { id, name, profile, kind, command, cwd, conversation, budget } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
@@ -421,7 +433,8 @@ export class Sessions {
 /** That a file says so is one fact with its start: a later `apply` of it knows its own. */
 function declared({ id, name, actor }: { id: SessionId; name: string; actor: Principal }, { plan }: SpawnRequest): Draft[] {
   if (plan === undefined) return [];
-  const data = { ...plan, what: "session" as const, ref: id, key: null, name };
+  const { file, said } = plan;
+  const data = { file, said, what: "session" as const, ref: id, key: null, name };
   return [{ type: "plan.declared", actor, session: null, data }];
 }
 

@@ -105,9 +105,24 @@ export class Workspaces {
     return this.view(record, record.setup === null ? copied : undefined);
   }
 
-  async #create(request: CreateRequest, actor: Principal): Promise<Created> {
-    const name = checkName(request.name);
+  /** Throws what `create` would be refused for, and makes nothing. `branch`: which it would be on. */
+  async check(request: CreateRequest): Promise<{ repository: string | null; branch: string | null }> {
+    const name = this.#freeName(request.name);
+    const repository = await findRepository(request.cwd, request.env);
+    const project = readProject(repository ? repository.tree : request.cwd);
+    if (repository) return { repository: repository.path, branch: (await beginningOf(request, { name, repository, project })).branch };
+    this.#plainPath(request);
+    return { repository: null, branch: null };
+  }
+
+  #freeName(wanted: string): string {
+    const name = checkName(wanted);
     if (this.#making.has(name) || this.queries.byName(name)) throw nameTaken(name);
+    return name;
+  }
+
+  async #create(request: CreateRequest, actor: Principal): Promise<Created> {
+    const name = this.#freeName(request.name);
     this.#making.add(name);
     try {
       const repository = await findRepository(request.cwd, request.env);
@@ -131,13 +146,7 @@ export class Workspaces {
     const { name, repository, project, actor } = of;
     const { env } = request;
     const { copyOf } = request;
-    const planned = await planBeginning(repository, {
-      branch: request.branch,
-      base: request.base ?? project.base ?? undefined,
-      name,
-      at: request.tournament?.at ?? copyOf?.baseCommit ?? undefined,
-      env,
-    });
+    const planned = await beginningOf(request, of);
     const beginning = copyOf ? { ...planned, baseCommit: copyOf.baseCommit ?? planned.baseCommit, from: copyOf.head } : planned;
     const id = newWorkspaceId();
     const path = join(this.directoryOf(id), `${repositoryName(repository)}-${name}`);
@@ -180,6 +189,17 @@ export class Workspaces {
     request: CreateRequest,
     { name, range, project, actor }: { name: string; range: PortRange; project: Project; actor: Principal },
   ): Promise<Created> {
+    const path = this.#plainPath(request);
+    const id = newWorkspaceId();
+    const none = { repo: null, branch: null, ownBranch: false, base: null, baseCommit: null };
+    const notes = [NOT_A_REPOSITORY, ...layOut(path, request, project)];
+    const spec: WorkspaceSpec = { id, name, kind: "plain", path, ...none, ...range, notes };
+    mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
+    writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
+    return { record: this.#record(spec, actor), copied: [] };
+  }
+
+  #plainPath(request: CreateRequest): string {
     const path = realpathSync(request.cwd);
     const known = this.queries.list().find((workspace) => workspace.path === path);
     if (known)
@@ -190,13 +210,7 @@ export class Workspaces {
       throw new HoldfastError("repository_unusable", `${path} is not in a git repository, so there is no branch`, {
         hint: "make it one (git init), or leave branch and base out",
       });
-    const id = newWorkspaceId();
-    const none = { repo: null, branch: null, ownBranch: false, base: null, baseCommit: null };
-    const notes = [NOT_A_REPOSITORY, ...layOut(path, request, project)];
-    const spec: WorkspaceSpec = { id, name, kind: "plain", path, ...none, ...range, notes };
-    mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
-    writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
-    return { record: this.#record(spec, actor), copied: [] };
+    return path;
   }
 
   #record(spec: WorkspaceSpec, actor: Principal): WorkspaceRecord {
@@ -332,6 +346,15 @@ export class Workspaces {
       });
     rmSync(this.directoryOf(spec.id), { recursive: true, force: true });
   }
+}
+
+/** What the worktree that is asked for would begin from; throws what it would be refused for. */
+function beginningOf(
+  { branch, base, tournament, copyOf, env }: CreateRequest,
+  { name, repository, project }: { name: string; repository: Repository; project: Project },
+) {
+  const at = tournament?.at ?? copyOf?.baseCommit ?? undefined;
+  return planBeginning(repository, { branch, base: base ?? project.base ?? undefined, name, at, env });
 }
 
 function nameTaken(name: string): HoldfastError {
