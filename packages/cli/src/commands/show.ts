@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import type { Digest } from "@holdfast/contract/digest";
 import type { RecordingGap } from "@holdfast/contract/recording-endpoints";
 import type { Session } from "@holdfast/contract/session";
+import { shellWord } from "@holdfast/platform/shell";
 import { counted } from "@holdfast/platform/units";
 import { attachmentText } from "../attachment-text.ts";
 import { budgetText, exceededText } from "../budget-text.ts";
@@ -62,7 +63,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["forked from", session.forkedFrom && forkedFrom(session.forkedFrom)],
     ["role", session.role],
     ["objective", session.objective],
-    ["command", session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")],
+    ["command", session.command.map(shellWord).join(" ")],
     ["directory", session.cwd],
     ["workspace", session.workspace && workspaceOf(session.workspace)],
     [session.groups.length > 1 ? "groups" : "group", session.groups.length === 0 ? null : session.groups.join(", ")],
