@@ -12,12 +12,18 @@ export interface Shown {
 
 export class TranscriptText {
   readonly #shown: Shown;
+  readonly #names = new Map<string, string>();
   readonly #titles = new Map<string, string>();
   /** What the last piece was of, while its line is open. */
   #open: "text" | "thought" | null = null;
 
   constructor(shown: Shown) {
     this.#shown = shown;
+  }
+
+  /** What a principal is called from now on. */
+  call(principal: string, name: string): void {
+    this.#names.set(principal, name);
   }
 
   /** What is to be printed for it; it may end in the middle of a line. */
@@ -47,7 +53,7 @@ export class TranscriptText {
       case "user":
         return [
           "",
-          this.#bold(`${plain(entry.from)}${entry.steer ? " (into the turn)" : ""} · ${entry.at.slice(0, 19).replace("T", " ")}`),
+          this.#bold(`${this.#who(entry.from)}${entry.steer ? " (into the turn)" : ""} · ${entry.at.slice(0, 19).replace("T", " ")}`),
           ...printable(entry.text)
             .split("\n")
             .map((line) => `> ${line}`),
@@ -69,7 +75,7 @@ export class TranscriptText {
         return [
           entry.option === null
             ? "? not wanted any more"
-            : `? ${entry.allowed ? "allowed" : "denied"}${entry.by ? ` by ${plain(entry.by)}` : ""}`,
+            : `? ${entry.allowed ? "allowed" : "denied"}${entry.by ? ` by ${this.#who(entry.by)}` : ""}`,
         ];
       case "error":
         return [
@@ -83,6 +89,10 @@ export class TranscriptText {
       case "usage":
         return this.#shown.all ? [this.#dim(`— ${useOf(entry)}`)] : [];
     }
+  }
+
+  #who(principal: string): string {
+    return plain(this.#names.get(principal) ?? principal);
   }
 
   #outputOf({ text, changes }: Extract<Entry, { type: "tool_output" }>): string[] {
