@@ -109,6 +109,26 @@ async function lead(home: TestHome): Promise<void> {
   await home.until("lead", ({ status }) => status === "idle");
 }
 
+test("what a child is told first is marked as its parent's words, in a conversation and on a terminal alike", async () => {
+  await using home = new TestHome();
+  await lead(home);
+  using client = await clientAs(home, "lead");
+  // What it does not know, the agent says again.
+  const body = { agent: "demo", cwd: home.root, env: home.env, prompt: "find the seal", context: false };
+  await client.call("spawn", { body: { ...body, name: "talk", chat: true } });
+  await client.call("spawn", { body: { ...body, name: "screen" } });
+  const reply = async (name: string) => {
+    await home.until(name, ({ turns, status }) => turns === 1 && status === "idle");
+    return home.ok(["last", name]);
+  };
+  expect(await reply("talk")).toMatch(/\[Message \w{10} from the agent session "lead", not from the user\]/);
+  expect(await home.ok(["transcript", "talk"])).toMatch(/^lead \(session:\w{10}\) · .*\n> find the seal$/m);
+  expect(await reply("screen")).toMatch(/\[Message from the agent session "lead", not from the user\]/);
+  expect(await home.ok(["show", "screen"])).toContain(`$'[Message from the agent session "lead", not from the user]\\nfind the seal'`);
+  await client.call("spawn", { body: { ...body, name: "alone", prompt: undefined } });
+  expect((await home.session("alone")).command.join(" ")).not.toContain("Message");
+});
+
 test("what a child answers, and how it ends, comes back to the agent that started it as turns of its own (SYM-14 together, BG-06 together)", async () => {
   await using home = new TestHome();
   await lead(home);

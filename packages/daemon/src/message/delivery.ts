@@ -13,6 +13,7 @@ import { type EventData, type HostName, hasEnded, type Screen, type SessionId } 
 import { describe, type Home, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { readComposer } from "../agent/composer.ts";
+import { headed } from "../agent/heading.ts";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -27,7 +28,6 @@ import type { Turns } from "../session/typing.ts";
 import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import type { Expiry } from "./expiry.ts";
-import { headed } from "./heading.ts";
 import { sessionOf } from "./people.ts";
 import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
 import { remembers } from "./remembers.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { headed } from "../agent/heading.ts";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
 import type { MessageRecord } from "../projection/messages.ts";
-import { headed } from "./heading.ts";
 import { receiptsOf } from "./receipts.ts";
 
 const submitted = {

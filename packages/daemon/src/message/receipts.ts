@@ -3,10 +3,10 @@
  * turn, an answer that ended one. Pure.
  */
 import { DAEMON } from "../access/principal.ts";
+import { whateverItsName } from "../agent/heading.ts";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { MessageRecord } from "../projection/messages.ts";
-import { whateverItsName } from "./heading.ts";
 import { asShown } from "./same-words.ts";
 
 export interface Told {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headed } from "./heading.ts";
+import { headed } from "../agent/heading.ts";
 import { whoseText } from "./whose-text.ts";
 
 const shown = (text: string) => ({ is: "draft", text }) as const;

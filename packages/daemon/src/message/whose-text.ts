@@ -1,6 +1,6 @@
 /** Whose text it is that a composer shows. */
 import type { Composed } from "../agent/composer.ts";
-import { whateverItsName } from "./heading.ts";
+import { whateverItsName } from "../agent/heading.ts";
 import { asShown } from "./same-words.ts";
 
 export type Holds = "nothing" | "ours" | "mixed" | "other" | "none";

@@ -17,6 +17,7 @@ import {
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { atAGlance } from "../agent/glance.ts";
+import { headed } from "../agent/heading.ts";
 import { conversationFor, conversationId, type Forked, promptWords } from "../agent/launch.ts";
 import type { RunIdentity } from "../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
@@ -57,6 +58,8 @@ export function prepare(
     host: HostName;
     owner: Principal;
     parent: SessionId | null;
+    /** What the parent is called. */
+    parentName?: string | undefined;
     isTaken(name: string): boolean;
     workspace?: Spec["workspace"];
     forkedFrom?: Spec["forkedFrom"];
@@ -74,7 +77,11 @@ export function prepare(
   const env = runEnvironment(request.env);
   const program = programOf(request, { profile, env, programs: context.programs });
   const isChat = request.chat;
-  const prompt = firstPrompt(request, { cwd, peers: context.introduce?.({ name, agent: profile.name, kind }) ?? null });
+  const prompt = firstPrompt(request, {
+    cwd,
+    parent: context.parentName,
+    peers: context.introduce?.({ name, agent: profile.name, kind }) ?? null,
+  });
   const command = [...program, ...request.args, ...(prompt === null || isChat ? [] : promptWords(profile, prompt))];
   const asked = { program, args: request.args, prompt, context: request.context };
   const { forkedFrom } = context;
@@ -198,10 +205,12 @@ export function objectiveOf({ objective, prompt }: Pick<SpawnRequest, "objective
 /** The user's own words, who is in its groups, and where the Working Context is; without those where all would be too long together. */
 function firstPrompt(
   { prompt, context, instructions, chat }: SpawnRequest,
-  { cwd, peers }: { cwd: string; peers: string | null },
+  { cwd, peers, parent }: { cwd: string; peers: string | null; parent: string | undefined },
 ): string | null {
   if (prompt === undefined) return null;
-  const asked = withNotes(prompt, [beginsCommand(prompt) ? null : peers, context ? contextPointer(cwd, prompt) : null]);
+  // Of a conversation they are a message of the parent's, and get their heading as all messages do.
+  const words = chat || parent === undefined ? prompt : headed({ id: null, name: parent }, prompt);
+  const asked = withNotes(words, [beginsCommand(prompt) ? null : peers, context ? contextPointer(cwd, prompt) : null]);
   const told = instructions === undefined ? asked : `${asked}\n\n${roleNote(instructions)}`;
   if (chat || isShortPrompt(told)) return told;
   throw new HoldfastError("usage", "the first prompt has more than 120,000 bytes with the instructions of the role", {

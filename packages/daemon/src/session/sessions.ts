@@ -222,6 +222,7 @@ export class Sessions {
       host: host.name,
       owner: actor,
       parent,
+      parentName: parent === null ? undefined : this.#queries.get(parent)?.name,
       isTaken: (name) => this.isTaken(name),
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,

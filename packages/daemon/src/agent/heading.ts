@@ -1,18 +1,19 @@
-/** What another session says is not the user's word, and says so; its id is there for whoever wants to answer it. */
+/** What another session says is not the user's word, and says so; its id is there for whoever wants to answer it. So it is with what a child is started with. */
 import type { Message } from "@holdfast/contract";
 
 export interface Heading {
-  id: string;
+  /** Null: it is no message of its own, but words that a program is started with. */
+  id: string | null;
   /** The sender's name. */
   name: string;
   /** What it was sent to, where that was a group, and to what part of it. */
-  group: string | null;
-  role: Message["role"];
+  group?: string | null;
+  role?: Message["role"];
 }
 
-export function headed({ id, name, group, role }: Heading, text: string): string {
+export function headed({ id, name, group = null, role = null }: Heading, text: string): string {
   const to = group === null ? "" : ` to the ${role === "coordinator" ? "coordinator of the " : ""}group "${group}"`;
-  return `[Message ${id} from the agent session "${name}"${to}, not from the user]\n${text}`;
+  return `[Message${id === null ? "" : ` ${id}`} from the agent session "${name}"${to}, not from the user]\n${text}`;
 }
 
 /** With whatever white space an agent makes of it, or none. */
