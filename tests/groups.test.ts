@@ -143,7 +143,15 @@ test("values are shared with revision, author and time; a stale write is refused
   const large = await home.cli(["group", "share", "team", "large", "-", "--text"], { input: "x".repeat(70_000) });
   expect(large).toMatchObject({ code: 46, stderr: expect.stringContaining("at most 65,536 bytes") });
   expect((await home.cli(["group", "share", "team", "api", "not json"])).stderr).toContain("--text");
-  expect((await home.cli(["group", "share", "team", "api", "[1e400]"])).stderr).toContain("larger than a number can be");
+  expect((await home.cli(["group", "share", "team", "api", "[1e400]"])).stderr).toContain("would become another one");
+  const digits = await home.cli(["group", "share", "team", "api", '{"id": 9007199254740993}']);
+  expect(digits).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the number "9007199254740993" has more digits than a number in JSON keeps'),
+  });
+  using client = home.client();
+  const said = client.call("shareValue", { params: { group: "team", key: "api" }, body: { value: [2 ** 53] } });
+  await expect(said).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("9007199254740992 has more digits") });
   expect((await home.cli(["group", "share", "team", "api", "-5"])).stderr).toContain("a number below zero stands behind --");
   expect(await home.cli(["group", "share", "team", "", "1"])).toMatchObject({ code: 2, stderr: 'holdfast: "" is no key\n' });
 });

@@ -19,6 +19,7 @@ export * from "./endpoints.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./evidence.ts";
+export * from "./exact-numbers.ts";
 export * from "./fork-endpoints.ts";
 export * from "./frames.ts";
 export * from "./group.ts";

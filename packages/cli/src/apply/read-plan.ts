@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
+import { inexactNumber } from "@holdfast/contract/exact-numbers";
 import { checkGroup, checkKey, LONGEST_VALUE, lineOf, MOST_KEYS, MOST_MEMBERS } from "@holdfast/contract/group-path";
 import { checkName } from "@holdfast/contract/names";
 import { HOSTS, RESTARTS } from "@holdfast/contract/status";
 import { sizeBytes } from "@holdfast/platform/units";
 import { parseBudget } from "../budget-flag.ts";
-import { isJson } from "../is-json.ts";
 import type { Plan, PlannedGroup, PlannedSession } from "./plan.ts";
 import { type Table, Tables } from "./tables.ts";
 
@@ -179,7 +179,13 @@ function groupOf(tables: Tables, what: { path: string; value: unknown }): Planne
     throw tables.wrong([...path, "context"], `a group has at most ${MOST_KEYS} values, this one has ${context.length}`);
   for (const [key, value] of context) {
     named(tables, [...path, "context", key], () => checkKey(key));
-    if (!isJson(value)) throw tables.wrong([...path, "context", key], `the value of ${key} has a number that JSON cannot say`);
+    const odd = inexactNumber(value);
+    if (odd !== undefined)
+      throw tables.wrong(
+        [...path, "context", key],
+        `the value of ${key} has a number that JSON cannot say exactly: ${odd}`,
+        "say it as text",
+      );
     if (Buffer.byteLength(JSON.stringify(value)) > LONGEST_VALUE)
       throw tables.wrong(
         [...path, "context", key],

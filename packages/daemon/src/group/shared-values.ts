@@ -5,6 +5,7 @@
 import {
   checkKey,
   HoldfastError,
+  inexactNumber,
   LONGEST_VALUE,
   MOST_KEYS,
   type Principal,
@@ -154,6 +155,11 @@ const DEEPEST_VALUE = 500;
 function checkSize(value: unknown): void {
   const text = jsonOf(value);
   if (text === undefined) throw new HoldfastError("usage", "there is no value to share", { hint: "any JSON will do, also null" });
+  const odd = inexactNumber(value);
+  if (odd !== undefined)
+    throw new HoldfastError("usage", `the number ${odd} has more digits than a number in JSON keeps`, {
+      hint: "share it as text, in quotes",
+    });
   const bytes = Buffer.byteLength(text);
   if (bytes <= LONGEST_VALUE && isShallow(value)) return;
   if (bytes <= LONGEST_VALUE)

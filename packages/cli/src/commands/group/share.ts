@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command, Context } from "../../command.ts";
+import { parseExactly } from "../../exact-json.ts";
 import { ifRevision } from "../../group-arguments.ts";
-import { isJson } from "../../is-json.ts";
 import { plain } from "../../plain.ts";
 import { readInput } from "../../read-input.ts";
 
@@ -27,8 +27,6 @@ export const command: Command = {
     const { key, group, text: word } = wordsOf(context);
     const text = word === "-" ? await readInput() : word;
     const value = context.flags.has("text") ? text : parsed(text);
-    if (!isJson(value))
-      throw new HoldfastError("usage", `${shortened(text)} is larger than a number can be`, { hint: "add --text to share it as text" });
     const shared = await context.client.call("shareValue", { params: { group, key }, body: { value, ifRevision: ifRevision(context) } });
     process.stdout.write(
       context.json ? `${JSON.stringify(shared)}\n` : `${plain(shared.key)} of ${plain(shared.group)} is at revision ${shared.revision}\n`,
@@ -48,8 +46,20 @@ function wordsOf(context: Context): { group: string; key: string; text: string }
 }
 
 function parsed(text: string): unknown {
+  const { value, altered } = read(text);
+  if (altered === undefined) return value;
+  throw new HoldfastError(
+    "usage",
+    `the number ${shortened(altered)} has more digits than a number in JSON keeps: it would become another one`,
+    {
+      hint: `share it as text, in quotes: '"${altered.slice(0, 30)}"'`,
+    },
+  );
+}
+
+function read(text: string): ReturnType<typeof parseExactly> {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch (cause) {
     throw new HoldfastError("usage", `${shortened(text)} is not JSON: ${(cause as Error).message.replace(/, ".*/s, "")}`, {
       hint: "add --text to share it as text",
