@@ -264,6 +264,29 @@ test("a daemon that is killed in the middle of a query is found again: every pie
   expect(await holdfast.sessions.list({ all: true })).toEqual([]);
 });
 
+test("a question that makes no sense is refused before anything is started, and says why", async () => {
+  const { home, holdfast, cwd } = await begin();
+  const wrong: [Partial<QueryOptions>, string][] = [
+    [{ prompt: "" }, "the prompt is empty"],
+    [{ prompt: " \n" }, "the prompt is empty"],
+    [{ agent: "" }, "it is not said who is asked"],
+    [{ session: "" }, "session is empty"],
+    [{ session: "other", budget: { turns: 1 } }, "budget is for a session that is started, and other is there already"],
+    [{ timeoutMs: 0 }, "timeoutMs is 0"],
+    [{ timeoutMs: Number.NaN }, "timeoutMs is NaN"],
+    [{ timeoutMs: 2 ** 31 }, "timeoutMs is 2147483648"],
+    [{ budget: { turns: 1.5 } }, "the budget's turns are 1.5"],
+    [{ budget: { cost: -1 } }, "the budget's cost is -1"],
+    [{ budget: { euros: 3 } as object }, "a budget has no euros"],
+  ];
+  for (const [options, message] of wrong)
+    expect(await failure(holdfast, { prompt: "say hello", agent: "demo", cwd, ...options }), message).toMatchObject({
+      code: "usage",
+      message,
+    });
+  expect(await home.json(["ls", "--all"])).toEqual([]);
+});
+
 test("errors tell apart what went wrong: time, tool, login, budget, crash, daemon, permission, rate (BG-14 together)", async () => {
   const { home, holdfast, cwd } = await begin();
   await scripted(home);

@@ -10,6 +10,7 @@
  */
 import type { Session as SessionRecord } from "@holdfast/contract/session";
 import { Approvals } from "./approvals.ts";
+import { checkQuery } from "./check-query.ts";
 import type { HoldfastClient } from "./client.ts";
 import { throwIfAborted } from "./errors.ts";
 import { isCode, surely } from "./follow.ts";
@@ -34,6 +35,7 @@ interface Surrounded {
 }
 
 export async function runQuery(client: HoldfastClient, options: QueryOptions, { around, tell }: Surrounded): Promise<QueryResult> {
+  checkQuery(options);
   const began = performance.now();
   const leaving: { trouble?: unknown } = {};
   const ask = async (signal: AbortSignal) => {
