@@ -202,6 +202,23 @@ test("a parent answers what its children ask, once each time, and neither its ow
   expect(await mcp.refused("answer_approval", { id: "child", decision: "allow" })).toContain("lets no session answer for its children");
 });
 
+test("an agent that was started elsewhere answers nothing in its user's name; a token of the scope approver answers for all, one of a driver does not", async () => {
+  await using home = new TestHome();
+  const { listen } = await home.json<{ listen: { url: string } }>(["up", "--listen", "127.0.0.1:0"]);
+  const tokenOf = async (scope: string) =>
+    (await home.json<{ token: string }>(["token", "create", "--scope", scope, "--name", scope])).token;
+  await using approver = await McpClient.http(listen.url, await tokenOf("approver"));
+  await using driver = await McpClient.http(listen.url, await tokenOf("driver"));
+  await using elsewhere = await McpClient.stdio(home);
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--prompt", "ask echo done"]);
+  const { id } = await eventually(async () => (await home.json<Approval[]>(["approvals"]))[0]);
+  const answer = { id, decision: "allow" };
+  const refused = await elsewhere.refused("answer_approval", answer);
+  expect(refused).toMatch(/^forbidden: an agent answers no approvals in its user's name[\s\S]*token create --scope approver/);
+  expect(await driver.refused("answer_approval", answer)).toMatch(/^forbidden: /);
+  expect(await approver.ok("answer_approval", answer)).toMatchObject({ status: "allowed", answeredBy: "token:approver" });
+});
+
 test("the Working Context and how far somebody is are kept by tools, and two who add to it at once both do", async () => {
   await using home = new TestHome();
   const { token } = await sessionWithToken(home, "one");

@@ -49,7 +49,7 @@ export const PEOPLE_TOOLS = [
   tool({
     name: "answer_approval",
     description:
-      "Answer what a child of yours asks leave for, or its question: only for sessions that you started or that descend from them, each time once. show_agent tells what it asks. What you would not do yourself, do not allow; leave what only a person can decide to people.",
+      "Answer what a child of yours asks leave for, or its question: only for sessions that you started or that descend from them, each time once; with a token of the scope approver, for all. show_agent tells what it asks. What you would not do yourself, do not allow; leave what only a person can decide to people.",
     input: z.object({
       id: say(z.string(), "of the approval, or the name of the child that waits"),
       decision: say(z.enum(DECISIONS), "allow, deny, or answer a question"),
@@ -57,10 +57,10 @@ export const PEOPLE_TOOLS = [
     }),
     async run({ id, decision, reason }, { client, self, signal }) {
       const { actor } = await self();
-      // An agent that was started elsewhere has its user's rights, and its user answers by other ways.
+      // An agent that was started elsewhere has its user's rights, but not its user's judgement. A token of that scope is made for this very thing.
       if (actor.startsWith("user:"))
-        throw new HoldfastError("forbidden", "only a session answers here, for its children", {
-          hint: "a person answers: holdfast approvals",
+        throw new HoldfastError("forbidden", "an agent answers no approvals in its user's name", {
+          hint: "a person answers: holdfast approvals; a session answers for its children; a program for all with a token of its own: holdfast token create --scope approver",
         });
       const body = { decision, ...(reason === undefined ? {} : { reason }) };
       return shown(await client.call("answerApproval", { params: { id }, body }, signal));
