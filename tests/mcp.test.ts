@@ -55,7 +55,9 @@ test("a session starts children by its tools, talks to them, waits for them and 
   const { id, token } = await grandparent(home, mcp);
   await using below = await McpClient.stdio(home, { token });
   await below.ok("run_shell", { command: "sleep 1000", name: "grandchild" });
+  const { pid } = await home.session("grandchild");
   const stopped = await mcp.ok("task_stop", { name: "middle", grace_ms: 1000 });
+  expect(stopped.killed, "also those of what it started").toContainEqual(expect.objectContaining({ pid }));
   expect(stopped).toMatchObject({ id, status: "stopped", stopped: expect.arrayContaining(["middle", "grandchild"]) });
   expect((await home.json<Session[]>(["ls"])).map(({ name }) => name).sort()).toEqual(["child", "parent", "serve"]);
   expect(await mcp.ok("task_stop", { name: "serve" })).toMatchObject({ status: "stopped" });

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { openTerminal } from "./attached.ts";
-import { eventually, TestHome } from "./home.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
 
 test("ls --watch on a terminal shows what happens as it happens, and gives the terminal back", async () => {
   await using home = new TestHome();
@@ -76,6 +76,23 @@ test("ls --watch into a pipe prints tables without escape sequences", async () =
   await eventually(() => lines.at(-1) === "Nothing runs.");
   expect(lines.join("")).not.toContain("\x1b");
   child.kill("SIGINT");
+});
+
+test("ls --tree --watch keeps the tree as it grows", async () => {
+  await using home = new TestHome();
+  await home.run(`read -r go; ${HOLDFAST} run --name below -- sleep 1000; exec sleep 1000`, "--name", "above");
+  const child = home.start(["ls", "--tree", "--watch"]);
+  const lines = linesOf(child);
+  await eventually(() => lines.some((line) => /^above +working/.test(line)));
+  await home.ok(["send", "above", "go"]);
+  await eventually(() => lines.some((line) => /^└─ below +working/.test(line)));
+  await home.ok(["stop", "--tree", "above"]);
+  await eventually(() => lines.at(-1) === "Nothing runs.");
+  child.kill("SIGINT");
+  const json = home.start(["ls", "--tree", "--watch", "--json", "--all"]);
+  const shown = linesOf(json);
+  await eventually(() => shown.some((line) => (JSON.parse(line) as { name: string }[]).map(({ name }) => name).join() === "above,below"));
+  json.kill("SIGINT");
 });
 
 test("what follows a daemon does not start it again when somebody has ended it", async () => {

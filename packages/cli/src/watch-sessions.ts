@@ -2,6 +2,7 @@
 import type { Session } from "@holdfast/contract/session";
 import { Patience } from "@holdfast/sdk/patience";
 import type { Context } from "./command.ts";
+import { listTree } from "./list-tree.ts";
 import type { selectionOf } from "./select.ts";
 import { sessionTable, type TableOptions } from "./table.ts";
 
@@ -35,9 +36,9 @@ export async function watchSessions(context: Context, query: Query): Promise<num
 async function followOnce(context: Context, how: { query: Query; signal: AbortSignal; screen: boolean; onDrawn(): void }): Promise<void> {
   const meter = new Meter();
   const draw = async () => {
-    const { cursor, sessions } = await context.client.call("listSessions", { query: how.query });
+    const { cursor, sessions, branches } = await listed(context, how.query);
     how.onDrawn();
-    const options = { now: Date.now(), usage: how.query.usage, load: meter.load(sessions) };
+    const options = { branches, now: Date.now(), usage: how.query.usage, load: meter.load(sessions) };
     process.stdout.write(
       how.screen
         ? frame(sessions, options)
@@ -62,6 +63,11 @@ async function followOnce(context: Context, how: { query: Query; signal: AbortSi
   } finally {
     clearInterval(timer);
   }
+}
+
+async function listed({ client, flags }: Context, query: Query) {
+  if (flags.has("tree")) return listTree(client, query);
+  return { ...(await client.call("listSessions", { query })), branches: undefined };
 }
 
 /** Processor time per second between two looks. */

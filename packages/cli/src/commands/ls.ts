@@ -1,10 +1,9 @@
-import { HoldfastError } from "@holdfast/contract/errors";
 import { counted } from "@holdfast/platform/units";
 import { type Command, type Context, SELECTION_FLAGS } from "../command.ts";
+import { listTree } from "../list-tree.ts";
 import { tellMail } from "../mail-note.ts";
 import { selectionOf } from "../select.ts";
 import { sessionTable } from "../table.ts";
-import { branchesOf, inTree } from "../tree.ts";
 
 export const command: Command = {
   name: "ls",
@@ -30,7 +29,7 @@ export const command: Command = {
   ],
   async run(context) {
     const query = { ...selectionOf(context), usage: context.flags.has("wide") };
-    if (context.flags.has("tree")) return tree(context, query);
+    if (context.flags.has("tree") && !context.flags.has("watch")) return tree(context, query);
     if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
     const { sessions, unread } = await context.client.call("listSessions", { query });
     process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context)}\n`);
@@ -41,13 +40,7 @@ export const command: Command = {
 };
 
 async function tree(context: Context, query: ReturnType<typeof selectionOf> & { usage: boolean }): Promise<number> {
-  if (context.flags.has("watch")) throw new HoldfastError("usage", "--tree or --watch, not both");
-  const [wanted, all] = await Promise.all([
-    context.client.call("listSessions", { query }),
-    context.client.call("listSessions", { query: { all: true, usage: query.usage } }),
-  ]);
-  const ids = new Set<string>(wanted.sessions.map(({ id }) => id));
-  const { sessions, branches } = inTree(branchesOf(all.sessions, ids, { named: query.names !== undefined }));
+  const { sessions, branches } = await listTree(context.client, query);
   process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context, branches)}\n`);
   return 0;
 }

@@ -80,7 +80,11 @@ export const SESSION_TOOLS = [
     }),
     async run({ name: ref, tree, grace_ms: graceMs }, { client }) {
       const { session, killed, tree: others } = await client.call("stopSession", { params: { ref }, body: { graceMs, tree } });
-      return { ...brief(session), stopped: [session, ...others.map((each) => each.session)].map((each) => each.name), killed };
+      return {
+        ...brief(session),
+        stopped: [session, ...others.map((each) => each.session)].map((each) => each.name),
+        killed: [...killed, ...others.flatMap((each) => each.killed)],
+      };
     },
   }),
 ];
