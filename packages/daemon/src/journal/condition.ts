@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { counted, type Home } from "@holdfast/platform";
 import { Damage, isDamage, isWrongSchema, newer, versionOf } from "./database.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { isMarked, lacking } from "./schema.ts";
 import { walDamage } from "./wal.ts";
 
 /** `doubt`: why every value of it was looked at; all were good. */
@@ -22,14 +24,16 @@ const SMALL_BYTES = 64 << 20;
 /** A version beyond it is no version, but damage. */
 const MOST_VERSIONS = 10_000;
 
-/** `known`: the newest schema that can be read. `canRebuild`: whether the session's own files say what it is and that it has run. */
+/** `migrations`: up to the newest schema that can be read. `canRebuild`: whether the session's own files say what it is and that it has run. */
 export interface Looks {
   doubted: boolean;
-  known: number;
+  migrations?: readonly string[];
   canRebuild(session: string): boolean;
 }
 
 export function conditionOf(home: Home, options: Looks): Condition {
+  const { migrations = MIGRATIONS } = options;
+  const known = migrations.length;
   const wal = sizeOf(`${home.database}-wal`);
   const size = sizeOf(home.database);
   if (!size) {
@@ -47,8 +51,9 @@ export function conditionOf(home: Home, options: Looks): Condition {
     if (!wal && size % pageSizeOf(db) !== 0) throw new Damage("it ends in the middle of a page");
     const doubt = wal ? undefined : withoutLog(db);
     if (options.doubted || doubt !== undefined) checkEveryValue(db);
-    else if (size <= SMALL_BYTES || version > options.known) checkEveryPage(db);
-    if (version > options.known) throw newer(version, options.known);
+    else if (size <= SMALL_BYTES || version > known) checkEveryPage(db);
+    if (version > known) throw newer(version, known);
+    if (options.doubted || doubt !== undefined || !isMarked(db, migrations.slice(0, version))) checkSchema(db, migrations);
     const unknown = isPending(db) ? 0 : unrecordedRuns(db, { home, ...options });
     if (unknown > 0) return { state: "damaged", what: [doubt, endMissing(unknown)].filter(Boolean).join("; ") };
     return { state: "good", version, doubt };
@@ -73,6 +78,13 @@ export function checkEveryPage(db: DatabaseSync, by: "quick_check" | "integrity_
 export function checkEveryValue(db: DatabaseSync): void {
   checkEveryPage(db, "integrity_check");
   checkText(db, "events");
+}
+
+/** Throws `Damage` when it does not have what its version promises: no statement of ours would work on it. */
+export function checkSchema(db: DatabaseSync, migrations: readonly string[]): void {
+  const version = versionOf(db);
+  const missing = lacking(db, migrations.slice(0, version));
+  if (missing !== undefined) throw new Damage(`it says that it has the schema ${version}, and has no ${missing}`);
 }
 
 function pageSizeOf(db: DatabaseSync): number {

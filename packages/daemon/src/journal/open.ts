@@ -11,6 +11,7 @@ import { openDatabase } from "./database.ts";
 import type { Projection } from "./journal.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { closeOrder, openOrder, orderRestore, restore } from "./restore.ts";
+import { mark } from "./schema.ts";
 
 export async function openJournalDatabase(
   home: Home,
@@ -25,7 +26,7 @@ export async function openJournalDatabase(
   const order = openOrder(home);
   if (order && order.why !== "doubted") restore(home, order, how);
   const doubted = order !== undefined || machineWentDown(home);
-  const condition = conditionOf(home, { doubted, known: migrations.length, canRebuild });
+  const condition = conditionOf(home, { doubted, migrations, canRebuild });
   if (condition.state === "damaged") restore(home, orderRestore(home, { why: "damaged", what: condition.what, backup: null }), how);
   else if (order?.why === "doubted") {
     log(`the database was doubted (${order.what}), and every page of it is good`);
@@ -37,7 +38,9 @@ export async function openJournalDatabase(
     const { name } = await how.backups.create("migration");
     log(`the database goes from schema ${condition.version} to ${migrations.length}; before that it was copied to backup ${name}`);
   }
-  return openDatabase(home.database, { migrations });
+  const db = openDatabase(home.database, { migrations });
+  mark(db, migrations);
+  return db;
 }
 
 /** The last daemon did not end in order, and the machine has been started since: the only end that may cost a sound disk its last writes. */

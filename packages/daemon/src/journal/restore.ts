@@ -3,7 +3,7 @@
  * until the new database is in its place and says itself what it is; whoever dies in between finds the order and goes on with it.
  *
  * Nothing is deleted: what was there goes to damaged/<time>/. The new one is the best that can be had: what is left of the old one if
- * that is sound, else the newest good backup and, from the old one, the events after it that can still be read, else an empty one.
+ * that is sound, else the newest good backup, or without one an empty one, and from the old one the events after it that can still be read.
  * It begins a new epoch: seq goes on from the last event that is there, and numbers that were lost are used again.
  */
 import { randomUUID } from "node:crypto";
@@ -13,7 +13,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type Backup, HoldfastError, type RestoreReport } from "@holdfast/contract";
 import { type Home, isMissing, log, readJsonFile, renameDurably, writeFileAtomic } from "@holdfast/platform";
 import type { Backups } from "./backups.ts";
-import { checkEveryValue } from "./condition.ts";
+import { checkEveryValue, checkSchema } from "./condition.ts";
 import { Damage, isDamage, isWrongSchema, newer, openDatabase, transaction, versionOf } from "./database.ts";
 import type { Projection } from "./journal.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -66,7 +66,7 @@ export function restore(home: Home, order: RestoreOrder, how: { backups: Backups
   const moved = setAside(home, aside);
   const base = asked ?? chooseBase({ fresh, old, backups: how.backups });
   using db = openDatabase(fresh);
-  const recovered = base.backup && order.why !== "asked" ? replayTail({ from: old, to: db, projections: how.projections }) : 0;
+  const recovered = !base.salvaged && order.why !== "asked" ? replayTail({ from: old, to: db, projections: how.projections }) : 0;
   const seq = Number(db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
   const report: PendingReport = {
     why: order.why === "asked" ? "asked" : "damaged",
@@ -151,6 +151,7 @@ function tryBase(path: string, copy: string): boolean {
     if (version < 1) throw new Damage("it has no schema");
     if (version > MIGRATIONS.length) throw newer(version, MIGRATIONS.length);
     checkEveryValue(db);
+    checkSchema(db, MIGRATIONS);
     return true;
   } catch (error) {
     clear(copy);

@@ -1,4 +1,4 @@
-/** What a damaged database still says that its backup does not: events after the backup's last, as far as they can be read without a hole. */
+/** What a damaged database still says that its backup does not: events after the backup's last, or all, as far as they can be read without a hole. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { AnyEvent, EVENTS, type EventType, type HoldfastEvent, unwritable } from "@holdfast/contract";
@@ -14,10 +14,11 @@ type Row = Record<string, string | number | null>;
 export function replayTail(options: { from: string; to: DatabaseSync; projections: readonly Projection[] }): number {
   const { to } = options;
   const last = to.prepare("SELECT seq, id FROM events ORDER BY seq DESC LIMIT 1").get() as { seq: number; id: string } | undefined;
+  const { from } = options;
   const insert = to.prepare(`INSERT INTO events (${COLUMNS}) VALUES (${COLUMNS.map(() => "?")})`);
   let count = 0;
   // What fails here is the writing, and must not pass for an old database that ends early.
-  for (const { row, event } of last ? readable(options.from, last) : []) {
+  for (const { row, event } of readable(from, last ?? { seq: 0, id: undefined })) {
     transaction(to, () => {
       insert.run(...COLUMNS.map((name) => row[name] ?? null));
       for (const projection of options.projections) projection.apply(to, event);
@@ -28,7 +29,7 @@ export function replayTail(options: { from: string; to: DatabaseSync; projection
 }
 
 /** Up to the first hole, or the first that cannot be read. */
-function* readable(path: string, last: { seq: number; id: string }): Generator<{ row: Row; event: HoldfastEvent }> {
+function* readable(path: string, last: { seq: number; id: string | undefined }): Generator<{ row: Row; event: HoldfastEvent }> {
   let { seq } = last;
   try {
     using from = openOld(path);

@@ -256,6 +256,42 @@ test("a backup of an older schema is migrated when it is restored; one of a newe
   restored.close();
 });
 
+/** As a build that was never released, whose steps were others, may have left it. */
+function lackAColumn(file: string): void {
+  using db = new DatabaseSync(file);
+  db.exec("ALTER TABLE runs DROP COLUMN limit_exceeded; UPDATE meta SET value = 'others' WHERE key = 'schema'");
+}
+
+test("a database that lacks what its version promises is damaged: it is set aside, and the backup takes its place, with all events", async () => {
+  using at = rooms();
+  const was = await lived(at, { backedUp: 3, later: 2 });
+  lackAColumn(at.home.database);
+  const db = await at.open();
+  expect(pendingReport(db)).toMatchObject({
+    why: "damaged",
+    what: `it says that it has the schema ${MIGRATIONS.length}, and has no column limit_exceeded in its table runs`,
+    seq: was.seq,
+    recovered: 5,
+    setAside: expect.stringContaining(at.home.setAside),
+  });
+  expect(new SessionQueries(db).select({ all: true }).map(({ id }) => id).sort()).toEqual([...was.ids].sort()); // biome-ignore format: one thing
+  db.close();
+});
+
+test("where no backup is better, or there is none, its events are read again from the first", async () => {
+  using at = rooms();
+  const was = await lived(at, { backedUp: 3, later: 2 });
+  lackAColumn(at.home.database);
+  for (const { name } of at.backups.list()) lackAColumn(join(at.home.backups, `${name}.db`));
+  const db = await at.open();
+  expect(pendingReport(db)).toMatchObject({ why: "damaged", backup: null, salvaged: false, seq: was.seq, recovered: was.seq });
+  expect(new SessionQueries(db).select({ all: true })).toHaveLength(5);
+  db.close();
+  const again = await at.open();
+  expect(pendingReport(again)?.recovered, "it is not restored a second time").toBe(was.seq);
+  again.close();
+});
+
 test("a schema version that cannot be one is damage, not a newer Holdfast", async () => {
   using at = rooms();
   await lived(at, { backedUp: 5, later: 0 });

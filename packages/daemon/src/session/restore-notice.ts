@@ -31,6 +31,7 @@ function conditionOf(what: string): string {
 
 function baseOf(report: RestoreReport): string {
   if (report.salvaged) return "Everything that could still be read of it was kept.";
+  if (!report.backup && report.seq > 0) return `There was no backup; ${counted(report.recovered, "event")} could still be read of it.`;
   if (!report.backup) return "There was no backup: sessions were rebuilt from their files alone, and their history is lost.";
   const more = report.recovered === 0 ? "" : `, with ${counted(report.recovered, "later event")} that could still be read`;
   return `The backup ${report.backup.name} was restored${more}.`;
