@@ -41,7 +41,7 @@ export async function bundles({ version } = {}) {
   const esbuild = await import("esbuild");
   const plugins = [apart("@xterm/headless", "./xterm.cjs"), ...asVersion(version)];
   const mcpApart = apart("@holdfast/mcp", "./mcp.mjs");
-  const [cli, daemon, mcp, copier, holder, conversation, exec, model, demo, demoAcp, ...often] = await bundle(esbuild, [
+  const [cli, daemon, mcp, copier, holder, conversation, exec, model, mcpClient, demo, demoAcp, ...often] = await bundle(esbuild, [
     { ...commonjs("packages/cli/src/main.ts"), plugins: [mcpApart, ...plugins] },
     { ...module("packages/daemon/src/main.ts"), plugins: [mcpApart, ...asVersion(version)], external: ["@lydell/node-pty"] },
     { ...module("packages/mcp/src/index.ts"), plugins: asVersion(version) },
@@ -50,7 +50,11 @@ export async function bundles({ version } = {}) {
     { ...module("packages/holder/src/main.ts"), plugins: asVersion(version), external: ["@lydell/node-pty"] },
     { ...module("packages/holder/src/conversation/main.ts"), plugins: asVersion(version) },
     { ...module("packages/holder/src/agents/exec/main.ts"), plugins: asVersion(version) },
-    { ...module("packages/holder/src/agents/model/main.ts"), plugins: asVersion(version) },
+    {
+      ...module("packages/holder/src/agents/model/main.ts"),
+      plugins: [apart("./mcp-client.ts", "./mcp-client.mjs"), ...asVersion(version)],
+    },
+    { ...module("packages/holder/src/agents/model/servers/mcp-client.ts"), plugins: asVersion(version) },
     { ...module("agents/src/demo.ts"), plugins: [apart("./acp/serve.ts", "./demo-acp.mjs")] },
     module("agents/src/acp/serve.ts"),
     ...OFTEN.map((name) => ({
@@ -59,7 +63,7 @@ export async function bundles({ version } = {}) {
     })),
   ]);
   const xterm = createRequire(import.meta.url).resolve("@xterm/headless");
-  const programs = [cli, daemon, mcp, copier, holder, conversation, exec, model, demo, demoAcp];
+  const programs = [cli, daemon, mcp, copier, holder, conversation, exec, model, mcpClient, demo, demoAcp];
   const inputs = programs.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return {
     files: {
@@ -73,6 +77,7 @@ export async function bundles({ version } = {}) {
       "conversation-holder.mjs": withRequire(textOf(conversation)),
       "exec-agent.mjs": withRequire(textOf(exec)),
       "model-agent.mjs": withRequire(textOf(model)),
+      "mcp-client.mjs": withRequire(textOf(mcpClient)),
       "demo.mjs": withRequire(textOf(demo)),
       "demo-acp.mjs": withRequire(textOf(demoAcp)),
       "holdfast.cjs": fs.readFileSync(path.join(root, "script/entry.cjs"), "utf8"),

@@ -442,16 +442,6 @@ test("what is sent beside text is told as what it is", async () => {
   expect(model.asked[0]?.prompt).toBe("look at\n@/a/b.ts\n@file:///c:\nits text\n[image: the agent takes only text]");
 });
 
-test("that it takes no servers of tools is told, once", async () => {
-  const { talk, cwd } = await begin();
-  const tickets = { name: "tickets", command: "/bin/tickets", args: [], env: [] };
-  const opened = await talk.connection.agent.request<{ sessionId: string }>("session/new", { cwd, mcpServers: [tickets] });
-  talk.id = opened.sessionId;
-  await talk.prompt("say one");
-  await talk.prompt("say two");
-  expect(talk.notices).toEqual(["this agent takes no MCP servers: it goes without tickets"]);
-});
-
 test("an answer to a question of leave that is none of those offered is no leave", async () => {
   const { talk, cwd } = await begin();
   talk.answer = allow("whatever");

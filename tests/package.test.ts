@@ -236,6 +236,7 @@ test("the tarball holds what a user needs and nothing of the machine it was made
       "dist/exec-agent.mjs",
       "dist/holder.mjs",
       "dist/holdfast.cjs",
+      "dist/mcp-client.mjs",
       "dist/mcp.mjs",
       "dist/model-agent.mjs",
       "dist/sdk/browser.d.mts",

@@ -9,6 +9,12 @@ import { TokenUse } from "./transcript.ts";
 
 export const TRANSCRIPTS = "HOLDFAST_TRANSCRIPTS";
 
+/** In a run's directory: the MCP servers that its agent is given, where it takes them from a file. It has the run's token in it, and goes with the run. */
+export const MCP_FILE = "mcp";
+
+/** Among the words of a command for each turn: that file. */
+export const SERVERS_WORD = "{mcp}";
+
 /** Words for a turn that runs: a request or a notification `{sessionId, text}`. An agent that takes it has it in `_meta` of its capabilities, as true. */
 export const STEER = "_holdfast/steer";
 
@@ -65,8 +71,10 @@ export const ModelOrder = z.object({
   keyEnv: z.nullable(z.string()),
   /** The header that carries it, for a gateway with one of its own. */
   keyHeader: z._default(z.nullable(z.string()), null),
-  /** Names of the tools it has; null: all. */
+  /** Names of the tools it has, as tool-names.ts reads them; null: all. */
   tools: z.nullable(z.array(z.string())),
+  /** And of those the ones that its role has. */
+  roleTools: z._default(z.nullable(z.array(z.string())), null),
   /** How often the model is asked in one turn. */
   maxSteps: z._default(positive, 50),
   mode: z._default(z.enum(MODEL_MODES), "ask"),

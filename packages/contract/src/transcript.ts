@@ -57,6 +57,8 @@ export const Entry = z.discriminatedUnion("type", [
     ...common,
     type: z.literal("tool_started"),
     call: z.string(),
+    /** The agent's own word for the tool, where it tells it. */
+    name: z.optional(z.string()),
     title: z.string(),
     kind: z.enum(TOOL_KINDS),
     input: z.unknown(),
@@ -89,6 +91,7 @@ export const Entry = z.discriminatedUnion("type", [
     type: z.literal("approval_asked"),
     ask: z.string(),
     call: z.nullable(z.string()),
+    name: z.optional(z.string()),
     title: z.string(),
     kind: z.enum(TOOL_KINDS),
     input: z.unknown(),

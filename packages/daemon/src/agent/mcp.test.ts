@@ -2,10 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempDisposableSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MCP_FILE } from "@holdfast/contract/agent-order";
 import { parse } from "smol-toml";
 import { expect, test } from "vitest";
-import { giveServers, hasOwnServer, MCP_FILE, type McpServer, ownServer, readServers, serversOf } from "./mcp.ts";
+import { giveServers, hasOwnServer, type McpServer, ownServer, readServers, serversInConversation, serversOf } from "./mcp.ts";
+import type { Profile } from "./profile.ts";
 import { Profiles } from "./profiles/index.ts";
+import { userProfiles } from "./user-profiles.ts";
 
 const SERVERS: McpServer[] = [
   { name: "tickets", command: ["tickets-mcp", "--say", 'a "b"'], env: { URL: "x=1" }, agents: null },
@@ -55,8 +58,22 @@ test("who has Holdfast's tools is known before it is started: what takes servers
   };
   const has = having(undefined);
   expect([has("claude", false), has("claude", true), has("aider", false), has("opencode", true)]).toEqual([true, true, false, true]);
-  expect([has("model", true), has("nothing", false), has("shell", false)]).toEqual([false, false, false]);
+  expect([has("model", true), has("nothing", false), has("shell", false)]).toEqual([true, false, false]);
   expect(having({ holdfast: false })("claude", true)).toBe(false);
+});
+
+test("of our own programs a model has Holdfast's server unless its tools leave that out, and a command that has a place for it", () => {
+  const agents = {
+    small: { model: { endpoint: "http://x/v1", tools: ["read_file", "*_files"] } },
+    telling: { model: { endpoint: "http://x/v1", tools: ["mcp__holdfast__send_message"] } },
+    taking: { exec: { command: ["ask", "--servers={mcp}"] } },
+    plain: { exec: { command: ["ask"] } },
+  };
+  const own = (builtIn: (name: string) => Profile | undefined) => userProfiles(agents, { file: "config.toml", builtIn });
+  const profiles = new Profiles(own, [...SERVERS, ...ownServer(["holdfast"], undefined)]);
+  const given = Object.keys(agents).map((name) => serversInConversation(profiles.find(name), IDENTITY).map((server) => server.name));
+  expect(given).toEqual([["tickets"], ["tickets", "holdfast"], ["tickets", "holdfast"], ["tickets"]]);
+  expect(Object.keys(agents).map((name) => hasOwnServer(profiles.find(name), { isChat: true }))).toEqual([false, true, true, false]);
 });
 
 test("an agent that cannot be given any gets none", () => {

@@ -11,7 +11,9 @@
  */
 import { join } from "node:path";
 import { checkName, HoldfastError } from "@holdfast/contract";
+import { MCP_FILE } from "@holdfast/contract/agent-order";
 import { writeFileAtomic } from "@holdfast/platform";
+import { takesServer } from "./own-agent.ts";
 import type { Profile } from "./profile.ts";
 
 export interface McpServer {
@@ -41,8 +43,6 @@ export interface McpGiven {
   content?: string;
 }
 
-export const MCP_FILE = "mcp";
-
 /** The name under which agents have it: a part of the names of its tools. */
 export const OWN_SERVER = "holdfast";
 
@@ -67,9 +67,14 @@ export function serversOf(profile: Profile | undefined, identity?: RunIdentity):
   return meant.flatMap((server) => (server.own ? (identity ? [{ ...server, env: identity }] : []) : [server]));
 }
 
-/** Whether its agent has Holdfast's tools. An agent of ours takes no servers. */
+/** Those that it is given in a conversation. A program of ours that would make no use of Holdfast's own is not given it. */
+export function serversInConversation(profile: Profile | undefined, identity: RunIdentity): McpServer[] {
+  return serversOf(profile, profile?.ours && !takesServer(profile.ours, OWN_SERVER) ? undefined : identity);
+}
+
+/** Whether its agent has Holdfast's tools. */
 export function hasOwnServer(profile: Profile | undefined, { isChat }: { isChat: boolean }): boolean {
-  const takes = isChat ? !profile?.ours : profile?.mcp !== undefined;
+  const takes = isChat ? !profile?.ours || takesServer(profile.ours, OWN_SERVER) : profile?.mcp !== undefined;
   return takes && (profile?.servers ?? []).some(({ own }) => own);
 }
 

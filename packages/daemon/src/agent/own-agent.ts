@@ -17,8 +17,10 @@ import {
   MODEL_MODES,
   type ModelOrder,
   PROMPT_WAYS,
+  SERVERS_WORD,
   USUAL_CONTEXT,
 } from "@holdfast/contract/agent-order";
+import { meansServer } from "@holdfast/contract/tool-names";
 import { writeFileAtomic } from "@holdfast/platform";
 import type { Command } from "./profile.ts";
 import type { TableReader } from "./table-reader.ts";
@@ -53,6 +55,7 @@ export const USUAL_MODEL: ModelOrder = {
   keyEnv: null,
   keyHeader: null,
   tools: null,
+  roleTools: null,
   maxSteps: USUAL_STEPS,
   mode: "ask",
   context: USUAL_CONTEXT,
@@ -65,10 +68,21 @@ export function structuredFor(own: OwnAgent): Command {
   return ({ node, programs }) => [node, join(programs, program)];
 }
 
-/** Writes what it is told into the run's directory, and returns where that is. `model`: the one that was asked for. */
-export function writeOrder(own: OwnAgent, { directory, model }: { directory: string; model: string | null }): string {
+/** Whether it makes use of a server of that name: a model unless its tools leave that out, a command that has a place for it. */
+export function takesServer(own: OwnAgent, server: string): boolean {
+  return "exec" in own ? own.exec.command.some((word) => word.includes(SERVERS_WORD)) : meansServer(own.model.tools, server);
+}
+
+/** What was asked for in place of what is configured, and of the tools that are configured. */
+export interface AskedOfModel {
+  model: string | null;
+  tools: readonly string[] | null;
+}
+
+/** Writes what it is told into the run's directory, and returns where that is. */
+export function writeOrder(own: OwnAgent, { directory, asked: { model, tools } }: { directory: string; asked: AskedOfModel }): string {
   const path = join(directory, "order.json");
-  const order = "exec" in own ? own.exec : { ...own.model, model: model ?? own.model.model };
+  const order = "exec" in own ? own.exec : { ...own.model, model: model ?? own.model.model, roleTools: tools };
   writeFileAtomic(path, `${JSON.stringify(order, null, 2)}\n`);
   return path;
 }
@@ -117,6 +131,7 @@ function modelOf(read: TableReader, value: unknown): ModelOrder {
     keyEnv: text("key_env"),
     keyHeader: text("key_header"),
     tools,
+    roleTools: null,
     maxSteps: read.count(table.max_steps, "max_steps", 1) ?? USUAL_STEPS,
     mode: read.oneOf(table.mode, "mode", MODEL_MODES) ?? "ask",
     context: contextOf(read, table.context),

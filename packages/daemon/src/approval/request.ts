@@ -69,19 +69,21 @@ export function shownRequest(record: SessionRecord, { attention, dialog }: { att
 export interface ProtocolAsk {
   ask: string;
   at: string;
+  name?: string | undefined;
   title: string;
   kind: string;
   input: unknown;
 }
 
-export function protocolRequest(record: SessionRecord, { ask, title, kind, input }: ProtocolAsk) {
+export function protocolRequest(record: SessionRecord, { ask, name, title, kind, input }: ProtocolAsk) {
   const bytes = JSON.stringify(input ?? null).length;
   const isLong = bytes > LONGEST_INPUT;
   return {
     id: newSessionId(),
     run: record.run,
     for: "approval" as const,
-    tool: kind,
+    // What is of no kind is known by its name, where it has one.
+    tool: kind === "other" ? (name ?? kind) : kind,
     input: isLong ? null : (input ?? null),
     text: isLong ? `${title} (arguments of ${Math.round(bytes / 1024)} KB: holdfast transcript ${record.name})` : title,
     directory: record.cwd,

@@ -12,8 +12,9 @@ export async function inRole(personas: Personas, request: SpawnRequest): Promise
     });
   }
   // In the words of the agent that it is for; another would not know it.
-  const own = persona.agent === null || persona.agent === agent ? persona.model : null;
-  const model = request.model ?? own ?? undefined;
+  const isMeant = persona.agent === null || persona.agent === agent;
+  const model = request.model ?? (isMeant ? persona.model : null) ?? undefined;
+  const restricted = request.tools ?? (isMeant ? persona.tools : null) ?? undefined;
   const tools = persona.tools === null ? "" : `\n\nUse only these tools: ${persona.tools.join(", ") || "none"}.`;
   const instructions = request.instructions ?? `${persona.instructions}${tools}`.trim();
   return {
@@ -21,6 +22,7 @@ export async function inRole(personas: Personas, request: SpawnRequest): Promise
     agent,
     role: request.role ?? persona.name,
     ...(model === undefined || !request.chat ? {} : { model }),
+    ...(restricted === undefined || !request.chat ? {} : { tools: restricted }),
     ...(instructions === "" ? {} : { instructions }),
   };
 }

@@ -1,6 +1,6 @@
 /** What a session that is a conversation is started with. */
 import { type ConversationOrder, newSessionId, type Principal, type Session } from "@holdfast/contract";
-import { type RunIdentity, serversOf } from "../agent/mcp.ts";
+import { type RunIdentity, serversInConversation } from "../agent/mcp.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { Prepared } from "./prepare.ts";
@@ -22,8 +22,7 @@ export function conversationOrder(what: {
   const isEmpty = had?.turns === 0;
   const begun = profile?.talk?.keepsByTheMinute && !isEmpty ? had?.since : undefined;
   const notBefore = begun === undefined ? undefined : (Math.floor(Date.parse(begun) / MINUTE_MS) + 1) * MINUTE_MS + 1000;
-  // Programs of ours take none.
-  const mcpServers = serversOf(profile, profile?.ours ? undefined : identity).map(({ name, command, env }) => ({ name, command, env }));
+  const mcpServers = serversInConversation(profile, identity).map(({ name, command, env }) => ({ name, command, env }));
   return { cwd, conversation: known, isEmpty, notBefore, mode: chat?.mode ?? null, model: chat?.model ?? null, mcpServers };
 }
 

@@ -113,7 +113,7 @@ export function prepare(
       id,
       name,
       kind,
-      ...(isChat ? { chat: { mode: request.mode ?? null, model: request.model ?? null } } : {}),
+      ...(isChat ? { chat: chatOf(request) } : {}),
       agent: profile.name,
       role,
       objective,
@@ -150,6 +150,10 @@ export function prepare(
       })
     );
   }
+}
+
+function chatOf({ mode, model, tools }: SpawnRequest): NonNullable<Spec["chat"]> {
+  return { mode: mode ?? null, model: model ?? null, ...(tools === undefined ? {} : { tools }) };
 }
 
 /** What the runs of a session that was forked begin with, while it had no turn of its own. */

@@ -15,12 +15,12 @@ import {
   unwritable,
   type WorkspaceId,
 } from "@holdfast/contract";
-import { TRANSCRIPTS } from "@holdfast/contract/agent-order";
+import { MCP_FILE, TRANSCRIPTS } from "@holdfast/contract/agent-order";
 import { type Home, hasScopes, minimalEnvironment, readJsonFile, runDirectory, writeFileAtomic } from "@holdfast/platform";
 import { hashFile, newRunToken } from "../access/run-token.ts";
 import { injectHooks } from "../agent/hooks/injection.ts";
 import { type Asked, type Conversation, launchWords } from "../agent/launch.ts";
-import { giveServers, MCP_FILE, type RunIdentity } from "../agent/mcp.ts";
+import { giveServers, type RunIdentity } from "../agent/mcp.ts";
 import { writeOrder } from "../agent/own-agent.ts";
 import type { Profile } from "../agent/profile.ts";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
@@ -61,7 +61,7 @@ export interface Spec {
   /** What its agent is told to be, with the first words to it. */
   instructions?: string;
   /** Of a conversation: what it is to begin with. */
-  chat?: { mode: string | null; model: string | null };
+  chat?: { mode: string | null; model: string | null; tools?: readonly string[] };
   /** Where it works, and what its runs get to know of that. */
   workspace?: { id: WorkspaceId; env: Record<string, string> } | undefined;
 }
@@ -136,7 +136,7 @@ function inConversation({
   env: Record<string, string>;
 } {
   if (!profile?.ours) return { command, env: {} };
-  const order = writeOrder(profile.ours, { directory, model: chat?.model ?? null });
+  const order = writeOrder(profile.ours, { directory, asked: { model: chat?.model ?? null, tools: chat?.tools ?? null } });
   return { command: [...command, order], env: { [TRANSCRIPTS]: dirname(directory) } };
 }
 
@@ -200,7 +200,7 @@ export function keepChoice(
 ): void {
   const spec = readSpec(home, session);
   if (!spec) return;
-  const chat = { mode: mode ?? spec.chat?.mode ?? null, model: model ?? spec.chat?.model ?? null };
+  const chat = { ...spec.chat, mode: mode ?? spec.chat?.mode ?? null, model: model ?? spec.chat?.model ?? null };
   writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, chat }, null, 2)}\n`);
 }
 

@@ -1,6 +1,7 @@
 /** What an agent of ours is to the protocol: the two of them, and their tests, are written against this. */
 import type {
   AgentContext,
+  McpServer,
   RequestPermissionOutcome,
   RequestPermissionRequest,
   SessionConfigOption,
@@ -34,6 +35,8 @@ export interface Conversation {
   steer?(text: string): boolean;
   setMode?(mode: string): void;
   setOption?(option: string, value: string): void;
+  /** Ends what it has running beside its turns. None comes after it. */
+  close?(): Promise<void>;
 }
 
 /** Where a conversation is, and how it is heard. */
@@ -43,6 +46,8 @@ export interface Place {
   cwd: string;
   /** What was said before the agent was started. */
   told: Told;
+  /** Servers of the Model Context Protocol that it is given. */
+  servers: readonly McpServer[];
   tell(update: SessionUpdate): Promise<void>;
   notice(notice: Notice): Promise<void>;
   /** Asks the person. `cancelled` also when `signal` is aborted meanwhile. */
@@ -55,12 +60,13 @@ export interface Wire {
   showsNotices: boolean;
 }
 
-export function placeOf({ client, showsNotices }: Wire, { id, cwd, told }: Pick<Place, "id" | "cwd" | "told">): Place {
+export function placeOf({ client, showsNotices }: Wire, { id, cwd, told, servers }: Pick<Place, "id" | "cwd" | "told" | "servers">): Place {
   const tell = (update: SessionUpdate) => client.notify("session/update", { sessionId: id, update });
   return {
     id,
     cwd,
     told,
+    servers,
     tell,
     notice({ about, severity, title, description }) {
       if (showsNotices)

@@ -37,7 +37,12 @@ export const CLEARED: Notice = {
   description: "The transcript stays as it is.",
 };
 
-/** Servers of the Model Context Protocol, which neither of our agents takes. */
+/** Servers of the Model Context Protocol that a command does not ask for. */
 export function notGiven(servers: readonly string[]): Notice {
-  return { about: "tools", severity: "warning", title: `this agent takes no MCP servers: it goes without ${servers.join(", ")}` };
+  return {
+    about: "tools",
+    severity: "warning",
+    title: `the command is given no MCP servers: it goes without ${servers.join(", ")}`,
+    description: "Where it takes a file that names them, put {mcp} in its place among the words of the command in config.toml.",
+  };
 }

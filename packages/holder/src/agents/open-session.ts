@@ -5,7 +5,7 @@ import type { TokenUse } from "@holdfast/contract/transcript";
 import type * as z from "zod/mini";
 import { CLEAR } from "./context/turn.ts";
 import type { Conversation, Place, TurnResult } from "./conversation.ts";
-import { CLEARED, type Notice } from "./notices.ts";
+import { CLEARED } from "./notices.ts";
 
 export class OpenSession {
   readonly conversation: Conversation;
@@ -14,13 +14,9 @@ export class OpenSession {
   /** Of the turn that runs, and of those that wait for it. */
   readonly #endings = new Set<AbortController>();
 
-  /** What is told with the first turn. */
-  #untold: Notice | undefined;
-
-  constructor(conversation: Conversation, place: Place, untold?: Notice) {
+  constructor(conversation: Conversation, place: Place) {
     this.conversation = conversation;
     this.#place = place;
-    this.#untold = untold;
   }
 
   /** In the order in which they came. One that comes while another runs is given into it, where the agent takes that. */
@@ -48,16 +44,15 @@ export class OpenSession {
     for (const ending of this.#endings) ending.abort();
   }
 
-  /** Until nothing runs any more. */
-  async settled(): Promise<void> {
+  /** Ends everything; with it nothing of it runs any more. */
+  async close(): Promise<void> {
+    this.cancel();
     await this.#running?.catch(() => {});
+    await this.conversation.close?.();
   }
 
   async #turn(text: string, signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
-    const untold = this.#untold;
-    this.#untold = undefined;
-    if (untold) await this.#place.notice(untold);
     if (text.trim() !== CLEAR) return responseOf(await this.conversation.turn(text, signal));
     this.conversation.clear();
     await this.#place.notice(CLEARED);

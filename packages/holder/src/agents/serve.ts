@@ -11,7 +11,6 @@ import {
   type AgentApp,
   type AgentConnection,
   agent,
-  type McpServer,
   methods,
   ndJsonStream,
   PROTOCOL_VERSION,
@@ -24,7 +23,6 @@ import { readTold, runOf } from "./context/transcripts.ts";
 import { CLEAR, type Told } from "./context/turn.ts";
 import { type Conversation, type Place, placeOf, textChunk, type Wire } from "./conversation.ts";
 import { asRequestError } from "./failure.ts";
-import { notGiven } from "./notices.ts";
 import { OpenSession } from "./open-session.ts";
 
 export interface Kind {
@@ -36,7 +34,7 @@ export interface Kind {
 }
 
 interface Opening extends Pick<Place, "id" | "cwd" | "told"> {
-  servers: readonly McpServer[] | undefined;
+  servers: Place["servers"] | undefined;
 }
 
 /** What runs has this long to end when the client is gone. */
@@ -56,12 +54,13 @@ export function appOf(kind: Kind, { order, runs }: { order: string; runs: string
     return session;
   };
   const open = async (client: Wire["client"], { id, cwd, told, servers = [] }: Opening) => {
-    const place = placeOf({ client, showsNotices }, { id, cwd, told });
+    const place = placeOf({ client, showsNotices }, { id, cwd, told, servers });
     const conversation = await Promise.resolve(kind.open(place)).catch((error: unknown) => {
       throw asRequestError(error);
     });
-    const untold = servers.length > 0 ? notGiven(servers.map(({ name }) => name)) : undefined;
-    sessions.set(id, new OpenSession(conversation, place, untold));
+    const before = sessions.get(id);
+    sessions.set(id, new OpenSession(conversation, place));
+    await before?.close();
     // Behind the answer: before it a client knows no such session.
     setImmediate(() => void place.tell(COMMANDS).catch(() => {}));
     return { place, settings: conversation.settings() };
@@ -129,8 +128,7 @@ export function appOf(kind: Kind, { order, runs }: { order: string; runs: string
   return {
     app,
     async end() {
-      for (const session of sessions.values()) session.cancel();
-      await Promise.all([...sessions.values()].map((session) => session.settled()));
+      await Promise.all([...sessions.values()].map((session) => session.close()));
     },
   };
 }

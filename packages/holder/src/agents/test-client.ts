@@ -8,6 +8,7 @@ import { Readable, Writable } from "node:stream";
 import {
   type ClientConnection,
   client,
+  type McpServer,
   ndJsonStream,
   type PromptResponse,
   type RequestPermissionRequest,
@@ -53,8 +54,8 @@ export class Talk implements AsyncDisposable {
     return this.connection.agent.request("initialize", { protocolVersion: 1, clientCapabilities: { session } });
   }
 
-  async begin(cwd: string) {
-    const response = await this.connection.agent.request("session/new", { cwd, mcpServers: [] });
+  async begin(cwd: string, mcpServers: McpServer[] = []) {
+    const response = await this.connection.agent.request("session/new", { cwd, mcpServers });
     this.id = response.sessionId;
     return response;
   }

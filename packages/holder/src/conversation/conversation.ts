@@ -191,13 +191,14 @@ export class Conversation {
     for (const draft of this.#updates.toolCall(toolCall)) this.#write(draft);
     const ask = `a${++this.#askCount}`;
     const offered = optionsOf(options);
-    const { title, kind, input, id } = readCall(toolCall);
+    const { title, name, kind, input, id } = readCall(toolCall);
     return new Promise((resolve) => {
       this.#asks.set(ask, { options: offered, resolve });
       this.#write({
         type: "approval_asked",
         ask,
         call: id,
+        ...(name === undefined ? {} : { name }),
         title: title ?? "a tool",
         kind,
         input,

@@ -8,6 +8,7 @@ type Output = Extract<EntryDraft, { type: "tool_output" }>;
 
 export interface ToldCall extends Pick<Started, "kind" | "files" | "input"> {
   id: string;
+  name: string | undefined;
   title: string | undefined;
   status: unknown;
   /** All that it has said so far. */
@@ -25,6 +26,7 @@ export function readCall(told: unknown): ToldCall {
   const said = parts.map((part) => (part.type === "content" ? textOf(part.content) : "")).filter((each) => each !== "");
   return {
     id,
+    name: text(name),
     title: text(title) ?? text(name),
     kind: TOOL_KINDS.find((known) => known === kind) ?? "other",
     input: rawInput ?? null,

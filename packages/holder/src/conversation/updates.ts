@@ -88,10 +88,10 @@ export class Updates {
     return isCall && this.#overBefore.has(readCall(update).id);
   }
 
-  #start({ id, title, kind, input, files }: ToldCall): Started {
+  #start({ id, name, title, kind, input, files }: ToldCall): Started {
     const shown = title ?? "a tool";
     this.#calls.set(id, { title: shown, text: "", changes: new Set(), over: false });
-    return { type: "tool_started", call: id, title: shown, kind, input, files };
+    return { type: "tool_started", call: id, ...(name === undefined ? {} : { name }), title: shown, kind, input, files };
   }
 
   /** What its terminals have printed before it was known that they are its own. */

@@ -15,6 +15,10 @@ export class Gauge {
     return Math.ceil(bytes / this.#bytesPerToken);
   }
 
+  bytes(tokens: number): number {
+    return tokens * this.#bytesPerToken;
+  }
+
   /** `tokens` is what the model counted in `bytes`. Outside of what texts can have it counted something else. */
   learn(bytes: number, tokens: number): void {
     if (bytes < WORTH_LEARNING || tokens <= 0) return;

@@ -6,6 +6,8 @@ import type { Entry } from "@holdfast/contract/transcript";
 export interface ToolUse {
   kind: "tool";
   id: string;
+  /** The agent's own, where it is known. */
+  name?: string | undefined;
   title: string;
   tool: ToolKind;
   input: unknown;
@@ -51,7 +53,16 @@ export class Listener {
   #said(turn: Turn, entry: Entry): void {
     if (entry.type === "text") say(turn, entry.text);
     if (entry.type === "tool_started")
-      turn.said.push({ kind: "tool", id: entry.call, title: entry.title, tool: entry.kind, input: entry.input, output: "", ok: null });
+      turn.said.push({
+        kind: "tool",
+        id: entry.call,
+        name: entry.name,
+        title: entry.title,
+        tool: entry.kind,
+        input: entry.input,
+        output: "",
+        ok: null,
+      });
     if (entry.type === "tool_output") {
       const tool = toolOf(turn, entry.call);
       if (tool) Object.assign(tool, { output: tool.output + (entry.text ?? ""), title: entry.title ?? tool.title });

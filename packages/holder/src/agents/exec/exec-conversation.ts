@@ -3,9 +3,9 @@
  * is told by an id which conversation is meant, and gets what was said before only where that id is not known: after /clear and a new run.
  */
 import { randomUUID } from "node:crypto";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
-import type { ExecOrder } from "@holdfast/contract/agent-order";
+import { type ExecOrder, MCP_FILE, SERVERS_WORD } from "@holdfast/contract/agent-order";
 import type { TokenUse } from "@holdfast/contract/transcript";
 import { type Command, type HowItEnded, start, tailOf } from "../command.ts";
 import { type Kept, KeptContext } from "../context/kept.ts";
@@ -13,9 +13,10 @@ import { bytesOf } from "../context/tokens.ts";
 import { say, type Turn, toolOf } from "../context/turn.ts";
 import { type Conversation, type Place, type Settings, type TurnResult, textChunk } from "../conversation.ts";
 import { AgentFailure } from "../failure.ts";
-import { leftOut, nearlyFull } from "../notices.ts";
+import { leftOut, type Notice, nearlyFull, notGiven } from "../notices.ts";
 import { type AnswerReader, type Piece, plainReader } from "./piece.ts";
 import { renderPrompt, withArgument } from "./prompt.ts";
+import { writeServers } from "./servers-file.ts";
 import { streamJsonReader } from "./stream-json.ts";
 import { filesOf, kindOf, titleOf } from "./tool-kind.ts";
 
@@ -34,14 +35,21 @@ export class ExecConversation implements Conversation {
   readonly #order: ExecOrder;
   readonly #place: Place;
   readonly #context: KeptContext;
+  /** What goes in place of `{mcp}`. */
+  readonly #serversFile: string;
+  #untold: Notice | undefined;
   #memory: Memory | null;
   #cost: number | null = null;
 
-  constructor(order: ExecOrder, place: Place) {
+  /** `directory`: where files of the run's own are. */
+  constructor(order: ExecOrder, place: Place, directory: string) {
     const { first, last, tokens } = order.context;
     const most = order.prompt === "argument" ? Math.min(tokens ?? ARGUMENT_TOKENS, ARGUMENT_TOKENS) : tokens;
     this.#order = order;
     this.#place = place;
+    this.#serversFile = join(directory, MCP_FILE);
+    if (order.command.some((word) => word.includes(SERVERS_WORD))) writeServers(this.#serversFile, place.servers);
+    else if (place.servers.length > 0) this.#untold = notGiven(place.servers.map(({ name }) => name));
     this.#context = new KeptContext({ first, last, tokens: most }, place.told.turns);
     this.#memory = order.context.remembers ? memoryOf(place) : null;
   }
@@ -56,6 +64,9 @@ export class ExecConversation implements Conversation {
   }
 
   async turn(prompt: string, signal: AbortSignal): Promise<TurnResult> {
+    const untold = this.#untold;
+    this.#untold = undefined;
+    if (untold) await this.#place.notice(untold);
     const { text, used } = await this.#given(prompt);
     const turn: Turn = { prompt, said: [], end: null };
     const usage: TokenUse = { model: null, input: null, output: null, cacheRead: null, cacheWrite: null, cost: null, context: null };
@@ -97,7 +108,8 @@ export class ExecConversation implements Conversation {
   }
 
   async #run(text: string, { turn, usage, signal }: { turn: Turn; usage: TokenUse; signal: AbortSignal }): Promise<void> {
-    const words = [...this.#order.command, ...this.#memoryWords()];
+    const own = this.#order.command.map((word) => word.replaceAll(SERVERS_WORD, this.#serversFile));
+    const words = [...own, ...this.#memoryWords()];
     const command = this.#order.prompt === "argument" ? withArgument(words, text) : words;
     const input = this.#order.prompt === "stdin" ? { input: text } : {};
     const name = basename(this.#order.command[0] ?? "");

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { McpServer } from "@agentclientprotocol/sdk";
 import { ExecOrder } from "@holdfast/contract/agent-order";
 import { inspect } from "@holdfast/platform/process";
 import { expect, test } from "vitest";
@@ -12,16 +13,16 @@ const sh = (script: string) => ["/bin/sh", "-c", script, "sh"];
 
 async function begin(
   given: Given,
-  { runs, resume, session }: { runs?: string; resume?: string; session?: object } = {},
+  { runs, resume, session, servers }: { runs?: string; resume?: string; session?: object; servers?: McpServer[] } = {},
 ): Promise<Talk & Disposable> {
   const order = ExecOrder.parse({ prompt: "stdin", answer: "plain", system: null, ...given, context: { tokens: null, ...given.context } });
   const place = directory();
   const talk = talkTo(
-    { name: "exec", title: "exec", steers: false, open: (at) => new ExecConversation(order, at) },
+    { name: "exec", title: "exec", steers: false, open: (at) => new ExecConversation(order, at, place.path) },
     { ...(runs ? { runs } : {}) },
   );
   await talk.initialize(session);
-  if (resume === undefined) await talk.begin(place.path);
+  if (resume === undefined) await talk.begin(place.path, servers);
   else await talk.resume(place.path, resume);
   return Object.assign(talk, { [Symbol.dispose]: () => place[Symbol.dispose]() });
 }
@@ -375,3 +376,22 @@ async function answering(lines: unknown[]): Promise<Talk & Disposable> {
   writeFileSync(file, lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"));
   return begin({ command: ["cat", file], answer: "stream-json" });
 }
+
+const TICKETS: McpServer = { name: "tickets", command: "tickets-mcp", args: ["--stdio"], env: [{ name: "URL", value: "x" }] };
+
+test("a command that has a place for them is given its MCP servers in a file of the run's own, and a prompt never is that place", async () => {
+  await using talk = await begin({ command: sh('stat -c %a "$1"; cat "$1" -; exit 0').concat("{mcp}") }, { servers: [TICKETS] });
+  await talk.prompt("my {mcp}");
+  expect(talk.said).toMatch(/^600\n/);
+  expect(talk.said).toMatch(/my \{mcp\}$/);
+  const [file] = /\{\n[\s\S]*\n\}\n/.exec(talk.said) ?? [""];
+  expect(JSON.parse(file)).toEqual({ mcpServers: { tickets: { command: "tickets-mcp", args: ["--stdio"], env: { URL: "x" } } } });
+  expect(talk.notices).toEqual([]);
+});
+
+test("a command without a place for MCP servers goes without them, which is told once", async () => {
+  await using talk = await begin({ command: ["cat"] }, { servers: [TICKETS] });
+  await talk.prompt("one");
+  await talk.prompt("two");
+  expect(talk.notices).toEqual(["the command is given no MCP servers: it goes without tickets"]);
+});

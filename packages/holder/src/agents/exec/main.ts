@@ -1,4 +1,5 @@
 /** `node exec-agent.mjs [WORD…] ORDER.json`: a command for each turn, as an agent that speaks the Agent Client Protocol. */
+import { dirname, resolve } from "node:path";
 import { ExecOrder } from "@holdfast/contract/agent-order";
 import { readOrder } from "../order.ts";
 import { serve } from "../serve.ts";
@@ -9,6 +10,11 @@ const given = readOrder(file, ExecOrder);
 // What the user gave behind `--` is for the command.
 const order = { ...given, command: [...given.command, ...process.argv.slice(2, -1)] };
 await serve(
-  { name: "holdfast-exec", title: order.command[0] ?? "", steers: false, open: (place) => new ExecConversation(order, place) },
+  {
+    name: "holdfast-exec",
+    title: order.command[0] ?? "",
+    steers: false,
+    open: (place) => new ExecConversation(order, place, dirname(resolve(file))),
+  },
   file,
 );

@@ -2,9 +2,15 @@
 import type { PermissionOption, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import type { ModelMode } from "@holdfast/contract/agent-order";
 import type { Place } from "../conversation.ts";
-import type { AgentTool } from "./tools/tool.ts";
+import type { AgentTool, Leave as Wanted } from "./tools/tool.ts";
 
 export type Answer = "allowed" | "refused" | "cancelled";
+
+const ALWAYS: Record<Wanted, (tool: string) => string> = {
+  edit: () => "Allow all edits in this conversation",
+  execute: () => "Allow this command in this conversation",
+  use: (tool) => `Allow ${tool} in this conversation`,
+};
 
 export class Leave {
   mode: ModelMode;
@@ -18,13 +24,11 @@ export class Leave {
 
   async for(tool: AgentTool, call: ToolCallUpdate, signal: AbortSignal): Promise<Answer> {
     if (tool.leave === undefined || this.mode === "auto" || (this.mode === "auto-edit" && tool.leave === "edit")) return "allowed";
-    // Edits are one thing, as far as trust goes; commands are each another.
-    const what = tool.leave === "edit" ? "edit" : JSON.stringify(call.rawInput);
+    const what = subjectOf(tool, call.rawInput);
     if (this.#always.has(what)) return "allowed";
-    const always = tool.leave === "edit" ? "Allow all edits in this conversation" : "Allow this command in this conversation";
     const options: PermissionOption[] = [
       { optionId: "allow", name: "Allow", kind: "allow_once" },
-      { optionId: "always", name: always, kind: "allow_always" },
+      { optionId: "always", name: ALWAYS[tool.leave](tool.name), kind: "allow_always" },
       { optionId: "refuse", name: "Refuse", kind: "reject_once" },
     ];
     const outcome = await this.#ask({ toolCall: call, options }, signal);
@@ -33,4 +37,10 @@ export class Leave {
     // Whatever else it may be, it is no leave.
     return outcome.optionId === "allow" || outcome.optionId === "always" ? "allowed" : "refused";
   }
+}
+
+/** Edits are one thing, as far as trust goes; commands are each another, and so is each tool of a server. */
+function subjectOf({ name, leave }: AgentTool, input: unknown): string {
+  if (leave === "edit") return "edit";
+  return leave === "use" ? `use ${name}` : `${name} ${JSON.stringify(input)}`;
 }

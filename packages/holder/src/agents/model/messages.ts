@@ -48,18 +48,16 @@ class Answer {
   }
 
   use(use: ToolUse): void {
-    const { title, tool: kind, input, output, ok } = use;
-    const tool = toolFor(kind, input);
+    const { title, input, output, ok } = use;
+    const toolName = nameOf(use);
     // A tool of another agent's: the model has none like it.
-    if (tool === undefined) {
+    if (toolName === undefined) {
       this.say(`[A tool was used: ${title}${ok === false ? " (it failed)" : ""}]`);
       return;
     }
     const toolCallId = idOf(use.id);
-    this.#content.push({ type: "tool-call", toolCallId, toolName: tool.name, input });
-    this.#results.push(
-      resultOf({ toolCallId, toolName: tool.name, text: output || (ok === null ? "[interrupted]" : "done"), ok: ok === true }),
-    );
+    this.#content.push({ type: "tool-call", toolCallId, toolName, input });
+    this.#results.push(resultOf({ toolCallId, toolName, text: output || (ok === null ? "[interrupted]" : "done"), ok: ok === true }));
   }
 
   interrupt(text: string): void {
@@ -87,6 +85,12 @@ export function resultOf({
   ok: boolean;
 }): ToolResultPart {
   return { type: "tool-result", toolCallId, toolName, output: { type: ok ? "text" : "error-text", value: text } };
+}
+
+/** Of a server's tool its own; of others which of ours it was. */
+function nameOf({ name, tool: kind, input }: ToolUse): string | undefined {
+  if (name?.startsWith("mcp__")) return typeof input === "object" && input !== null ? name : undefined;
+  return toolFor(kind, input)?.name;
 }
 
 /** Some endpoints take no others. */

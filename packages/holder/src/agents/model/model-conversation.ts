@@ -21,19 +21,16 @@ import type { Endpoint } from "./endpoint.ts";
 import { instructionsFor } from "./instructions.ts";
 import { Leave } from "./leave.ts";
 import { bytesOfMessages, messagesOf, shortened } from "./messages.ts";
+import type { Servers } from "./servers/servers.ts";
 import { ask, type StepAnswer } from "./step.ts";
 import { useTools } from "./tool-use.ts";
-import { toolsNamed } from "./tools/index.ts";
-import type { AgentTool } from "./tools/tool.ts";
+import { type Offered, Toolbox } from "./tools/toolbox.ts";
 
 const MODES = {
   ask: "asks before it changes files or runs commands",
   "auto-edit": "changes files in the session's directory without asking, asks before it runs commands",
   auto: "asks for nothing",
 } as const;
-
-/** What the tools are to the model, beside the messages, in bytes. */
-const TOOLS_BYTES = 3000;
 
 interface Given {
   order: ModelOrder;
@@ -44,6 +41,8 @@ interface Given {
   place: Place;
   /** The session's directory, without symbolic links. */
   root: string;
+  /** Its own from here on: they end with it. */
+  servers: Servers;
 }
 
 export class ModelConversation implements Conversation {
@@ -53,23 +52,22 @@ export class ModelConversation implements Conversation {
   readonly #root: string;
   readonly #context: KeptContext;
   readonly #leave: Leave;
-  readonly #tools: readonly AgentTool[];
-  readonly #unknownTools: string[];
+  readonly #servers: Servers;
+  readonly #toolbox: Toolbox;
   #model: string;
   #models: string[];
   /** Words for the turn that runs; undefined while none does. */
   #steering: string[] | undefined;
 
-  constructor({ order, endpoint, model, models, place, root }: Given) {
-    const { tools, unknown } = toolsNamed(order.tools);
+  constructor({ order, endpoint, model, models, place, root, servers }: Given) {
     this.#order = order;
     this.#endpoint = endpoint;
     this.#place = place;
     this.#root = root;
     this.#context = new KeptContext(order.context, place.told.turns);
     this.#leave = new Leave(order.mode, place.ask);
-    this.#tools = tools;
-    this.#unknownTools = unknown;
+    this.#servers = servers;
+    this.#toolbox = new Toolbox(order, servers);
     this.#model = model;
     this.#models = [...models];
   }
@@ -107,13 +105,11 @@ export class ModelConversation implements Conversation {
     return this.#steering !== undefined;
   }
 
+  async close(): Promise<void> {
+    await this.#servers[Symbol.asyncDispose]();
+  }
+
   async turn(prompt: string, signal: AbortSignal): Promise<TurnResult> {
-    if (this.#unknownTools.length > 0)
-      await this.#place.notice({
-        about: "tools",
-        severity: "warning",
-        title: `there are no tools called ${this.#unknownTools.splice(0).join(", ")}`,
-      });
     const turn: Turn = { prompt, said: [], end: null };
     const usage: TokenUse = { ...NOTHING, model: this.#model };
     this.#steering = [];
@@ -135,17 +131,20 @@ export class ModelConversation implements Conversation {
 
   async #steps(turn: Turn, usage: TokenUse, signal: AbortSignal): Promise<StopReason> {
     const now: ModelMessage[] = [{ role: "user", content: turn.prompt }];
+    await this.#servers.ready(signal);
+    if (signal.aborted) return "cancelled";
     for (let step = 1; ; step++) {
       for (const text of this.#steering?.splice(0) ?? []) {
         turn.said.push({ kind: "steer", text });
         now.push({ role: "user", content: text });
       }
-      const answer = await this.#ask(now, { turn, usage, signal, isFirst: step === 1 });
+      const offered = await this.#offer();
+      const answer = await this.#ask(now, offered, { turn, usage, signal, isFirst: step === 1 });
       if (answer === "cancelled") return "cancelled";
       now.push(...answer.messages);
       if (answer.calls.length > 0) {
         const used = await useTools(answer.calls, {
-          tools: this.#tools,
+          tools: offered.tools,
           root: this.#root,
           place: this.#place,
           leave: this.#leave,
@@ -166,19 +165,34 @@ export class ModelConversation implements Conversation {
     }
   }
 
+  /** The tools that there are for this step: servers come and go. */
+  async #offer(): Promise<Offered> {
+    const { gauge, rule } = this.#context;
+    const { offered, notices } = this.#toolbox.offer(rule.tokens === null ? Number.POSITIVE_INFINITY : gauge.bytes(rule.tokens));
+    for (const notice of [...this.#servers.takeNotices(), ...notices]) await this.#place.notice(notice);
+    return offered;
+  }
+
   async #ask(
     now: readonly ModelMessage[],
+    offered: Offered,
     { turn, usage, signal, isFirst }: { turn: Turn; usage: TokenUse; signal: AbortSignal; isFirst: boolean },
   ): Promise<StepAnswer | "cancelled"> {
-    const instructions = instructionsFor({ cwd: this.#root, system: this.#order.system, tools: this.#tools.map(({ name }) => name) });
-    const { messages, used } = await this.#fit(now, bytesOf(instructions) + TOOLS_BYTES, isFirst);
-    const bytes = bytesOf(instructions) + TOOLS_BYTES + bytesOfMessages(messages);
+    const instructions = instructionsFor({
+      cwd: this.#root,
+      system: this.#order.system,
+      tools: offered.tools.filter(({ schema }) => schema === undefined).map(({ name }) => name),
+      servers: offered.instructions,
+    });
+    const besides = bytesOf(instructions) + offered.bytes;
+    const { messages, used } = await this.#fit(now, besides, isFirst);
+    const bytes = besides + bytesOfMessages(messages);
     const answer = await ask({
       endpoint: this.#endpoint,
       model: this.#model,
       instructions,
       messages,
-      tools: this.#tools,
+      tools: offered.tools,
       place: this.#place,
       turn,
       signal,

@@ -1,12 +1,16 @@
 /** Opens a conversation with a model: which one, where, and in which directory. */
 import { realpath } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ModelOrder } from "@holdfast/contract/agent-order";
+import type { McpServer } from "@agentclientprotocol/sdk";
+import { type ModelOrder, TRANSCRIPTS } from "@holdfast/contract/agent-order";
+import { meansServer } from "@holdfast/contract/tool-names";
 import type { Place } from "../conversation.ts";
 import { AgentFailure } from "../failure.ts";
 import type { Kind } from "../serve.ts";
 import { endpointOf, modelsAt } from "./endpoint.ts";
 import { ModelConversation } from "./model-conversation.ts";
+import type { ServerOrder } from "./servers/mcp-client.ts";
+import { Servers } from "./servers/servers.ts";
 
 /** Nobody waits longer to begin: the list is told when it comes. */
 const LIST_MS = 500;
@@ -20,12 +24,32 @@ async function openModel({ order, env, place }: { order: ModelOrder; env: NodeJS
   const root = await realpath(place.cwd).catch(() => {
     throw new AgentFailure("usage", `there is no directory ${place.cwd}`, { hint: "the session's directory is gone", retry: false });
   });
+  await using opening = new AsyncDisposableStack();
+  const servers = opening.use(new Servers(serverOrders(place.servers, { order, env, cwd: root })));
+  servers.start();
   const listing = modelsAt(endpoint);
   const models = await Promise.race([listing, sleep(LIST_MS, undefined, { ref: false })]);
   const model = endpoint.model ?? onlyOne(models ?? (await listing));
-  const conversation = new ModelConversation({ order, endpoint, model, models: models ?? [], place, root });
+  const conversation = new ModelConversation({ order, endpoint, model, models: models ?? [], place, root, servers });
   if (models === undefined) void listing.then((late) => conversation.offer(late)).catch(() => {});
+  opening.move();
   return conversation;
+}
+
+/** Those of which some tool may be wanted, with the environment that the agent has itself. */
+function serverOrders(
+  servers: readonly McpServer[],
+  { order, env, cwd }: { order: ModelOrder; env: NodeJS.ProcessEnv; cwd: string },
+): ServerOrder[] {
+  const inherited = Object.fromEntries(Object.entries(env).filter(([name, value]) => name !== TRANSCRIPTS && value !== undefined));
+  return servers.flatMap((server) => {
+    // We say that we take no others; a client that gives them all the same was told.
+    if (!("command" in server)) return [];
+    const { name, command, args, env: own } = server;
+    if (!meansServer(order.tools, name) || !meansServer(order.roleTools, name)) return [];
+    const variables = Object.fromEntries(own.map((each) => [each.name, each.value]));
+    return [{ name, command: [command, ...args], env: { ...(inherited as Record<string, string>), ...variables }, cwd }];
+  });
 }
 
 /** Of an endpoint with one model there is nothing to choose. */

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StopReason } from "@agentclientprotocol/sdk";
 import type { TokenUse } from "@holdfast/contract/transcript";
-import { type FinishReason, type LanguageModelUsage, type ModelMessage, streamText, type ToolSet, tool as toolFor } from "ai";
+import { type FinishReason, jsonSchema, type LanguageModelUsage, type ModelMessage, streamText, type ToolSet, tool as toolFor } from "ai";
 import { say, type Turn } from "../context/turn.ts";
 import { type Place, textChunk } from "../conversation.ts";
 import { type Endpoint, modelAt } from "./endpoint.ts";
@@ -82,7 +82,7 @@ async function answer({
     model: modelAt(endpoint, model),
     instructions: { role: "system", content: instructions, ...CACHED },
     messages: withCache(messages),
-    tools: Object.fromEntries(tools.map(({ name, description, input }) => [name, toolFor({ description, inputSchema: input })])) as ToolSet,
+    tools: Object.fromEntries(tools.map((tool) => [tool.name, asOffered(tool)])) as ToolSet,
     maxRetries: 0,
     abortSignal: signal,
     // It comes with the stream too, where it is taken.
@@ -106,6 +106,10 @@ async function answer({
   const said = await result.responseMessages;
   // Of a call that makes no sense the library has the answer already; ours says the same, and is told.
   return { messages: said.filter(({ role }) => role === "assistant"), calls, usage, stopReason: stopReasonOf(reason) };
+}
+
+function asOffered({ description, input, schema }: AgentTool) {
+  return schema === undefined ? toolFor({ description, inputSchema: input }) : toolFor({ description, inputSchema: jsonSchema(schema) });
 }
 
 /** Anthropic keeps what comes up to here, at a tenth of the price. Other endpoints pass over it. */

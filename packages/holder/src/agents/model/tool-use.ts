@@ -45,7 +45,7 @@ async function useTool({ id, name, input, error }: ToolCall, using: Using): Prom
     kind: tool?.kind ?? ("other" as const),
     rawInput: input,
   };
-  const use: ToolUse = { kind: "tool", id, title: told.title, tool: told.kind, input, output: "", ok: null };
+  const use: ToolUse = { kind: "tool", id, name, title: told.title, tool: told.kind, input, output: "", ok: null };
   turn.said.push(use);
   const finish = async ({ text, ok }: Result, changes: readonly Change[] = []): Promise<Result> => {
     Object.assign(use, { output: text, ok });
@@ -67,7 +67,12 @@ async function useTool({ id, name, input, error }: ToolCall, using: Using): Prom
     }
     if (leave === "refused") return await finish({ text: REFUSED, ok: false });
     await place.tell({ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress", locations });
-    const result = await finish(await prepared.run(signal), prepared.changes);
+    const tell = (text: string) => {
+      const content = [textOf(text)];
+      // Who does not hear it hears the result no better.
+      place.tell({ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress", content }).catch(() => {});
+    };
+    const result = await finish(await prepared.run(signal, tell), prepared.changes);
     return signal.aborted ? "cancelled" : result;
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown;

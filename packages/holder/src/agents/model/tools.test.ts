@@ -22,7 +22,7 @@ async function use(root: string, name: string, input: object, signal = never): P
   const tool = TOOLS.find((each) => each.name === name);
   if (!tool) throw new Error(`no tool ${name}`);
   const prepared = await tool.prepare(tool.input.parse(input), root);
-  return (await prepared.run(signal)).text;
+  return (await prepared.run(signal, () => {})).text;
 }
 
 test("paths lead nowhere but into the directory, whatever symbolic links there are", async () => {
@@ -123,7 +123,7 @@ test("files are written whole and keep their mode; one that was changed meanwhil
   const prepared = await tool?.prepare({ path: "run.sh", content: "mine" }, at.path);
   expect(prepared?.changes).toEqual([{ path: join(at.path, "run.sh"), old: expect.stringContaining("two"), new: "mine" }]);
   writeFileSync(join(at.path, "run.sh"), "yours");
-  await expect(prepared?.run(never)).rejects.toThrow("changed meanwhile");
+  await expect(prepared?.run(never, () => {})).rejects.toThrow("changed meanwhile");
   expect(readFileSync(join(at.path, "run.sh"), "utf8")).toBe("yours");
 });
 

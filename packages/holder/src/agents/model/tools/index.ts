@@ -1,4 +1,5 @@
 import type { ToolKind } from "@holdfast/contract/status";
+import { isNamed } from "@holdfast/contract/tool-names";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
 import { runCommand } from "./run-command.ts";
@@ -20,13 +21,19 @@ const ALIASES: Record<string, readonly string[]> = {
   Bash: ["run_command"],
 };
 
-/** Those that are named, and the names of which nobody knows what is meant. */
-export function toolsNamed(names: readonly string[] | null): { tools: readonly AgentTool[]; unknown: string[] } {
-  if (names === null) return { tools: TOOLS, unknown: [] };
-  const meant = names.map((name) => ({ name, tools: TOOLS.filter((tool) => (ALIASES[name] ?? [name]).includes(tool.name)) }));
+/** Of these tools those that are named, and the names of which nobody knows what is meant. */
+export function toolsNamed(
+  names: readonly string[] | null,
+  among: readonly AgentTool[] = TOOLS,
+): { tools: readonly AgentTool[]; unknown: string[] } {
+  if (names === null) return { tools: among, unknown: [] };
+  const meant = names.map((name) => ({
+    name,
+    tools: among.filter((tool) => (ALIASES[name] ?? [name]).some((each) => isNamed(tool.name, each))),
+  }));
   const chosen = new Set(meant.flatMap(({ tools }) => tools));
   return {
-    tools: TOOLS.filter((tool) => chosen.has(tool)),
+    tools: among.filter((tool) => chosen.has(tool)),
     unknown: meant.flatMap(({ name, tools }) => (tools.length === 0 ? [name] : [])),
   };
 }

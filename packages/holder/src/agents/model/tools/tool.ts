@@ -1,5 +1,6 @@
 /** What a tool of the built-in agent is. */
 import type { ToolKind } from "@holdfast/contract/status";
+import type { JSONSchema7 } from "ai";
 import type * as z from "zod/mini";
 
 /** A change to a file: `old` null where there was none. Paths are absolute. */
@@ -14,12 +15,12 @@ export interface Prepared {
   changes: Change[];
   /** Files it is about. */
   files: string[];
-  /** Does it; what it says is for the model. */
-  run(signal: AbortSignal): Promise<{ text: string; ok: boolean }>;
+  /** Does it; what it says is for the model. `tell`: how it stands, all of it each time, for people. */
+  run(signal: AbortSignal, tell: (text: string) => void): Promise<{ text: string; ok: boolean }>;
 }
 
-/** What leave is asked for: changes to files, or commands. */
-export type Leave = "edit" | "execute";
+/** What leave is asked for: changes to files, commands, or this one tool. */
+export type Leave = "edit" | "execute" | "use";
 
 export interface AgentTool<T extends z.ZodMiniType = z.ZodMiniType> {
   name: string;
@@ -27,6 +28,8 @@ export interface AgentTool<T extends z.ZodMiniType = z.ZodMiniType> {
   description: string;
   kind: ToolKind;
   input: T;
+  /** What the model is told of its arguments, where others check them; else that is `input`. */
+  schema?: JSONSchema7;
   /** Without it nobody is asked. */
   leave?: Leave;
   title(input: z.infer<T>): string;

@@ -1,0 +1,12 @@
+import type { McpServer } from "@agentclientprotocol/sdk";
+import { writeFileAtomic } from "@holdfast/platform/files";
+
+/** The servers that a command is given, as most programs read them; for the user alone, as it has the run's token in it. It goes with the run. */
+export function writeServers(file: string, servers: readonly McpServer[]): void {
+  const entries = servers.flatMap((server) => {
+    if (!("command" in server)) return [];
+    const { name, command, args, env } = server;
+    return [[name, { command, args, env: Object.fromEntries(env.map((each) => [each.name, each.value])) }]];
+  });
+  writeFileAtomic(file, `${JSON.stringify({ mcpServers: Object.fromEntries(entries) }, null, 2)}\n`);
+}

@@ -1,0 +1,28 @@
+/** What a tool of a server answered, as text for a model, and no more of it than that should read at once. */
+import { MOST_BYTES } from "../tools/limits.ts";
+import type { CallToolResult } from "./mcp-client.ts";
+
+type Content = CallToolResult["content"][number];
+
+export function textOfResult({ content, structuredContent, isError }: CallToolResult): { text: string; ok: boolean } {
+  const said = content.map(textOf).filter((text) => text !== "");
+  const text =
+    said.length > 0 ? said.join("\n") : structuredContent === undefined ? "[It answered nothing.]" : JSON.stringify(structuredContent);
+  return { text: ends(text), ok: isError !== true };
+}
+
+function textOf(content: Content): string {
+  if (content.type === "text") return content.text;
+  if (content.type === "resource_link") return content.uri;
+  if (content.type === "resource") return "text" in content.resource ? content.resource.text : content.resource.uri;
+  return `[${content.type}, ${content.mimeType}: the agent takes only text]`;
+}
+
+/** The beginning and the end of what is too long. */
+function ends(text: string): string {
+  const bytes = Buffer.from(text);
+  const half = MOST_BYTES / 2;
+  if (bytes.length <= MOST_BYTES) return text;
+  const [head, tail] = [bytes.subarray(0, half).toString(), bytes.subarray(-half).toString()];
+  return `${head.replace(/\uFFFD+$/, "")}\n[${bytes.length - MOST_BYTES} bytes are left out here.]\n${tail.replace(/^\uFFFD+/, "")}`;
+}

@@ -1,0 +1,137 @@
+/** One server while a conversation has it: there, not yet, or not any more. What it has to say for itself is told by notices, never by a turn that fails. */
+import type { Notice } from "../../notices.ts";
+import type { Link, Progress, ServerOrder, Tool } from "./mcp-client.ts";
+import { textOfResult } from "./result.ts";
+
+/** So long a server may take to be there at all: some are downloaded first. */
+const START_MS = 120_000;
+
+export interface Used {
+  text: string;
+  ok: boolean;
+}
+
+export class Server {
+  readonly name: string;
+  readonly #order: ServerOrder;
+  #state: "starting" | "there" | "gone" = "gone";
+  #link: Link | undefined;
+  #closed = false;
+  #tools: readonly Tool[] = [];
+  #instructions = "";
+  #untold: Notice[] = [];
+  /** When it was started, on the clock of performance.now(), and until when nobody knows more. */
+  #began = 0;
+  #settled: Promise<void> = Promise.resolve();
+
+  constructor(order: ServerOrder) {
+    this.name = order.name;
+    this.#order = order;
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  get instructions(): string {
+    return this.#instructions;
+  }
+
+  get isStarting(): boolean {
+    return this.#state === "starting";
+  }
+
+  /** Once it is there, or is known not to be; `after`: how long after its start nobody should wait any more. */
+  settled(after: number): { done: Promise<void>; withinMs: number } {
+    return { done: this.#settled, withinMs: Math.max(0, this.#began + after - performance.now()) };
+  }
+
+  start(): void {
+    this.#state = "starting";
+    this.#began = performance.now();
+    this.#settled = this.#open();
+  }
+
+  /** Starts it again where it was there and has died. One that could not be started is left alone. */
+  revive(): void {
+    if (this.#state === "gone" && this.#link !== undefined && !this.#closed) this.start();
+  }
+
+  takeNotices(): Notice[] {
+    return this.#untold.splice(0);
+  }
+
+  async call(
+    what: { name: string; input: unknown },
+    { signal, onProgress }: { signal: AbortSignal; onProgress(progress: Progress): void },
+  ): Promise<Used> {
+    const link = this.#link;
+    if (this.#state !== "there" || link === undefined) return { text: `the server ${this.name} is not there`, ok: false };
+    try {
+      return textOfResult(await link.call(what, { signal, onProgress }));
+    } catch (error) {
+      if (signal.aborted) return { text: "[cancelled]", ok: false };
+      // The end of its output is heard before that of its process.
+      return { text: this.#isGone(link) ? `the server ${this.name} ended before it answered` : wordsOf(error), ok: false };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#link?.close();
+    await this.#settled;
+  }
+
+  async #open(): Promise<void> {
+    let link: Link | undefined;
+    try {
+      const { Link: Opened } = await import("./mcp-client.ts");
+      if (this.#closed) return;
+      const opened: Link = new Opened(this.#order, {
+        onEnd: () => this.#ended(opened),
+        onTools: (tools) => {
+          this.#tools = tools;
+        },
+      });
+      link = opened;
+      this.#link = opened;
+      const { tools, instructions } = await opened.connect(START_MS);
+      this.#tools = tools;
+      this.#instructions = instructions;
+      this.#state = "there";
+    } catch (error) {
+      await link?.close();
+      this.#link = undefined;
+      this.#tools = [];
+      this.#instructions = "";
+      this.#gone(`could not be started: ${whyNot(error, this.#order)}`, link?.lastWords ?? "");
+    }
+  }
+
+  #ended(link: Link): void {
+    if (this.#state !== "there" || this.#link !== link) return;
+    this.#gone("has ended", link.lastWords, "Its tools answer an error; with the next turn it is started again.");
+  }
+
+  #gone(how: string, lastWords: string, consequence = "Its tools are missing."): void {
+    this.#state = "gone";
+    if (this.#closed) return;
+    const line = lastWords.trimEnd().split("\n").at(-1)?.trim() ?? "";
+    const title = `the MCP server ${this.name} ${how}${line === "" ? "" : `: ${line}`}`;
+    this.#untold.push({ about: "tools", severity: "warning", title, description: consequence });
+  }
+
+  #isGone(link: Link): boolean {
+    return this.#state === "gone" || this.#link !== link;
+  }
+}
+
+function whyNot(error: unknown, { command: [program = ""] }: ServerOrder): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return `there is no program ${program}`;
+  return /Connection closed/i.test(message) ? "it ended before it was there" : message;
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
