@@ -44,6 +44,8 @@ const SUITES = {
     "mcp-groups",
     "mcp-calls",
     "messages",
+    "model-servers",
+    "model-together",
     "query",
     "sdk",
     "sdk-bundle",
