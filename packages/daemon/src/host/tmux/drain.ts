@@ -91,7 +91,7 @@ export async function drained(directory: string, serverHasPipe: () => Promise<bo
 export async function recorderGone(recorder: ProcessInfo | undefined): Promise<void> {
   if (!recorder) return;
   const deadline = performance.now() + PATIENCE_MS;
-  while (isSameProcess(recorder.pid, recorder.start) && performance.now() < deadline) await delay(STEP_MS);
+  while (isSameProcess(recorder.pid, recorder.start) && performance.now() < deadline) await delay(1);
 }
 
 /** 0 when none was written. */
