@@ -8,19 +8,14 @@ export function openTerminal(home: TestHome, size: { columns?: number; rows?: nu
 }
 
 /** A terminal with the session on it; `flags` go to attach. The bar at the bottom says that tmux has taken over. */
-export async function attachTerminal(
+export function attachTerminal(
   home: TestHome,
   options: { ref: string; name?: string; flags?: string; columns?: number; rows?: number },
 ): Promise<Terminal> {
-  const terminal = openTerminal(home, options);
-  try {
+  return openTerminal(home, options).after(async (terminal) => {
     await terminal.command(`holdfast attach ${options.flags ?? ""} ${options.ref}`);
     await terminal.shows(barOf(options.name ?? options.ref));
-    return terminal;
-  } catch (error) {
-    terminal[Symbol.dispose]();
-    throw error;
-  }
+  });
 }
 
 /** The last line of an attached terminal. */

@@ -15,16 +15,11 @@ const PROMPT = /^\S+ · \d+ turns? · .*\n› ?$/m;
 const THE_END = /^(?!›).*\bthe end$/m;
 
 /** In a terminal, once the agent is there. */
-async function chat(home: TestHome, line: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
-  const terminal = openTerminal(home, { columns: 100, rows: 40, ...size });
-  try {
+function chat(home: TestHome, line: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
+  return openTerminal(home, { columns: 100, rows: 40, ...size }).after(async (terminal) => {
     await terminal.command(line);
     await terminal.shows(PROMPT);
-    return terminal;
-  } catch (error) {
-    terminal[Symbol.dispose]();
-    throw error;
-  }
+  });
 }
 
 /** Everything that was ever on the terminal. */

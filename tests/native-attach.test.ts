@@ -19,13 +19,13 @@ while :; do
   esac
 done`;
 
-async function attached(home: TestHome, flags = ""): Promise<Terminal> {
-  const terminal = new Terminal({ env: home.env, columns: 90, rows: 20 });
-  await terminal.command("echo before; stty -a > /dev/null");
-  await terminal.shows("before");
-  await terminal.command(`${HOLDFAST} attach chat ${flags}`);
-  await terminal.shows(/^(?!.*attach chat)[\s\S]*(ready|got)/);
-  return terminal;
+function attached(home: TestHome, flags = ""): Promise<Terminal> {
+  return new Terminal({ env: home.env, columns: 90, rows: 20 }).after(async (terminal) => {
+    await terminal.command("echo before; stty -a > /dev/null");
+    await terminal.shows("before");
+    await terminal.command(`${HOLDFAST} attach chat ${flags}`);
+    await terminal.shows(/^(?!.*attach chat)[\s\S]*(ready|got)/);
+  });
 }
 
 function start(home: TestHome): Promise<{ pid: number; id: string }> {

@@ -17,11 +17,11 @@ function start(home: TestHome, host: HostName, name = "chat"): Promise<Session> 
 }
 
 /** A terminal on the session, once it shows what the program said. */
-async function attached(home: TestHome, flags = "", size: { columns?: number; rows?: number } = {}, env = ""): Promise<Terminal> {
-  const terminal = openTerminal(home, size);
-  await terminal.command(`${env} holdfast attach chat ${flags}`);
-  await terminal.shows(/^(?!.*holdfast attach chat)[\s\S]*(ready|got)/);
-  return terminal;
+function attached(home: TestHome, flags = "", size: { columns?: number; rows?: number } = {}, env = ""): Promise<Terminal> {
+  return openTerminal(home, size).after(async (terminal) => {
+    await terminal.command(`${env} holdfast attach chat ${flags}`);
+    await terminal.shows(/^(?!.*holdfast attach chat)[\s\S]*(ready|got)/);
+  });
 }
 
 function attachments(home: TestHome, count: number, ref = "chat"): Promise<Attachment[]> {

@@ -12,17 +12,12 @@ import type { Terminal } from "./terminal.ts";
 const SLOW = { bytes: "one\r\ntwo\r\nthree\r\nfour\r\n", times: ["0 0 80x24", "0 5", "600000 10", "1200000 17", "1800000 23"] };
 
 /** A terminal with a session's replay on it, after a line that must be there again afterwards. */
-async function replaying(home: TestHome, command: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
-  const terminal = openTerminal(home, size);
-  try {
+function replaying(home: TestHome, command: string, size: { columns?: number; rows?: number } = {}): Promise<Terminal> {
+  return openTerminal(home, size).after(async (terminal) => {
     await prepare(terminal);
     await terminal.command(`holdfast replay ${command}`);
     await terminal.shows(/^\S+: (playing|paused|the end)/m);
-    return terminal;
-  } catch (error) {
-    terminal[Symbol.dispose]();
-    throw error;
-  }
+  });
 }
 
 const BEFORE = /^before$/m;

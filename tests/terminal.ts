@@ -18,6 +18,17 @@ export class Terminal implements Disposable {
     this.tmux("set-option", "-g", "status", "off");
   }
 
+  /** Itself, once something was done on it; closed where that fails. */
+  async after(work: (terminal: this) => Promise<unknown>): Promise<this> {
+    try {
+      await work(this);
+      return this;
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
   tmux(...args: string[]): string {
     return execFileSync("tmux", ["-u", "-S", path.join(this.#directory, "sock"), ...args], { env: this.#env, encoding: "utf8" });
   }

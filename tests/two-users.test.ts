@@ -20,10 +20,10 @@ async function letIn(home: TestHome, user: OtherUser, scope = "driver"): Promise
   return share;
 }
 
-async function attach(user: OtherUser, ...flags: string[]): Promise<Terminal> {
-  const terminal = new Terminal({ env: { PATH: user.env.PATH ?? "", TERM: "xterm-256color", LANG: "C.UTF-8" }, columns: 70, rows: 18 });
-  await terminal.command(`cd /; ${user.words(HOLDFAST, "attach", ...flags, "chat").join(" ")}; echo code=$?`);
-  return terminal;
+function attach(user: OtherUser, ...flags: string[]): Promise<Terminal> {
+  const env = { PATH: user.env.PATH ?? "", TERM: "xterm-256color", LANG: "C.UTF-8" };
+  const line = `cd /; ${user.words(HOLDFAST, "attach", ...flags, "chat").join(" ")}; echo code=$?`;
+  return new Terminal({ env, columns: 70, rows: 18 }).after((terminal) => terminal.command(line));
 }
 
 describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the test", () => {
