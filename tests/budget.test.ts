@@ -134,12 +134,14 @@ test("words that wait begin no turn that the budget does not allow, and are told
   await home.until("spends", ({ status }) => status === "idle");
   using client = home.client();
   const say = (ref: string, text: string) => client.call("sendMessage", { params: { ref }, body: { text } });
-  await say("typed", "wait 8s");
-  await say("talk", "wait 8s; say one");
-  await say("spends", "usage 1500 20; wait 8s; say one");
+  const go = path.join(home.root, "go");
+  await say("typed", `until ${go}`);
+  await say("talk", `until ${go}; say one`);
+  await say("spends", `usage 1500 20; until ${go}; say one`);
   for (const name of ["typed", "talk", "spends"]) await home.until(name, ({ status }) => status === "working");
   for (const name of ["typed", "talk", "spends"]) await say(name, "say two");
   process.kill((await home.json<{ pid: number }>(["status"])).pid, "SIGKILL");
+  writeFileSync(go, "");
   for (const name of ["typed", "talk", "spends"]) {
     expect(await stopped(home, name)).toMatchObject({ turns: 1 });
     const [, second] = await home.json<Message[]>(["messages", name]);

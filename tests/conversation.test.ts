@@ -4,10 +4,10 @@ import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { TestHome } from "./home.ts";
 
-/** Has a turn at once; refuses to go on with a conversation, as agents do that never kept it. */
+/** Has a turn at once, until somebody has seen it; refuses to go on with a conversation, as agents do that never kept it. */
 const FORGETFUL = `case "$*" in *--resume*) echo "no such conversation"; exit 1 ;; esac
 echo "esc to cancel"
-sleep 1
+until [ -e "$HOME/seen-$HOLDFAST_RUN" ]; do sleep 0.02; done
 printf '\\\\033[2J\\\\033[Hready>'
 exec sleep 1000`;
 
@@ -28,9 +28,15 @@ line = "^ready>"
 turn = "idle"
 `;
   writeFileSync(path.join(configuration, "holdfast/config.toml"), profile);
-  await home.json<Session>(["spawn", "forgetful", "--name", "f", "--restart", "on-failure"]);
+  const { id } = await home.json<Session>(["spawn", "forgetful", "--name", "f", "--restart", "on-failure"]);
+  const see = async (run: number) => {
+    await home.until("f", ({ status, runs }) => status === "working" && runs === run);
+    writeFileSync(path.join(home.env.HOME ?? "", `seen-${id}-${run}`), "");
+  };
+  await see(1);
   const first = await home.until("f", ({ status, turns }) => status === "idle" && turns === 1);
   process.kill(first.pid ?? 0, "SIGKILL");
+  await see(3);
   const third = await home.until("f", ({ status, runs, turns }) => status === "idle" && runs === 3 && turns === 2);
   expect(third.conversation).not.toBe(first.conversation);
 });

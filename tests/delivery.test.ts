@@ -1,5 +1,5 @@
 /** What is said to an agent, and what is promised of it; with the demo agent, which does what the real ones do. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Message } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -56,7 +56,8 @@ test("send --wait prints the agent's answer, and each receipt is an event with i
 
 test("a message waits for the end of a turn; with --steer it is given in the middle of it (GRP-06 agents)", async () => {
   await using home = new TestHome();
-  await ready(home, "busy", "say one; wait 6s; say two");
+  const go = join(home.root, "go");
+  await ready(home, "busy", `say one; until ${go}; say two`);
   const line = await home.ok(["send", "busy", "say later"]);
   expect(line).toMatch(/^queued for busy as \w+: demo is working \(\d+s\); the message is handed over when the turn ends$/m);
   const [later] = await home.json<Message[]>(["messages", "busy"]);
@@ -64,14 +65,17 @@ test("a message waits for the end of a turn; with --steer it is given in the mid
   expect(last).toMatchObject({ state: "queued", why: "another message is ahead of it" });
   const sooner = await home.json<Message>(["send", "busy", "say sooner", "--steer"]);
   expect(sooner).toMatchObject({ state: "injected", turnStartedAt: null });
-  expect(promptsOf(home, "busy")).toEqual(["say one; wait 6s; say two"]);
+  expect(promptsOf(home, "busy")).toEqual([`say one; until ${go}; say two`]);
+  writeFileSync(go, "");
   for (const { id } of [later as Message, last, sooner]) await message(home, id, ({ state }) => state === "replied");
   expect(promptsOf(home, "busy").slice(1)).toEqual(["say sooner", "say later", "say last"]);
 
-  await home.ok(["send", "busy", "say long; wait 4s"]);
+  const again = join(home.root, "again");
+  await home.ok(["send", "busy", `say long; until ${again}`]);
   const now = await home.json<Message>(["send", "busy", "say steered", "--steer"]);
   expect(now).toMatchObject({ state: "injected", turnStartedAt: null });
   expect((await home.session("busy")).status).toBe("working");
+  writeFileSync(again, "");
   expect(await message(home, now.id, ({ state }) => state === "replied")).toMatchObject({ reply: "steered" });
 });
 
@@ -155,12 +159,14 @@ test("a message that fails says why, with an exit code of its own", async () => 
     code: 25,
     stderr: expect.stringMatching(/demo's turn failed: server_error/),
   });
-  const slow = await home.cli(["send", "kim", "wait 3s; say done", "--wait", "--timeout", "500ms"]);
-  expect(slow).toMatchObject({ code: 16, stderr: expect.stringMatching(/no answer in 0s: kim works on it/) });
+  const go = join(home.root, "go");
+  const slow = home.cli(["send", "kim", `until ${go}; say done`, "--wait", "--timeout", "4s"]);
+  expect(await slow).toMatchObject({ code: 16, stderr: expect.stringMatching(/no answer in 4s: kim works on it/) });
   const cancelled = await home.json<Message>(["send", "kim", "say never"]);
   expect(await home.ok(["messages", "cancel", cancelled.id])).toBe(`${cancelled.id} to kim was taken back\n`);
   const again = await home.cli(["messages", "cancel", cancelled.id]);
   expect(again).toMatchObject({ code: 6, stderr: expect.stringMatching(/it is cancelled\n +what became of each: holdfast messages/) });
+  writeFileSync(go, "");
   const command = await home.cli(["send", "kim", "/title at work", "--wait"]);
   expect(command).toMatchObject({ code: 26, stderr: expect.stringMatching(/a command of the agent's own begins no turn/) });
   await home.ok(["keys", "kim", "C-u"]);
@@ -193,9 +199,12 @@ test("a message waits for the next run of a session that is restarted", async ()
   await home.ok(["spawn", "demo", "--name", "kim", "--restart", "always", "--", "--log", logOf(home, "kim")]);
   await home.until("kim", ({ status }) => status === "idle");
   await home.ok(["send", "kim", "/exit 3", "--no-wait"]);
-  await home.until("kim", ({ status, restartAt }) => status === "failed" && restartAt !== null);
-  const said = await home.json<Message>(["send", "kim", "say hello"]);
-  expect(await message(home, said.id, ({ state }) => state === "replied")).toMatchObject({ run: 2, reply: "hello" });
+  // The pause before the next run is a second: commands would come too late on a busy machine.
+  using client = home.client();
+  const params = { ref: "kim" };
+  await eventually(async () => (await client.call("getSession", { params })).restartAt !== null, 20_000, 1);
+  const said = await client.call("sendMessage", { params, body: { text: "say hello" } });
+  expect(await message(home, said.message?.id ?? "", ({ state }) => state === "replied")).toMatchObject({ run: 2, reply: "hello" });
   expect(promptsOf(home, "kim")).toEqual(["say hello"]);
 });
 

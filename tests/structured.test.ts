@@ -54,7 +54,7 @@ test("a conversation begins with its first prompt, its status is exact, and what
   expect(told).toEqual(["user", "note", "thought", "text", "usage", "turn_ended"]);
   expect(await home.ok(["transcript", "api"])).toContain("all is well");
   expect(await home.ok(["last", "api"])).toBe("all is well\n");
-  await home.ok(["send", "api", "sleep 3000"]);
+  await home.ok(["send", "api", "sleep 60000"]);
   expect(await home.until("api", ({ status }) => status === "working")).toMatchObject({ turn: "working", turns: 2 });
   expect(await home.ok(["explain", "api"])).toContain("protocol");
   expect((await types(home, "api")).at(-1)).toBe("user");
@@ -103,10 +103,10 @@ test("cancel ends the turn that runs and keeps what came; what steers is said in
   await home.ok(["send", "api", "say waits"]);
   expect(await home.ok(["cancel", "api"])).toBe("api: interrupted\n");
   await eventually(async () => (await said(home, "api")) === "so farwaits");
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 2);
   const all = await entries(home, "api");
   expect(all.flatMap(({ entry }) => (entry.type === "turn_ended" ? [entry.reason] : []))).toEqual(["cancelled", "completed"]);
   expect((await home.json<Message[]>(["messages"])).map(({ state }) => state)).toEqual(["failed", "replied"]);
-  await home.until("api", ({ status }) => status === "idle");
   expect(await home.ok(["cancel", "api"])).toBe("api: no turn runs\n");
   await home.ok(["send", "api", "sleep 30000"]);
   await home.until("api", ({ status }) => status === "working");
@@ -361,9 +361,11 @@ test("conversations expire by an age of their own, what nobody has looked at exc
 test("a turn that began and ended while no daemon ran is counted, and the status is what it is now", async () => {
   await using home = new TestHome();
   await talk(home, "api");
-  await home.ok(["send", "api", "sleep 1500\nsay done"]);
+  const go = path.join(home.root, "go");
+  await home.ok(["send", "api", `until ${go}\nsay done`]);
   await home.until("api", ({ status }) => status === "working");
   await home.killDaemon();
+  writeFileSync(go, "");
   const file = path.join(home.path, "sessions", readdirSync(path.join(home.path, "sessions"))[0] ?? "", "runs", "1", "transcript.jsonl");
   await eventually(() => readFileSync(file, "utf8").includes("turn_ended"));
   expect(await home.session("api")).toMatchObject({ status: "idle", turns: 1 });
