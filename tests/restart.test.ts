@@ -41,10 +41,12 @@ describe("a daemon that is killed while it starts the next run", () => {
     // What is to keep the run is stopped before it can start it, and goes with the daemon.
     const keeper = host === "tmux" ? tmux.pid : await eventually(() => holderOf(`${id}/runs/2`), 20_000, 1);
     if (host === "tmux") {
-      await home.until("it", ({ restartAt }) => restartAt !== null);
-      process.kill(keeper, "SIGSTOP");
+      // Not by commands: each takes a good part of the second that there is.
       using client = home.client();
-      await eventually(async () => (await client.call("getSession", { params: { ref: "it" } })).runs === 2);
+      const now = () => client.call("getSession", { params: { ref: "it" } });
+      await eventually(async () => (await now()).restartAt !== null, 20_000, 1);
+      process.kill(keeper, "SIGSTOP");
+      await eventually(async () => (await now()).runs === 2);
       process.kill(pid, "SIGKILL");
       process.kill(keeper, "SIGKILL");
     } else {
@@ -69,30 +71,45 @@ function holderOf(directory: string): number | undefined {
   return holders.find(({ zombie }) => !zombie)?.pid;
 }
 
+/** What a command prints, as it comes. */
+function printed(home: TestHome, ...args: string[]): { text: string; ended: Promise<string> } {
+  const child = home.start(args);
+  const all = { text: "", ended: new Promise<string>((resolve) => child.on("close", () => resolve(all.text))) };
+  child.stdout.setEncoding("utf8").on("data", (chunk) => {
+    all.text += chunk;
+  });
+  return all;
+}
+
 test("who waits for a session or follows it stays with it over its restarts, and ls and show say what is to come", async () => {
   await using home = new TestHome();
-  const script = "echo hello; [ -e go ] && echo done && exit 0; exit 3";
+  const script = "echo hello; while ! [ -e begin ]; do sleep 0.02; done; [ -e go ] && echo done && exit 0; exit 3";
   await home.json(["run", "--restart", "on-failure", "--name", "it", "--", "sh", "-c", script]);
-  const waits = home.cli(["wait", "it", "--timeout", "50s"]);
-  const finds = home.cli(["wait", "it", "--for", "output=done", "--timeout", "50s"]);
-  const follows = home.cli(["logs", "-f", "it"]);
-  const one = home.cli(["logs", "-f", "--run", "1", "it"]);
-  await home.until("it", ({ runs, restartAt }) => runs === 2 && restartAt !== null);
-  expect(await home.ok(["ls"])).toMatch(/it +failed \(3\), next run in \d+s/);
-  expect(await home.ok(["show", "it"])).toMatch(/next run +in \d+s; holdfast stop it calls it off/);
-  const refused = await home.cli(["rm", "it"]);
-  expect(refused.stderr).toMatch(/it has ended, but its next run starts soon\n.*call that off first: holdfast stop it/);
+  const waits = home.cli(["wait", "it", "--timeout", "2m"]);
+  const finds = home.cli(["wait", "it", "--for", "output=done", "--timeout", "2m"]);
+  const [follows, one] = [printed(home, "logs", "-f", "it"), printed(home, "logs", "-f", "--run", "1", "it")];
+  await eventually(() => [follows, one].every(({ text }) => text.includes("hello")));
+  writeFileSync(path.join(home.root, "begin"), "");
+  // A run is over at once, and the pause before the next is longer each time: 4 s after this one.
+  await home.until("it", ({ runs, restartAt }) => runs === 3 && restartAt !== null);
+  const told = async (what: RegExp, ...args: string[]) => {
+    await eventually(async () => what.test(Object.values(await home.cli(args)).join()));
+  };
+  await told(/it +failed \(3\), next run in \d+s/, "ls");
+  await told(/next run +in \d+s; holdfast stop it calls it off/, "show", "it");
+  await told(/it has ended, but its next run starts soon\n.*call that off first: holdfast stop it/, "rm", "it");
   writeFileSync(path.join(home.root, "go"), "");
   expect(await waits).toMatchObject({
     code: 0,
     stdout: "it has ended: done\n",
-    stderr: expect.stringContaining("run 1 of it has ended (failed); run 2 starts"),
+    stderr: expect.stringMatching(/run \d of it has ended \(failed\); run \d starts/),
   });
   expect(await finds).toMatchObject({ code: 0, stdout: "done\n" });
-  const { stdout } = await follows;
-  expect(stdout.split("\n").filter((line) => !line.startsWith("…"))).toEqual(["hello", "hello", "hello", "done", ""]);
-  expect(stdout.split("\n").filter((line) => line.startsWith("…"))).toHaveLength(2);
-  expect((await one).stdout).toBe("hello\n");
+  const stdout = await follows.ended;
+  const { runs } = await home.session("it");
+  expect(stdout.split("\n").filter((line) => !line.startsWith("…"))).toEqual([...Array<string>(runs).fill("hello"), "done", ""]);
+  expect(stdout.split("\n").filter((line) => line.startsWith("…"))).toHaveLength(runs - 1);
+  expect(await one.ended).toBe("hello\n");
 });
 
 test("never means never, on-failure leaves a good end alone, always does not (SYM-13 hosts)", async () => {
@@ -101,6 +118,7 @@ test("never means never, on-failure leaves a good end alone, always does not (SY
   await home.json(["run", "--restart", "on-failure", "--name", "good", "--", "true"]);
   await home.json(["run", "--restart", "always", "--name", "always", "--", "true"]);
   await home.until("always", ({ runs }) => runs > 1);
+  for (const name of ["never", "good"]) await home.ended(name);
   expect(await home.session("never")).toMatchObject({ runs: 1, status: "failed", restartAt: null });
   expect(await home.session("good")).toMatchObject({ runs: 1, status: "done", restartAt: null });
 });
@@ -145,7 +163,7 @@ test("a restart that is due survives kill -9 of the daemon, is listed, and is ca
   expect(await home.json<Session[]>(["ls"])).toMatchObject([{ id: due.id }]);
   expect((await home.cli(["rm", "it"])).code).toBe(6);
   await home.ok(["stop", "it"]);
-  expect(await home.session("it")).toMatchObject({ runs: 3, restartAt: null });
+  expect(await home.session("it")).toMatchObject({ restartAt: null, endedAt: expect.any(String) });
   await home.ok(["rm", "it"]);
 });
 
