@@ -22,6 +22,11 @@ function chat(home: TestHome, line: string, size: { columns?: number; rows?: num
   });
 }
 
+/** Whoever leaves before the turn is over, which is a little after its last word, leaves something that goes on. */
+async function atRest(home: TestHome, name: string): Promise<void> {
+  await home.until(name, ({ status }) => status === "idle");
+}
+
 /** Everything that was ever on the terminal. */
 function everything(terminal: Terminal): string {
   return terminal.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", "terminal");
@@ -66,16 +71,19 @@ test("chat is talked with like a terminal's program: line editing, several lines
 
 test("what an agent says is drawn as it comes, and does nothing to the terminal", async () => {
   await using home = new TestHome();
-  using terminal = await chat(home, "holdfast chat demo");
-  terminal.line("stream 40 20");
-  await terminal.shows(/^1 2 3/m);
+  using terminal = await chat(home, "holdfast chat demo --session talk");
+  const go = path.join(home.root, "go");
+  terminal.line(`stream 20 20; until ${go}; say the end`);
+  await terminal.shows(/^1 2 3.* 20$/m);
   await terminal.shows(/working/);
-  await terminal.shows(/39 40\n\n/);
+  writeFileSync(go, "");
+  await terminal.shows(THE_END);
   terminal.line("say # Title **bold** `code`");
   await terminal.shows(/^Title bold code$/m);
   const painted = terminal.tmux("capture-pane", "-p", "-e", "-t", "terminal");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the style
   expect(painted).toMatch(/\x1b\[[\d;]*4mTitle bold/);
+  await atRest(home, "talk");
   terminal.keys("C-d");
   await terminal.shows("stays as it is");
   await terminal.command("clear; NO_COLOR=1 holdfast chat demo");
@@ -115,6 +123,7 @@ test("/commands: help, model, mode, status, sessions, cost, context, clear, hist
   await terminal.shows(/^ {2}2 turns/m);
   terminal.line("recall");
   await terminal.shows("I remember: the milk.");
+  await atRest(home, "talk");
   terminal.line("/clear");
   await terminal.shows("── the agent begins with an empty memory ──");
   terminal.line("recall");
@@ -128,6 +137,7 @@ test("/commands: help, model, mode, status, sessions, cost, context, clear, hist
   expect(saved).toContain("The agent's memory was cleared.");
   // The transcript stays whole.
   expect(await home.ok(["transcript", "talk"])).toContain("the milk");
+  await atRest(home, "talk");
   terminal.line("/exit");
   await terminal.shows("talk stays as it is. Come back: holdfast chat talk");
 });
@@ -166,7 +176,7 @@ describe("Ctrl+C", () => {
     terminal.line("stream 1000 20");
     await terminal.shows(/^1 2 3 4 5/m);
     terminal.keys("C-c");
-    await terminal.shows(/^1 2 3 4 5.*\n■ cancelled: the answer is not complete; what came stays above\n\ntalk · 1 turn .*\n› ?$/m);
+    await terminal.shows(/^1 2 3 4 5[\d\s]*\n■ cancelled: the answer is not complete; what came stays above\n\ntalk · 1 turn .*\n› ?$/m);
     terminal.line("say next");
     await terminal.shows(/^next$/m);
     expect(await home.ok(["transcript", "talk"])).toMatch(/1 2 3 4 5/);
@@ -231,6 +241,8 @@ async function answered(terminal: Terminal, key: string, outcome: RegExp): Promi
     20_000,
     700,
   );
+  // Pressed again just before the first one counted, it stands where the next words are to be.
+  terminal.keys("C-u");
 }
 
 test("two people in one conversation see each other's words, under their names, in one order", async () => {
@@ -415,6 +427,7 @@ test("spawn -i is the same as chat; a terminal's session is no conversation; one
   await using home = new TestHome();
   using terminal = await chat(home, "holdfast spawn -i demo --name talk --prompt 'say hello'");
   await terminal.shows(/^› say hello\nhello$/m);
+  await atRest(home, "talk");
   terminal.keys("C-d");
   await terminal.shows("talk stays as it is");
   await terminal.command("clear; holdfast spawn --resume talk");
@@ -423,6 +436,7 @@ test("spawn -i is the same as chat; a terminal's session is no conversation; one
   await terminal.shows("talk stays as it is");
   await terminal.command("clear; holdfast spawn -i --agent demo --session other --prompt 'say me too'");
   await terminal.shows(/^› say me too\nme too$/m);
+  await atRest(home, "other");
   terminal.keys("C-d");
   await terminal.shows("other stays as it is");
   await home.ok(["spawn", "shell", "--name", "sh"]);
