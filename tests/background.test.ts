@@ -62,7 +62,8 @@ test("shell sessions are working, done, failed, stopped or lost (BG-03 spine)", 
   await home.ok(["stop", id]);
   expect(await home.session(id)).toMatchObject({ status: "stopped", exit: { code: null, signal: "SIGTERM" } });
   // Also when the program takes the request as a reason to exit well.
-  const polite = await home.run("trap 'exit 0' TERM; while :; do sleep 0.02; done");
+  const polite = await home.run("trap 'exit 0' TERM; echo ready; while :; do sleep 0.02; done");
+  await home.ok(["wait", polite.id, "--for", "output=ready"]);
   await home.ok(["stop", polite.id]);
   expect(await home.session(polite.id)).toMatchObject({ status: "stopped", exit: { code: 0, signal: null } });
 
@@ -78,6 +79,7 @@ test("a terminal agent goes by the same words, and is unknown while there is no 
   const leave = async (name: string, words: string): Promise<Session> => {
     expect((await spawn(name)).status).toBe("unknown");
     using terminal = await attachTerminal(home, { ref: name });
+    await terminal.shows(/^>$/m);
     terminal.line(words);
     return home.ended(name);
   };

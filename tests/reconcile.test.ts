@@ -34,7 +34,8 @@ async function noticedAfter(home: TestHome, id: string, act: () => void): Promis
 describe.each(["tmux", "native"])("on the %s host", (host) => {
   test("the end of a program is noticed within a second, with its code or signal (SYM-04 hosts)", async () => {
     await using home = new TestHome();
-    const waiting = await start(home, host, "trap 'exit 9' USR1; while :; do sleep 0.01; done", "waiting");
+    const waiting = await start(home, host, "trap 'exit 9' USR1; echo ready; while :; do sleep 0.01; done", "waiting");
+    await home.ok(["wait", "waiting", "--for", "output=ready"]);
     const exited = await noticedAfter(home, waiting.id, () => process.kill(waiting.pid ?? 0, "SIGUSR1"));
     expect(exited.data).toMatchObject({ cause: "exited", exit: { code: 9, signal: null } });
     expect(exited.ms).toBeLessThan(NOTICED_MS);
@@ -98,7 +99,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
       status: "working",
       pid: adopted.pid,
     });
-    await home.ok(["wait", "adopted", "--for", "output=tick", "--timeout", "10s"]);
+    await home.ok(["wait", "adopted", "--for", "output=tick", "--timeout", "60s"]);
     await home.ok(["orphans", "stop", `${stopped.id}-1`]);
     expect(lives(stopped.pid ?? 0)).toBe(false);
     expect(await home.json<Orphan[]>(["orphans", "ls"])).toEqual([]);
