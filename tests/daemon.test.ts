@@ -109,7 +109,7 @@ test("a daemon whose whole socket directory was deleted listens anew, and so doe
   expect(statSync(home.socketDirectory).mode & 0o777).toBe(0o700);
 });
 
-test("a daemon that hangs is ended by down, and its sessions are found again", { timeout: 90_000 }, async () => {
+test("a daemon that hangs is ended by down, and its sessions are found again", async () => {
   await using home = new TestHome();
   const { pid } = await home.run(TICKING, "--name", "ticker");
   const hung = await home.daemonPid();
@@ -120,7 +120,7 @@ test("a daemon that hangs is ended by down, and its sessions are found again", {
   expect(await home.daemonPid()).not.toBe(hung);
 });
 
-test("down --all ends everything also when the daemon hangs", { timeout: 90_000 }, async () => {
+test("down --all ends everything also when the daemon hangs", async () => {
   await using home = new TestHome();
   const { pid } = await home.run(TICKING);
   const hung = await home.daemonPid();
@@ -189,7 +189,7 @@ test("down --all ends every session, keeper and daemon, and leaves no process of
   expect(home.processes().length).toBeGreaterThan(5);
 
   const reply = JSON.parse(await home.ok(["down", "--all", "--grace", "300ms", "--json"])) as { pid: number; stopped: Session[] };
-  await eventually(() => home.processes().length === 0, 2000).catch(() => expect(home.processes()).toEqual([]));
+  await eventually(() => home.processes().length === 0).catch(() => expect(home.processes()).toEqual([]));
   expect(reply.stopped.map(({ name, status }) => `${name} ${status}`).sort()).toEqual(["agent stopped", "deaf stopped", "ticker stopped"]);
   const statuses = (await home.json<Session[]>(["ls", "--all"])).map(({ name, status }) => `${name} ${status}`);
   expect(statuses).toEqual(["ticker stopped", "deaf stopped", "agent stopped", "parent done"]);

@@ -27,7 +27,8 @@ export interface CliResult {
 export interface CliOptions {
   cwd?: string;
   env?: Record<string, string>;
-  input?: string | Buffer;
+  /** Null: it stays open. */
+  input?: string | Buffer | null;
 }
 
 export class TestHome implements AsyncDisposable {
@@ -56,7 +57,8 @@ export class TestHome implements AsyncDisposable {
   start(args: readonly string[], options: CliOptions = {}): ChildProcessWithoutNullStreams {
     const child = spawn(HOLDFAST, args, { cwd: options.cwd ?? this.root, env: { ...this.env, ...options.env }, stdio: "pipe" });
     // One that ends before it reads anything is told by its exit.
-    child.stdin.on("error", () => {}).end(options.input ?? "");
+    child.stdin.on("error", () => {});
+    if (options.input !== null) child.stdin.end(options.input ?? "");
     return child;
   }
 
@@ -156,7 +158,7 @@ export class TestHome implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { code, stderr } = await this.cli(["down", "--all", "--grace", "1s"]);
-    const left = await eventually(() => (this.processes().length === 0 ? [] : undefined), 5000).catch(() => this.processes());
+    const left = await eventually(() => (this.processes().length === 0 ? [] : undefined)).catch(() => this.processes());
     for (const { pid, start } of left) signalProcess(pid, start, "SIGKILL");
     rmSync(this.socketDirectory, { recursive: true, force: true });
     this.unmount();
@@ -169,7 +171,7 @@ export class TestHome implements AsyncDisposable {
 /** What the question answers as soon as it is neither undefined nor false; fails when it never is. */
 export async function eventually<T>(
   question: () => T | undefined | false | Promise<T | undefined | false>,
-  patienceMs = 20_000,
+  patienceMs = 40_000,
   everyMs = 15,
 ): Promise<T> {
   const deadline = performance.now() + patienceMs;
