@@ -1,6 +1,7 @@
 /** Groups as agents have them: by tools alone, between sessions that nobody but they themselves brought together. */
 import type { Group, Message, SharedValue } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { clientAs } from "./as-session.ts";
 import { TestHome } from "./home.ts";
 import { McpClient, sessionWithToken } from "./mcp-client.ts";
 
@@ -80,4 +81,46 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
   for (const tool of ["list_shared_context", "watch_context", "group_stats", "show_group", "group_log"]) {
     expect(await second.refused(tool, { group: "team" }), tool).toMatch(/^forbidden: /);
   }
+});
+
+test("a session hears what happens in the groups that it is in, and of no other", async () => {
+  await using home = new TestHome();
+  const ada = await sessionWithToken(home, "ada");
+  await home.run("exec sleep 1000", "--name", "bob");
+  await home.run("exec sleep 1000", "--name", "else");
+  await home.ok(["group", "join", "team", "ada", "bob"]);
+  await home.ok(["group", "join", "others", "else"]);
+  await using mcp = await McpClient.stdio(home, ada);
+  await home.ok(["group", "share", "team", "goal", "1"]);
+  await home.ok(["group", "share", "others", "secret", "2"]);
+  await home.ok(["group", "create", "team/below"]);
+  await home.ok(["group", "send", "team", "all hands"]);
+
+  using asAda = await clientAs(home, "ada");
+  const heard = async (query: { group?: string } = {}) => {
+    const { events } = await asAda.call("listEvents", { query });
+    return events.filter(({ type }) => type.startsWith("group.")).map(({ type, data }) => `${type} ${data.group}`);
+  };
+  const ofTeam = ["created", "joined", "joined", "coordinator_changed", "value_shared", "message_sent"].map((what) => `group.${what} team`);
+  expect(await heard()).toEqual(ofTeam);
+  expect(await heard({ group: "team" })).toEqual(ofTeam);
+  await expect(heard({ group: "others" })).rejects.toMatchObject({ code: "forbidden" });
+
+  // By the tool, too; from the cursor on, so that nothing depends on who is first.
+  const from = await mcp.ok("event_monitor", { group: "team", duration_ms: 1 });
+  await home.ok(["group", "share", "team", "goal", "2"]);
+  expect(await mcp.ok("event_monitor", { group: "team", after: from.cursor, max_items: 1 })).toMatchObject({
+    items: [{ type: "group.value_shared", data: { group: "team", key: "goal", value: 2 } }],
+    endedBy: "max_items",
+  });
+  expect(await mcp.refused("event_monitor", { group: "others" })).toMatch(/^forbidden: /);
+  expect(await mcp.refused("event_monitor", {})).toContain("say name or group");
+
+  // Who has left hears no more of it; who was in it hears that it is gone.
+  await home.ok(["group", "leave", "team", "ada"]);
+  await home.ok(["group", "rm", "--force", "team"]);
+  expect(await heard()).toEqual(["group.joined team", "group.coordinator_changed team", "group.left team"]);
+  using asBob = await clientAs(home, "bob");
+  const { events } = await asBob.call("listEvents", { query: { type: ["group.removed"] } });
+  expect(events.map(({ data }) => data.group)).toEqual(["team"]);
 });

@@ -636,6 +636,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     digests: digestHandlers({ digests, queries }),
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
     usage: usageHandlers({ spending, queries, gate }),
+    groupReach,
     groups: groupHandlers({ groups, values, reach: groupReach, sessions: queries, gate, spent: (ids) => spending.total(ids) }),
     personas: personaHandlers(personas),
     usualPlace: usualPlaceFor({ home, queries }),

@@ -226,6 +226,7 @@ export async function serveReader(options: {
     gate,
     digests: digestHandlers({ digests, queries }),
     usage: usageHandlers({ spending, queries, gate }),
+    groupReach,
     groups: groupHandlers({
       groups: new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep() {} }),
       values: new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => principal }),

@@ -17,6 +17,8 @@ export interface EventOptions {
   types?: readonly string[];
   /** Only of this session, by name or id. */
   session?: string;
+  /** Only of this group, by its path. */
+  group?: string;
   /** False: those that there are, and no more. */
   follow?: boolean;
   signal?: AbortSignal;
@@ -27,14 +29,14 @@ export type JournalEvent = HoldfastEvent & { cursor: string };
 
 /** Until the signal aborts, or its reader breaks off. */
 export async function* followEvents(client: HoldfastClient, options: EventOptions = {}): AsyncGenerator<JournalEvent> {
-  const { session, types, signal } = options;
+  const { session, group, types, signal } = options;
   const type = types === undefined ? undefined : [...types];
   const patience = new Patience();
   let after = options.after === "now" ? await cursorNow(client, signal) : options.after;
-  if (options.follow === false) return yield* pastEvents(client, { after, session, type }, signal);
+  if (options.follow === false) return yield* pastEvents(client, { after, session, group, type }, signal);
   for (;;) {
     try {
-      const query = { after, session, type };
+      const query = { after, session, group, type };
       for await (const event of client.events({ query }, signal)) {
         after = formatCursor(event);
         patience.renew();
@@ -53,6 +55,7 @@ export async function* followEvents(client: HoldfastClient, options: EventOption
 interface Asked {
   after: string | undefined;
   session: string | undefined;
+  group: string | undefined;
   type: string[] | undefined;
 }
 

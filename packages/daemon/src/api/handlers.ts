@@ -1,7 +1,8 @@
-import { type EndpointName, formatCursor, type SessionId, type SpawnBody, type SpawnRequest } from "@holdfast/contract";
+import { type EndpointName, formatCursor, HoldfastError, type SessionId, type SpawnBody, type SpawnRequest } from "@holdfast/contract";
 import { auditEntries } from "../access/audit.ts";
 import type { Tokens } from "../access/tokens.ts";
 import type { Doctor } from "../doctor/doctor.ts";
+import type { GroupReach } from "../group/reach.ts";
 import { parseRunMarker } from "../host/host.ts";
 import type { Backups } from "../journal/backups.ts";
 import type { EventFilter, Journal } from "../journal/journal.ts";
@@ -69,6 +70,7 @@ export function handlers(rooms: {
   conversations: ConversationHandlers;
   usage: UsageHandlers;
   groups: GroupHandlers;
+  groupReach: GroupReach;
   personas: PersonaHandlers;
   /** How many messages wait for whoever asks to read them. */
   unread(who: Pick<Caller, "reach" | "actor">): number;
@@ -84,14 +86,17 @@ export function handlers(rooms: {
   const { sessions, orphans, adopting, doctor, journal, backups, queries, pruning, diskUse, listAgents, tokens, gate, control } = rooms;
   /** A session reads only what it reaches, also what it will start while it reads. */
   const filterOf = (
-    query: { session?: string | undefined; type?: string[] | undefined },
+    query: { session?: string | undefined; group?: string | undefined; type?: string[] | undefined },
     { reach }: Caller,
     name: EndpointName,
   ): EventFilter => {
-    const session = query.session;
-    if (reach === undefined) return { session: session === undefined ? undefined : sessionId(session), types: query.type };
-    if (session !== undefined) return { session: gate.resolve(reach, name, session), types: query.type };
-    return { within: () => queries.descendants(reach), types: query.type };
+    const { session, group, type: types } = query;
+    if (session !== undefined && group !== undefined) throw new HoldfastError("usage", "say a session or a group, not both");
+    if (group !== undefined) rooms.groupReach.checkWrite(reach, group, name);
+    if (group !== undefined) return { group: group.normalize("NFC"), types };
+    if (reach === undefined) return { session: session === undefined ? undefined : sessionId(session), types };
+    if (session !== undefined) return { session: gate.resolve(reach, name, session), types };
+    return { within: () => queries.descendants(reach), groups: () => rooms.groupReach.of(reach), types };
   };
   /** A removed session has no record, but its events can still be asked for by its id. */
   const sessionId = (ref: string): SessionId => {

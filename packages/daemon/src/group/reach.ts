@@ -19,6 +19,11 @@ export class GroupReach {
     this.#refusals = options.refusals;
   }
 
+  /** Those that it or a child of it is in. */
+  of(reach: SessionId): string[] {
+    return this.#own(reach);
+  }
+
   /** Which it may look at. */
   sees(reach: SessionId, path: string): boolean {
     return this.#own(reach).some((own) => own === path || isBelow(own, path) || isBelow(path, own));

@@ -46,12 +46,24 @@ export interface EventFilter {
   types?: readonly string[] | undefined;
   /** Only of these, asked for at each read: there may be more of them by then. */
   within?: (() => readonly SessionId[]) | undefined;
+  /** With `within`: also of these groups, by their paths. */
+  groups?: (() => readonly string[]) | undefined;
+  /** Only of this group. */
+  group?: string | undefined;
   /** Only what principals other than the daemon did. */
   byOthers?: boolean | undefined;
   actors?: readonly string[] | undefined;
   /** Not before this time (ISO 8601). */
   since?: string | undefined;
 }
+
+/** The path of the group that an event is about. */
+const OF_GROUP = "(CASE WHEN type GLOB 'group.*' THEN json_extract(data, '$.group') END)";
+
+/** With a group its members go: that it was removed is for those who were in it. */
+const WAS_MEMBER = `EXISTS (SELECT 1 FROM json_each(?) own WHERE 'group.joined' = (
+  SELECT m.type FROM events m WHERE m.session = own.value AND m.type IN ('group.joined', 'group.left') AND m.seq < events.seq
+  AND json_extract(m.data, '$.group') = json_extract(events.data, '$.group') ORDER BY m.seq DESC LIMIT 1))`;
 
 export class Journal {
   readonly epoch: string;
@@ -186,9 +198,14 @@ export class Journal {
     if (filter.within !== undefined) {
       // A removed session has no parent any more, so its last event names it.
       const own = "(SELECT value FROM json_each(?))";
-      where.push(`(session IN ${own} OR (type = 'session.removed' AND json_extract(data, '$.parent') IN ${own}))`);
+      const ofGroups = filter.groups ? ` OR ${OF_GROUP} IN ${own} OR (type = 'group.removed' AND ${WAS_MEMBER})` : "";
+      where.push(`(session IN ${own} OR (type = 'session.removed' AND json_extract(data, '$.parent') IN ${own})${ofGroups})`);
       const ids = JSON.stringify(filter.within());
-      values.push(ids, ids);
+      values.push(ids, ids, ...(filter.groups ? [JSON.stringify(filter.groups()), ids] : []));
+    }
+    if (filter.group !== undefined) {
+      where.push(`${OF_GROUP} = ?`);
+      values.push(filter.group);
     }
     if (filter.byOthers) where.push("actor <> 'daemon'");
     if (filter.actors !== undefined) {

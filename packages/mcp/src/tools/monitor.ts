@@ -1,9 +1,11 @@
 /** A running session's events or output, at a rate that its reader can take; what is beyond that is counted and left out. */
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
 import type { HoldfastClient } from "@holdfast/sdk/client";
 import * as z from "zod/mini";
 import { linesOf } from "../lines.ts";
 import { TokenBucket } from "../token-bucket.ts";
-import { patience, say, sessionRef, tool } from "../tool.ts";
+import { patience, say, tool } from "../tool.ts";
 import { isPassing } from "../waiting.ts";
 
 const AGAIN_MS = 200;
@@ -18,10 +20,11 @@ export const MONITOR_TOOLS = [
   tool({
     name: "event_monitor",
     description:
-      "Watch a session as it goes: its events, or what it prints (of a conversation: what is in its transcript). At a bounded rate: a burst of 5, then one a second, unless you say otherwise; what was left out is counted in dropped. Each thing is told at once as progress, and all of them are in the result, with a cursor to go on from.",
+      "Watch a session as it goes: its events, or what it prints (of a conversation: what is in its transcript); or a group that you are in: who joins, what is shared and said. At a bounded rate: a burst of 5, then one a second, unless you say otherwise; what was left out is counted in dropped. Each thing is told at once as progress, and all of them are in the result, with a cursor to go on from.",
     reads: true,
     input: z.object({
-      name: sessionRef,
+      name: say(z.optional(z.string()), "the session, by its name or id"),
+      group: say(z.optional(z.string()), "in place of name: the events of this group, by its path"),
       source: say(z._default(z.enum(["events", "output"]), "events"), "what of it"),
       types: say(z.optional(z.array(z.string())), "only events of these types, such as session.status_changed or tool.completed"),
       after: say(z.optional(z.string()), "the cursor of an earlier result; without it, from now on"),
@@ -30,16 +33,16 @@ export const MONITOR_TOOLS = [
       burst: say(z._default(z.number().check(z.minimum(1), z.maximum(100)), 5), "so many at once"),
       per_second: say(z._default(z.number().check(z.minimum(0.01), z.maximum(100)), 1), "and then so many a second"),
     }),
-    async run({ name, source, types, after, duration_ms: durationMs, max_items: most, burst, per_second: perSecond }, call) {
+    async run({ name, group, source, types, after, duration_ms: durationMs, max_items: most, burst, per_second: perSecond }, call) {
       const { client, signal, tell } = call;
-      const session = await client.call("getSession", { params: { ref: name } });
+      const session = await watched(client, { name, group, source });
       const enough = new AbortController();
       const over = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(durationMs)]);
       const bucket = new TokenBucket({ burst, perSecond });
       const items: unknown[] = [];
       let cursor = after ?? null;
-      const watch = { ref: session.id, kind: session.kind, types, over };
-      const source_ = source === "events" ? eventsOf : session.kind === "conversation" ? entriesOf : printedBy;
+      const watch = { ref: session?.id ?? "", group, types, over };
+      const source_ = source === "events" ? eventsOf : session?.kind === "conversation" ? entriesOf : printedBy;
       const why = { value: "time" };
       for await (const { what, after: next } of source_(client, { ...watch, after }, why)) {
         cursor = next;
@@ -56,19 +59,31 @@ export const MONITOR_TOOLS = [
   }),
 ];
 
+/** Undefined: it is a group. */
+async function watched(
+  client: HoldfastClient,
+  { name, group, source }: { name: string | undefined; group: string | undefined; source: "events" | "output" },
+): Promise<Session | undefined> {
+  if ((name === undefined) === (group === undefined)) throw new HoldfastError("usage", "say name or group, one of them");
+  if (group !== undefined && source === "output") throw new HoldfastError("usage", "a group prints nothing: leave source out");
+  return name === undefined ? undefined : client.call("getSession", { params: { ref: name } });
+}
+
 interface Watch {
   ref: string;
+  group: string | undefined;
   types: string[] | undefined;
   over: AbortSignal;
   after: string | undefined;
 }
 
 /** Without a cursor from now on. A daemon that goes is followed by another, which goes on behind the last one that was seen. */
-async function* eventsOf(client: HoldfastClient, { ref, types, over, after: from }: Watch): AsyncGenerator<Item> {
-  let after = from ?? (await client.call("listSessions", { query: { names: [ref] } })).cursor;
+async function* eventsOf(client: HoldfastClient, { ref, group, types, over, after: from }: Watch): AsyncGenerator<Item> {
+  const whose = group === undefined ? { session: ref } : { group };
+  let after = from ?? (await client.call("listSessions", { query: group === undefined ? { names: [ref] } : {} })).cursor;
   yield { after };
   yield* again(over, async function* () {
-    for await (const event of client.events({ query: { session: ref, after, ...(types ? { type: types } : {}) } }, over)) {
+    for await (const event of client.events({ query: { ...whose, after, ...(types ? { type: types } : {}) } }, over)) {
       after = `${event.epoch}:${event.seq}`;
       yield { what: { type: event.type, at: event.at, actor: event.actor, data: event.data }, after };
     }
