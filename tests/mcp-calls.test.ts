@@ -1,10 +1,14 @@
 /** What a call answers when it is cut short: by the daemon's death, its time, its caller, or a mistake; and what a server does not begin without. */
 import { readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { type AnyEvent, type DaemonStatus, newSessionId, type Session } from "@holdfast/contract";
+import { openHome } from "@holdfast/platform";
+import { HoldfastClient, unixTransport } from "@holdfast/sdk";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { expect, test } from "vitest";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { McpClient, sessionWithToken } from "./mcp-client.ts";
+import { TestRepository } from "./repository.ts";
 
 test("who waits for messages gets them over the daemon's death", async () => {
   await using home = new TestHome();
@@ -23,6 +27,49 @@ test("who waits for messages gets them over the daemon's death", async () => {
   expect(await childs.ok("send_message", { to: "parent", text: "after all" })).toMatchObject({ to: "parent" });
   expect((await reading).messages).toMatchObject([{ from: "child", text: expect.stringContaining("after all") }]);
   expect([child.name, heard]).toEqual(["child", []]);
+});
+
+test("what is started when the daemon dies over it is started once, and is what the call answers", async () => {
+  await using home = new TestHome();
+  await home.run('echo "$HOLDFAST_TOKEN"; exec sleep 1000', "--name", "parent", "--host", "native");
+  const token = await eventually(async () => /hfs_\S+/.exec(await home.ok(["logs", "parent", "--raw"]))?.[0]);
+  await home.run("exec sleep 1000", "--name", "other", "--host", "tmux");
+  await using mcp = await McpClient.stdio(home, { token });
+  const keeper = (await home.json<DaemonStatus>(["status"])).tmux?.pid ?? 0;
+  // Its keeper does not answer: it is recorded, and not started yet.
+  process.kill(keeper, "SIGSTOP");
+  const asked = mcp.ok("run_shell", { name: "serve", command: "echo here; exec sleep 1000" });
+  asked.catch(() => {});
+  const { id } = await eventually(async () => (await home.json<Session[]>(["ls"])).find(({ name }) => name === "serve"));
+  await home.killDaemon();
+  process.kill(keeper, "SIGKILL");
+  expect(await asked).toMatchObject({ id, name: "serve", status: "working", ended: false });
+  await eventually(async () => (await home.ok(["logs", "serve"])).includes("here"));
+  const events = (await home.ok(["events", "--type", "session.created"])).trim().split("\n");
+  expect(events.map((line) => (JSON.parse(line) as AnyEvent).data.name)).toEqual(["parent", "other", "serve"]);
+});
+
+test("who asks for a session twice with the same id gets the one, also at the same instant and in a worktree; another's id is refused", async () => {
+  await using home = new TestHome();
+  const { path: cwd } = new TestRepository(home);
+  await home.ok(["up"]);
+  using client = home.client();
+  const body = { agent: "shell", command: ["sleep", "1000"], cwd, env: home.env, worktree: { setup: true } };
+  const id = newSessionId();
+  const both = await Promise.all([1, 2].map(() => client.call("spawn", { body: { ...body, id } })));
+  expect(both.map((session) => session.id)).toEqual([id, id]);
+  await home.killDaemon();
+  await home.ok(["up"]);
+  using again = home.client();
+  expect(await again.call("spawn", { body: { ...body, id } })).toMatchObject({ id, name: both[0]?.name, status: "working" });
+  expect(await home.json<Session[]>(["ls"])).toHaveLength(1);
+  expect(await home.json<object[]>(["workspace", "ls"])).toHaveLength(1);
+  const { token } = await sessionWithToken(home, "stranger");
+  using stranger = new HoldfastClient(unixTransport(openHome(home.env).daemonSocket, { token }));
+  await expect(stranger.call("spawn", { body: { agent: "shell", command: ["true"], id } })).rejects.toMatchObject({
+    code: "usage",
+    message: `${id} is the id of another session`,
+  });
 });
 
 test("a long wait says nothing of the daemon on the error output", async () => {

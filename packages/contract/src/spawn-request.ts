@@ -1,6 +1,7 @@
 /** What a session is started with. */
 import * as z from "zod/mini";
 import { BudgetRequest } from "./budget.ts";
+import { SessionId } from "./ids.ts";
 import { PlanOrigin } from "./plan.ts";
 import { RestartSchema } from "./session.ts";
 import { HOSTS } from "./status.ts";
@@ -24,6 +25,8 @@ export const FirstPrompt = z.string().check(
 );
 
 export const SpawnRequest = z.object({
+  /** The new session's id, chosen by whoever asks: asked again with the same one, because the daemon died before it answered, it is the same session. */
+  id: z.optional(SessionId),
   agent: text,
   name: z.optional(text),
   cwd: z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters")),

@@ -29,7 +29,13 @@ export async function placeFor(
     });
   if (worktree) {
     const about = [request.objective, request.prompt].filter((words) => words !== undefined).join("\n\n") || undefined;
-    const workspace = await workspaces.create({ ...worktree, cwd, env, name, context: request.context, about, tournament, copyOf }, actor);
+    const made = request.id === undefined ? undefined : workspaces.madeFor(request.id);
+    const workspace =
+      made ??
+      (await workspaces.create(
+        { ...worktree, session: request.id, cwd, env, name, context: request.context, about, tournament, copyOf },
+        actor,
+      ));
     const tree = workspace.kind === "plain" ? null : ((await findRepository(cwd, env))?.tree ?? null);
     return {
       cwd: workspace.kind === "plain" ? cwd : workspaces.placeIn(workspace, { cwd: realpathSync(cwd), tree }),

@@ -89,7 +89,7 @@ export function prepare(
   const conversation = isChat ? null : conversationFor(profile, asked, { known: null, forked }, randomUUID);
   checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
 
-  const id = newSessionId();
+  const id = request.id ?? newSessionId();
   const directory = runDirectory(context.home, id, 1);
   const prepared: Omit<Prepared, "identity"> = {
     id,

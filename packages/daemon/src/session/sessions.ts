@@ -56,7 +56,11 @@ import { Terminals } from "./terminals.ts";
 import { RecentUsage } from "./usage.ts";
 import { viewOf } from "./view.ts";
 
+type SpawnOrder = { actor: Principal; parent?: SessionId | null; fork?: ForkOrder } & Pick<CreateRequest, "tournament" | "copyOf">;
+
 export class Sessions {
+  /** By the ids that were asked for. */
+  readonly #spawning = new Map<SessionId, Promise<Session & { notes: string[] }>>();
   readonly #home: Home;
   readonly #workspaces: Workspaces;
   readonly #journal: Journal;
@@ -177,16 +181,32 @@ export class Sessions {
     return place;
   }
 
-  /** `parent`: the session that asks for it, where one does. `notes`: of a workspace that was made for it. */
-  async spawn(
-    request: SpawnRequest,
-    {
-      actor,
-      parent = null,
-      fork,
-      ...made
-    }: { actor: Principal; parent?: SessionId | null; fork?: ForkOrder } & Pick<CreateRequest, "tournament" | "copyOf">,
-  ): Promise<Session & { notes: string[] }> {
+  /**
+   * `parent`: the session that asks for it, where one does. `notes`: of a workspace that was made for it. Asked twice with the same id, it is the
+   * same session: also where the daemon that was asked first died over it.
+   */
+  spawn(request: SpawnRequest, how: SpawnOrder): Promise<Session & { notes: string[] }> {
+    const { id } = request;
+    if (id === undefined) return this.#spawn(request, how);
+    const underWay = this.#spawning.get(id);
+    if (underWay) return underWay;
+    const known = this.#queries.get(id);
+    const spawning = (known ? this.#spawnAgain(known, how) : this.#spawn(request, how)).finally(() => this.#spawning.delete(id));
+    this.#spawning.set(id, spawning);
+    return spawning;
+  }
+
+  async #spawnAgain(record: SessionRecord, { actor, parent = null }: SpawnOrder): Promise<Session & { notes: string[] }> {
+    if (record.owner !== actor || record.parent !== parent)
+      throw new HoldfastError("usage", `${record.id} is the id of another session`, { hint: "leave it out: one is made" });
+    const isCutOff = record.startedAt === null && hasEnded(record.status) && !record.stopRequested;
+    const session = isCutOff
+      ? await this.resume(record.id, { fresh: false, why: "resume", actor })
+      : this.#view(this.#queries.resolve(record.id));
+    return { ...session, notes: [] };
+  }
+
+  async #spawn(request: SpawnRequest, { actor, parent = null, fork, ...made }: SpawnOrder): Promise<Session & { notes: string[] }> {
     const host = this.#host(request.chat ? "native" : (request.host ?? this.#usualHost));
     const isTaken = (name: string) => this.isTaken(name);
     const name = nameOf(request, isTaken);

@@ -11,6 +11,7 @@ import {
   type LeftOut,
   newWorkspaceId,
   type Principal,
+  type SessionId,
   type Workspace,
   type WorkspaceId,
   type WorkspaceSpec,
@@ -37,6 +38,8 @@ export interface CreateRequest {
   cwd: string;
   env: Readonly<Record<string, string>>;
   name: string;
+  /** For which it is, where that is known before: it gets the same id. */
+  session?: SessionId | undefined;
   branch?: string | undefined;
   base?: string | undefined;
   /** False: the project's set-up command is left out. */
@@ -105,6 +108,17 @@ export class Workspaces {
     return this.view(record, record.setup === null ? copied : undefined);
   }
 
+  /** What an earlier daemon has made for a session, and did not live to start that in it. */
+  madeFor(session: SessionId): WorkspaceRecord | undefined {
+    const made = this.queries.get(session as string as WorkspaceId);
+    return made?.removedAt === null && (made.setup === null || made.setup.state === "done") ? made : undefined;
+  }
+
+  #newId({ session }: CreateRequest): WorkspaceId {
+    const wanted = session as string | undefined as WorkspaceId | undefined;
+    return wanted === undefined || existsSync(this.directoryOf(wanted)) ? newWorkspaceId() : wanted;
+  }
+
   /** Throws what `create` would be refused for, and makes nothing. `branch`: which it would be on. */
   async check(request: CreateRequest): Promise<{ repository: string | null; branch: string | null }> {
     const name = this.#freeName(request.name);
@@ -148,7 +162,7 @@ export class Workspaces {
     const { copyOf } = request;
     const planned = await beginningOf(request, of);
     const beginning = copyOf ? { ...planned, baseCommit: copyOf.baseCommit ?? planned.baseCommit, from: copyOf.head } : planned;
-    const id = newWorkspaceId();
+    const id = this.#newId(request);
     const path = join(this.directoryOf(id), `${repositoryName(repository)}-${name}`);
     const spec: WorkspaceSpec = {
       id,
@@ -190,7 +204,7 @@ export class Workspaces {
     { name, range, project, actor }: { name: string; range: PortRange; project: Project; actor: Principal },
   ): Promise<Created> {
     const path = this.#plainPath(request);
-    const id = newWorkspaceId();
+    const id = this.#newId(request);
     const none = { repo: null, branch: null, ownBranch: false, base: null, baseCommit: null };
     const notes = [NOT_A_REPOSITORY, ...layOut(path, request, project)];
     const spec: WorkspaceSpec = { id, name, kind: "plain", path, ...none, ...range, notes };

@@ -1,8 +1,10 @@
 /** Sessions: starting, finding and ending them. `agent` in the names of these tools means a session, shells included. */
 import { HoldfastError } from "@holdfast/contract/errors";
+import { newSessionId } from "@holdfast/contract/ids";
 import { StatusSchema } from "@holdfast/contract/session";
 import { SpawnRequest } from "@holdfast/contract/spawn-request";
 import type { HoldfastClient } from "@holdfast/sdk/client";
+import { surely } from "@holdfast/sdk/follow";
 import * as z from "zod/mini";
 import { brief } from "../brief.ts";
 import { say, sessionRef, tool } from "../tool.ts";
@@ -36,7 +38,9 @@ export const SESSION_TOOLS = [
     }),
     async run({ agent = "", kind, worktree, ...more }, { client, place, signal }) {
       const body = { ...(await place()), ...more, agent, ...(worktree ? { worktree: { setup: true } } : {}) };
-      const start = (chat: boolean) => client.call("spawn", { body: { ...body, chat } }, signal);
+      // With an id of its own, what is asked again because the daemon died is the same session.
+      const id = newSessionId();
+      const start = (chat: boolean) => surely(() => client.call("spawn", { body: { ...body, id, chat } }, signal), signal);
       const session = await start(kind !== "terminal").catch((error: unknown) => {
         if (kind === undefined && error instanceof HoldfastError && error.code === "not_offered") return start(false);
         throw error;

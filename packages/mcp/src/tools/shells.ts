@@ -1,6 +1,8 @@
 /** Commands in the background: sessions like all others, whose output is read by offset. */
+import { newSessionId } from "@holdfast/contract/ids";
 import { SpawnRequest } from "@holdfast/contract/spawn-request";
 import type { HoldfastClient } from "@holdfast/sdk/client";
+import { surely } from "@holdfast/sdk/follow";
 import * as z from "zod/mini";
 import { plainText, unfinished } from "../lines.ts";
 import { patience, say, sessionRef, tool } from "../tool.ts";
@@ -26,13 +28,15 @@ export const SHELL_TOOLS = [
     }),
     async run({ command, name, cwd, wait_ms: waitMs }, { client, place, signal, tell }) {
       const body = {
+        // What is asked again because the daemon died is the same session.
+        id: newSessionId(),
         ...(await place()),
         agent: "shell",
         command: ["sh", "-c", command],
         ...(name === undefined ? {} : { name }),
         ...(cwd === undefined ? {} : { cwd }),
       };
-      const session = await client.call("spawn", { body }, signal);
+      const session = await surely(() => client.call("spawn", { body }, signal), signal);
       if (waitMs > 0) {
         tell(`${session.name} runs`);
         const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
