@@ -147,6 +147,10 @@ test("in a run a server without the run's token does not act as the user", async
     stderr: expect.stringContaining("the run abc-1"),
   });
   expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_TOKEN: "" } })).toMatchObject({ code: 0, stderr: "" });
+  // As an agent says it that was told to pass on what it has.
+  expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_TOKEN: "none" } })).toMatchObject({ code: 22, stdout: "" });
+  await using outside = await McpClient.stdio(home, { token: "none" });
+  expect(await outside.ok("list_agents")).toMatchObject({ sessions: expect.any(Array) });
 });
 
 test("mcp install keeps the link by which somebody keeps a configuration elsewhere, and says in one line why it leaves one alone", async () => {

@@ -288,9 +288,9 @@ test("mcp install prints what an agent's own configuration needs, and writes it 
   mkdirSync(path.dirname(settings), { recursive: true });
   writeFileSync(settings, '{\n    "theme": "dark",\n    "mcpServers": { "own": { "command": "x" } }\n}\n');
   const printed = JSON.parse(await home.ok(["mcp", "install", "gemini"])) as object;
-  expect(printed).toEqual({
-    mcpServers: { holdfast: { command: expect.stringMatching(/holdfast$/), args: ["mcp"], env: { HOLDFAST_HOME: home.path } } },
-  });
+  // It keeps the token of a session from its servers, unless it is told by name.
+  const env = { HOLDFAST_HOME: home.path, HOLDFAST_TOKEN: `\${HOLDFAST_TOKEN:-none}` };
+  expect(printed).toEqual({ mcpServers: { holdfast: { command: expect.stringMatching(/holdfast$/), args: ["mcp"], env } } });
   expect(await home.ok(["mcp", "install", "gemini", "--write"])).toBe(`written: ${settings}\n`);
   const { theme, mcpServers } = JSON.parse(readFileSync(settings, "utf8")) as { theme: string; mcpServers: Record<string, unknown> };
   expect([theme, Object.keys(mcpServers)]).toEqual(["dark", ["own", "holdfast"]]);

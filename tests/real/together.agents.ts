@@ -6,4 +6,8 @@ describe.each(["claude", "codex", "opencode"] as const)("%s", (agent) => {
   test("starts a child by Holdfast's tools, shares a value with it, talks with it and stops it", () => worksTogether(agent), 360_000);
 });
 
-test.each(["claude", "codex"] as const)("%s has them in a terminal, too, and acts by them as its session", actsInATerminal, 180_000);
+test.each(["claude", "codex", "opencode"] as const)(
+  "%s has them in a terminal, too, and acts by them as its session",
+  (agent) => actsInATerminal(agent),
+  180_000,
+);

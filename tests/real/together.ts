@@ -25,6 +25,9 @@ const NAMES: Record<AgentName, (tool: string) => string> = {
 /** Told to ask about commands and edits only, it asks about nothing else. */
 const ASKS_NOT: readonly AgentName[] = ["opencode"];
 
+/** It shows less than all that it asks for: it is answered only there. */
+const ON_ITS_SCREEN: Partial<Record<AgentName, RegExp>> = { gemini: /Allow execution of MCP tool/ };
+
 /** A step of a script for the model: a call of a tool of ours. What is in quotes inside of it is escaped, so that it stays one line. */
 function call(agent: AgentName, tool: string, args: object): string {
   return `tool ${NAMES[agent](tool)} ${JSON.stringify(args)}`;
@@ -113,13 +116,17 @@ export async function worksTogether(agent: AgentName): Promise<void> {
   expect(byBoss).toEqual(expect.arrayContaining([expect.stringMatching(/^started kid/), "stopped kid"]));
 }
 
-/** In a terminal, too, it has the tools, and acts by them as its session. */
-export async function actsInATerminal(agent: AgentName): Promise<void> {
+/** In a terminal, too, it has the tools, and acts by them as its session. `install`: its user has written them into its own configuration. */
+export async function actsInATerminal(agent: AgentName, { install = false }: { install?: boolean } = {}): Promise<void> {
   await using world = await RealWorld.open();
-  const { id } = await world.spawn(agent);
+  const { env, project } = await world.agent(agent);
+  if (install) await world.home.ok(["mcp", "install", agent, "--write"], { cwd: project, env });
+  const { id } = await world.home.json<Session>(["spawn", agent, "--name", agent], { cwd: project, env });
   await becomes(world, agent, "idle");
   await using _inbox = allowing(world);
+  const dialog = ON_ITS_SCREEN[agent];
   await world.home.ok(["send", agent, `${call(agent, "report_progress", { text: "half of it", done: 1, total: 2 })}\nsay told`]);
+  if (dialog) await world.answer(agent, dialog, "Enter");
   const session = await eventually(
     async () => {
       const now = await world.home.session(agent);

@@ -302,7 +302,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   sessions.accountWith(budgets);
   const groups = new Groups({ journal, queries: groupQueries, sessions: queries, limit: configuration.groupLimit, keep: keepGroups(home) });
   const groupReach = new GroupReach({ queries: groupQueries, sessions: queries, refusals });
-  sessions.groupWith(new GroupMemberships({ groups, reach: groupReach, profiles }));
+  sessions.groupWith(new GroupMemberships({ groups, reach: groupReach, profiles, directory: home.path }));
   const values = new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => calledIn(queries, principal) });
   const coordination = new Coordination({ journal, queries: groupQueries });
   const attachmentQueries = new AttachmentQueries(db);

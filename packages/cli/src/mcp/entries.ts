@@ -1,6 +1,7 @@
 /** How agents that were started elsewhere are told of Holdfast's server: in which file of theirs, and in which words. */
 import { join } from "node:path";
 import type { Server } from "./install.ts";
+import { NO_TOKEN } from "./no-token.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +34,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
     file: (env) => join(env.GEMINI_CLI_HOME || home(env), ".gemini/settings.json"),
     under: "mcpServers",
     format: "json",
-    entry: usual,
+    // It puts in what the variable has, so that in a session of ours the server acts as that.
+    entry: (server) => usual({ ...server, env: { ...server.env, HOLDFAST_TOKEN: `\${HOLDFAST_TOKEN:-${NO_TOKEN}}` } }),
   },
   qwen: {
     file: (env) => join(env.QWEN_HOME || join(home(env), ".qwen"), "settings.json"),

@@ -54,10 +54,12 @@ test("opencode gets them beside what the user gave it, which comes first", () =>
 test("who has Holdfast's tools is known before it is started: what takes servers, unless a person wants none", () => {
   const having = (table: unknown) => {
     const profiles = new Profiles(undefined, ownServer(["holdfast"], table));
-    return (agent: string, isChat: boolean) => hasOwnServer(profiles.find(agent), { isChat });
+    return (agent: string, isChat: boolean) => hasOwnServer(profiles.find(agent), { isChat, directory: tmpdir() });
   };
   const has = having(undefined);
   expect([has("claude", false), has("claude", true), has("aider", false), has("opencode", true)]).toEqual([true, true, false, true]);
+  // In a terminal it takes none from a place where others write.
+  expect([has("gemini", false), has("gemini", true)]).toEqual([false, true]);
   expect([has("model", true), has("nothing", false), has("shell", false)]).toEqual([true, false, false]);
   expect(having({ holdfast: false })("claude", true)).toBe(false);
 });
@@ -73,7 +75,12 @@ test("of our own programs a model has Holdfast's server unless its tools leave t
   const profiles = new Profiles(own, [...SERVERS, ...ownServer(["holdfast"], undefined)]);
   const given = Object.keys(agents).map((name) => serversInConversation(profiles.find(name), IDENTITY).map((server) => server.name));
   expect(given).toEqual([["tickets"], ["tickets", "holdfast"], ["tickets", "holdfast"], ["tickets"]]);
-  expect(Object.keys(agents).map((name) => hasOwnServer(profiles.find(name), { isChat: true }))).toEqual([false, true, true, false]);
+  expect(Object.keys(agents).map((name) => hasOwnServer(profiles.find(name), { isChat: true, directory: "/" }))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
 });
 
 test("an agent that cannot be given any gets none", () => {

@@ -72,9 +72,10 @@ export function serversInConversation(profile: Profile | undefined, identity: Ru
   return serversOf(profile, profile?.ours && !takesServer(profile.ours, OWN_SERVER) ? undefined : identity);
 }
 
-/** Whether its agent has Holdfast's tools. */
-export function hasOwnServer(profile: Profile | undefined, { isChat }: { isChat: boolean }): boolean {
-  const takes = isChat ? !profile?.ours || takesServer(profile.ours, OWN_SERVER) : profile?.mcp !== undefined;
+/** Whether its agent has Holdfast's tools. `directory`: where the files of its runs are. */
+export function hasOwnServer(profile: Profile | undefined, { isChat, directory }: { isChat: boolean; directory: string }): boolean {
+  const inTerminal = () => profile?.mcp !== undefined && (profile.takesServersBelow?.(directory) ?? true);
+  const takes = isChat ? !profile?.ours || takesServer(profile.ours, OWN_SERVER) : inTerminal();
   return takes && (profile?.servers ?? []).some(({ own }) => own);
 }
 

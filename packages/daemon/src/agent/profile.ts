@@ -81,6 +81,8 @@ export interface Profile {
   channel?: Channel;
   /** How it is given MCP servers for one run, beside its own. */
   mcp?(place: McpPlace): McpGiven;
+  /** Where it takes them from files of ours, of one that does not everywhere. */
+  takesServersBelow?(directory: string): boolean;
   /** Those that config.toml has for it. */
   servers?: readonly McpServer[];
   /** What config.toml allows each session of it. */

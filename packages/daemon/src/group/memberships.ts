@@ -12,11 +12,14 @@ export class GroupMemberships implements Memberships {
   readonly #groups: Groups;
   readonly #reach: GroupReach;
   readonly #profiles: Profiles;
+  readonly #directory: string;
 
-  constructor(options: { groups: Groups; reach: GroupReach; profiles: Profiles }) {
+  /** `directory`: where the files of sessions are. */
+  constructor(options: { groups: Groups; reach: GroupReach; profiles: Profiles; directory: string }) {
     this.#groups = options.groups;
     this.#reach = options.reach;
     this.#profiles = options.profiles;
+    this.#directory = options.directory;
   }
 
   check(groups: readonly string[], { parent }: { parent: SessionId | null }): string[] {
@@ -31,7 +34,7 @@ export class GroupMemberships implements Memberships {
 
   introduction({ id, name, agent, kind, groups, declared = [] }: Parameters<Memberships["introduction"]>[0]): string | null {
     if (groups.length === 0 || kind === "shell") return null;
-    const hasTools = hasOwnServer(this.#profiles.find(agent), { isChat: kind === "conversation" });
+    const hasTools = hasOwnServer(this.#profiles.find(agent), { isChat: kind === "conversation", directory: this.#directory });
     return introduction({ name, groups, peers: withDeclared(this.#groups.peersIn(groups, id), { name, groups, declared }), hasTools });
   }
 }

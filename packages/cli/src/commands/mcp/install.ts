@@ -9,7 +9,7 @@ export const command: Command = {
   summary: "what makes an agent that was started elsewhere have Holdfast's tools",
   usage: "AGENT [--write [--force]]",
   description:
-    "Prints what to put into the agent's own configuration, and where; --write puts it there, and leaves all else in that file as it is. Agents that\nHoldfast starts need none of this. One that was started elsewhere acts as you.",
+    "Prints what to put into the agent's own configuration, and where; --write puts it there, and leaves all else in that file as it is. Agents that\nHoldfast starts need none of this, but for gemini in a terminal. One that was started elsewhere acts as you; in a session of Holdfast's as that.",
   flags: {
     write: { summary: "write it into the agent's own configuration" },
     force: { summary: "with --write: in place of another server of that name" },

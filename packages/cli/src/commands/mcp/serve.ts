@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
 import { connect } from "../../connect.ts";
+import { NO_TOKEN } from "../../mcp/no-token.ts";
 
 export const command: Command = {
   name: "mcp serve",
@@ -12,6 +13,7 @@ export const command: Command = {
   arguments: "nothing",
   examples: [["holdfast mcp serve", "as an agent starts it"]],
   async run({ home }) {
+    if (process.env.HOLDFAST_TOKEN === NO_TOKEN) delete process.env.HOLDFAST_TOKEN;
     refuseWithoutToken(process.env);
     if (process.stdin.isTTY)
       process.stderr.write(

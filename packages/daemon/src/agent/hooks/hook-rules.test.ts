@@ -50,6 +50,24 @@ test("of what it waits for only as much is kept as is read at a glance, however 
   expect(signal?.claim.attention?.text).toMatch(/^cat <<E x{190,}…$/);
 });
 
+test("Gemini tells which tool of a server it asks for, beside words that say nothing", () => {
+  const reading = profiles.get("gemini").hooks;
+  const payload = {
+    hook_event_name: "Notification",
+    notification_type: "ToolPermission",
+    message: "Tool Confirm MCP Tool Execution requires MCP",
+    details: {
+      type: "mcp",
+      title: "Confirm MCP Tool Execution",
+      serverName: "holdfast",
+      toolName: "spawn_agent",
+      toolDisplayName: "spawn_agent",
+    },
+  };
+  const signal = reading && readHook(reading, payload, new Date().toISOString());
+  expect(signal?.claim.attention).toMatchObject({ for: "approval", text: "spawn_agent" });
+});
+
 test.each([
   ["claude", { hook_event_name: "StopFailure", error: "rate_limit", last_assistant_message: "You've hit your limit · resets 9:41am" }],
   [

@@ -84,6 +84,13 @@ export const gemini: Profile = {
         waits: "approval",
         text: "details.command",
       },
+      {
+        event: "Notification",
+        when: { notification_type: /^ToolPermission$/, "details.toolDisplayName": /./ },
+        turn: "working",
+        waits: "approval",
+        text: "details.toolDisplayName",
+      },
       { event: "Notification", when: { notification_type: /^ToolPermission$/ }, turn: "working", waits: "approval", text: "message" },
       { event: "AfterTool", turn: "working", calm: true },
       { event: "AfterAgent", when: { prompt_response: /^\[no response text\]$/ }, turn: "idle", calm: true, failure: "prompt_response" },
@@ -126,6 +133,7 @@ export const gemini: Profile = {
       content: JSON.stringify({ ...settings, mcpServers: { ...mcpServers, ...theirs } }),
     };
   },
+  takesServersBelow: isRootsAlone,
   structured: ["gemini", "--acp"],
   talk: { keepsByTheMinute: true },
   interrupt: ["Escape"],
