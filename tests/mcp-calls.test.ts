@@ -1,7 +1,7 @@
 /** What a call answers when it is cut short: by the daemon's death, its time, its caller, or a mistake; and what a server does not begin without. */
 import { readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type AnyEvent, type DaemonStatus, newSessionId, type Session } from "@holdfast/contract";
+import { type AnyEvent, type DaemonStatus, newSessionId, type Session, SessionId, type Workspace } from "@holdfast/contract";
 import { openHome } from "@holdfast/platform";
 import { HoldfastClient, unixTransport } from "@holdfast/sdk";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -66,10 +66,28 @@ test("who asks for a session twice with the same id gets the one, also at the sa
   expect(await home.json<object[]>(["workspace", "ls"])).toHaveLength(1);
   const { token } = await sessionWithToken(home, "stranger");
   using stranger = new HoldfastClient(unixTransport(openHome(home.env).daemonSocket, { token }));
-  await expect(stranger.call("spawn", { body: { agent: "shell", command: ["true"], id } })).rejects.toMatchObject({
-    code: "usage",
-    message: `${id} is the id of another session`,
+  const asked = { agent: "shell", command: ["sleep", "1000"] };
+  const refusal = { code: "usage", message: `${id} is the id or the name of another session` };
+  await expect(stranger.call("spawn", { body: { ...asked, id } })).rejects.toMatchObject(refusal);
+  await home.ok(["rename", id, "abcdefghij"]);
+  await expect(stranger.call("spawn", { body: { ...asked, id: SessionId.parse("abcdefghij") } })).rejects.toMatchObject({ code: "usage" });
+});
+
+test("who asks for a session under the id of somebody's workspace gets a worktree of its own, and harms none", async () => {
+  await using home = new TestHome();
+  const { path: cwd } = new TestRepository(home);
+  const theirs = await home.json<Workspace>(["workspace", "create", "theirs"], { cwd });
+  const { token } = await sessionWithToken(home, "stranger", "--cwd", cwd);
+  using stranger = new HoldfastClient(unixTransport(openHome(home.env).daemonSocket, { token }));
+  const asked = { agent: "shell", worktree: { setup: true }, id: SessionId.parse(theirs.id) };
+  const { workspace } = await stranger.call("spawn", { body: { ...asked, command: ["sleep", "1000"] } });
+  expect(workspace?.id).not.toBe(theirs.id);
+  await home.ok(["stop", theirs.id]);
+  await home.ok(["rm", theirs.id]);
+  await expect(stranger.call("spawn", { body: { ...asked, command: ["no such program"] } })).rejects.toMatchObject({
+    code: "program_not_found",
   });
+  expect(await home.json<Workspace[]>(["workspace", "ls"])).toContainEqual(expect.objectContaining({ id: theirs.id, name: "theirs" }));
 });
 
 test("a long wait says nothing of the daemon on the error output", async () => {

@@ -72,8 +72,8 @@ export class McpClient implements AsyncDisposable {
 }
 
 /** The token of a session that a shell has for as long as it runs. */
-export async function sessionWithToken(home: TestHome, name: string): Promise<{ id: string; token: string }> {
-  const { id } = await home.run('echo "$HOLDFAST_TOKEN"; exec sleep 1000', "--name", name);
+export async function sessionWithToken(home: TestHome, name: string, ...flags: string[]): Promise<{ id: string; token: string }> {
+  const { id } = await home.run('echo "$HOLDFAST_TOKEN"; exec sleep 1000', "--name", name, ...flags);
   const token = await eventually(async () => /hfs_\S+/.exec(await home.ok(["logs", name, "--raw"]))?.[0]);
   return { id, token };
 }

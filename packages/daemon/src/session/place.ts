@@ -29,7 +29,7 @@ export async function placeFor(
     });
   if (worktree) {
     const about = [request.objective, request.prompt].filter((words) => words !== undefined).join("\n\n") || undefined;
-    const made = request.id === undefined ? undefined : workspaces.madeFor(request.id);
+    const made = request.id === undefined ? undefined : workspaces.madeFor(request.id, actor);
     const workspace =
       made ??
       (await workspaces.create(

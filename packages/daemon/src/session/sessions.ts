@@ -60,7 +60,10 @@ type SpawnOrder = { actor: Principal; parent?: SessionId | null; fork?: ForkOrde
 
 export class Sessions {
   /** By the ids that were asked for. */
-  readonly #spawning = new Map<SessionId, Promise<Session & { notes: string[] }>>();
+  readonly #spawning = new Map<
+    SessionId,
+    { spawning: Promise<Session & { notes: string[] }>; actor: Principal; parent: SessionId | null }
+  >();
   readonly #home: Home;
   readonly #workspaces: Workspaces;
   readonly #journal: Journal;
@@ -185,20 +188,23 @@ export class Sessions {
    * `parent`: the session that asks for it, where one does. `notes`: of a workspace that was made for it. Asked twice with the same id, it is the
    * same session: also where the daemon that was asked first died over it.
    */
-  spawn(request: SpawnRequest, how: SpawnOrder): Promise<Session & { notes: string[] }> {
+  async spawn(request: SpawnRequest, how: SpawnOrder): Promise<Session & { notes: string[] }> {
     const { id } = request;
     if (id === undefined) return this.#spawn(request, how);
+    const { actor, parent = null } = how;
     const underWay = this.#spawning.get(id);
-    if (underWay) return underWay;
     const known = this.#queries.get(id);
-    const spawning = (known ? this.#spawnAgain(known, how) : this.#spawn(request, how)).finally(() => this.#spawning.delete(id));
-    this.#spawning.set(id, spawning);
+    const asked = underWay ?? (known && { actor: known.owner, parent: known.parent });
+    // What was begun by somebody else is not theirs to hear of, nor to be written over.
+    const isOthers = asked ? asked.actor !== actor || asked.parent !== parent : this.isTaken(id);
+    if (isOthers) throw new HoldfastError("usage", `${id} is the id or the name of another session`, { hint: "leave it out: one is made" });
+    if (underWay) return underWay.spawning;
+    const spawning = (known ? this.#spawnAgain(known, actor) : this.#spawn(request, how)).finally(() => this.#spawning.delete(id));
+    this.#spawning.set(id, { spawning, actor, parent });
     return spawning;
   }
 
-  async #spawnAgain(record: SessionRecord, { actor, parent = null }: SpawnOrder): Promise<Session & { notes: string[] }> {
-    if (record.owner !== actor || record.parent !== parent)
-      throw new HoldfastError("usage", `${record.id} is the id of another session`, { hint: "leave it out: one is made" });
+  async #spawnAgain(record: SessionRecord, actor: Principal): Promise<Session & { notes: string[] }> {
     const isCutOff = record.startedAt === null && hasEnded(record.status) && !record.stopRequested;
     const session = isCutOff
       ? await this.resume(record.id, { fresh: false, why: "resume", actor })

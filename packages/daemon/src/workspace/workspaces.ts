@@ -108,15 +108,17 @@ export class Workspaces {
     return this.view(record, record.setup === null ? copied : undefined);
   }
 
-  /** What an earlier daemon has made for a session, and did not live to start that in it. */
-  madeFor(session: SessionId): WorkspaceRecord | undefined {
+  /** What an earlier daemon has made for a session of theirs, and did not live to start that in it. */
+  madeFor(session: SessionId, owner: Principal): WorkspaceRecord | undefined {
     const made = this.queries.get(session as string as WorkspaceId);
-    return made?.removedAt === null && (made.setup === null || made.setup.state === "done") ? made : undefined;
+    if (made?.owner !== owner || made.removedAt !== null) return undefined;
+    return made.setup === null || made.setup.state === "done" ? made : undefined;
   }
 
   #newId({ session }: CreateRequest): WorkspaceId {
     const wanted = session as string | undefined as WorkspaceId | undefined;
-    return wanted === undefined || existsSync(this.directoryOf(wanted)) ? newWorkspaceId() : wanted;
+    const isFree = wanted !== undefined && !existsSync(this.directoryOf(wanted)) && this.queries.get(wanted) === undefined;
+    return isFree ? wanted : newWorkspaceId();
   }
 
   /** Throws what `create` would be refused for, and makes nothing. `branch`: which it would be on. */
