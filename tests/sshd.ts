@@ -71,11 +71,15 @@ export class Sshd implements AsyncDisposable {
     await ended;
   }
 
-  /** And is back, at the same address. */
+  /** And is back, at the same address; tried again while somebody else has that. */
   async open(): Promise<void> {
     rmSync(this.#file("pid"), { force: true });
-    this.#server = spawn(SSHD, ["-D", "-e", "-f", this.#file("config")], { stdio: "ignore" });
-    await eventually(() => existsSync(this.#file("pid")));
+    await eventually(() => {
+      if (!this.#server || this.#server.exitCode !== null || this.#server.signalCode !== null) {
+        this.#server = spawn(SSHD, ["-D", "-e", "-f", this.#file("config")], { stdio: "ignore" });
+      }
+      return existsSync(this.#file("pid"));
+    });
   }
 
   /** What to type in a shell to run a command over ssh; `-tt` gives it a terminal. */
@@ -141,11 +145,15 @@ export class Sshd implements AsyncDisposable {
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+/** Not one that the kernel gives to whoever asks for none in particular: while sshd is away, it would be somebody else's. */
+async function freePort(): Promise<number> {
+  const [first, end] = [10_000, 20_000];
+  return eventually(() => {
+    const port = first + Math.floor(Math.random() * (end - first));
+    return new Promise<number | undefined>((resolve) => {
+      const server = createServer()
+        .once("error", () => resolve(undefined))
+        .listen(port, "127.0.0.1", () => server.close(() => resolve(port)));
     });
   });
 }
