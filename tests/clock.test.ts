@@ -71,7 +71,7 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     expect(left).toBeGreaterThan(-2000);
     const next = await eventually(async () => (await events(home, "--type", "session.ended")).find(({ data }) => data.run === 4));
     expect(performance.now() - began).toBeGreaterThan(2000);
-    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
     expect(next.data).toMatchObject({ cause: "exited", durationMs: expect.any(Number) });
     expect(next.data.durationMs).toBeLessThan(10_000);
   });
@@ -101,7 +101,8 @@ describe.each(["-1d", "+1d"])("the clock is set by %s while sessions run", (shif
     writeFileSync(go, "");
     const began = performance.now();
     await eventually(async () => (await home.ok(["logs", "one"])) === "old\nnew\n");
-    expect(await since(`${performance.now() - began + 2000}ms`)).toBe("new\n");
+    // One that is very slow to start finds nothing, and is asked again.
+    expect(await eventually(async () => (await since(`${performance.now() - began + 2000}ms`)) || undefined)).toBe("new\n");
     expect(await since("10m")).toBe("old\nnew\n");
     // Nor is there a pause of a day in it.
     const steps = (await home.ok(["replay", "one", "--json"])).trim().split("\n");
@@ -162,5 +163,5 @@ test("wait --timeout waits as long as it says, whatever is done to the clock", a
   clock.set("+1d");
   expect((await waited).code).toBe(16);
   expect(performance.now() - began).toBeGreaterThan(2900);
-  expect(performance.now() - began).toBeLessThan(15_000);
+  expect(performance.now() - began).toBeLessThan(60_000);
 });

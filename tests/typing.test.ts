@@ -15,7 +15,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     await start(home, 'stty -echo; echo ready; read -r line; echo "got <$line>"; exec cat');
     await home.ok(["wait", "it", "--for", "output=ready"]);
     await home.ok(["send", "it", "one 'line'"]);
-    expect(await home.ok(["wait", "it", "--for", "output=got", "--timeout", "10s"])).toBe("got <one 'line'>\n");
+    expect(await home.ok(["wait", "it", "--for", "output=got", "--timeout", "60s"])).toBe("got <one 'line'>\n");
     await home.ok(["keys", "it", "C-c"]);
     expect(await home.ended("it")).toMatchObject({ exit: { code: null, signal: "SIGINT" } });
   });
@@ -29,11 +29,11 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     expect(refused.stderr).toContain("--force");
     await home.ok(["send", "it", "\n", "--no-enter", "--force"]);
     await home.ok(["keys", "it", "C-j"]);
-    await home.ok(["wait", "it", "--for", "output=asked", "--timeout", "10s"]);
+    await home.ok(["wait", "it", "--for", "output=asked", "--timeout", "60s"]);
     const sent = await home.json<{ pasted: boolean; bytes: number }>(["send", "it", "-"], { input: "one\ntwo\x1b[201~rm -rf\n" });
     expect(sent).toMatchObject({ pasted: true, bytes: 13 });
-    await home.ok(["wait", "it", "--for", "output=\\[200~one", "--timeout", "10s"]);
-    expect(await home.ok(["wait", "it", "--for", "output=201~", "--timeout", "10s"])).toContain("two" + "rm -rf^[[201~^M");
+    await home.ok(["wait", "it", "--for", "output=\\[200~one", "--timeout", "60s"]);
+    expect(await home.ok(["wait", "it", "--for", "output=201~", "--timeout", "60s"])).toContain("two" + "rm -rf^[[201~^M");
   });
 
   test("a megabyte from standard input arrives complete", async () => {
@@ -43,7 +43,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     await home.ok(["wait", "it", "--for", "output=ready"]);
     await home.ok(["send", "it", "-", "--no-enter"], { input: text });
     const digest = createHash("sha256").update(text).digest("hex");
-    await home.ok(["wait", "it", "--for", `output=${digest}`, "--timeout", "30s"]);
+    await home.ok(["wait", "it", "--for", `output=${digest}`, "--timeout", "60s"]);
   });
 
   test("of what is typed into a program that does not read it is said that it waits, and all of it arrives when it does", async () => {
@@ -67,7 +67,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     }
     writeFileSync(path.join(home.root, "go"), "");
     const digest = createHash("sha256").update(text).digest("hex");
-    await home.ok(["wait", "it", "--for", `output=${digest}`, "--timeout", "50s"]);
+    await home.ok(["wait", "it", "--for", `output=${digest}`, "--timeout", "2m"]);
     if (host === "native") expect(await home.json(["send", "it", "more"])).toMatchObject({ waitingBytes: 0 });
   });
 
@@ -86,7 +86,7 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
     await home.ok(["wait", "it", "--for", "output=ready"]);
     const words = Array.from({ length: 8 }, (_, i) => String(i).repeat(200));
     await Promise.all(words.map((word) => home.ok(["send", "it", word])));
-    for (const word of words) await home.ok(["wait", "it", "--for", `output=^${word}$`, "--timeout", "10s"]);
+    for (const word of words) await home.ok(["wait", "it", "--for", `output=^${word}$`, "--timeout", "60s"]);
   });
 
   test("screen tells what a person would see, with size, cursor and title", async () => {
@@ -101,9 +101,11 @@ describe.each(["tmux", "native"])("on the %s host", (host) => {
 
   test("wait ends with its own code when the time is over, or the session without the words", async () => {
     await using home = new TestHome();
-    await start(home, "sleep 0.5; echo bye");
+    await start(home, "while ! [ -e go ]; do sleep 0.02; done; echo bye");
     expect((await home.cli(["wait", "it", "--timeout", "50ms"])).code).toBe(16);
-    const never = await home.cli(["wait", "it", "--for", "output=hello"]);
+    const waiting = home.cli(["wait", "it", "--for", "output=hello"]);
+    writeFileSync(path.join(home.root, "go"), "");
+    const never = await waiting;
     expect(never.code).toBe(16);
     expect(never.stderr).toContain("has ended without printing it");
     expect(await home.ok(["wait", "it"])).toBe("it has ended: done\n");
