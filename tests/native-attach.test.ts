@@ -28,8 +28,10 @@ function attached(home: TestHome, flags = ""): Promise<Terminal> {
   });
 }
 
-function start(home: TestHome): Promise<{ pid: number; id: string }> {
-  return home.json(["run", "--host", "native", "--name", "chat", "--", "sh", "-c", PROGRAM]);
+async function start(home: TestHome): Promise<{ pid: number; id: string }> {
+  const session = await home.json<{ pid: number; id: string }>(["run", "--host", "native", "--name", "chat", "--", "sh", "-c", PROGRAM]);
+  await home.ok(["wait", "chat", "--for", "output=ready"]);
+  return session;
 }
 
 /** The terminal's screen is what it was, it echoes, and its modes are off. */
