@@ -56,7 +56,7 @@ test("a conversation is talked with on another machine: on a terminal, by what i
     terminal.line(`say ${said}`);
     await terminal.shows(new RegExp(`^› say ${said}\\n${said}$`, "m"));
     terminal.keys("C-d");
-    await terminal.shows(/stays as it is|goes on in the background/);
+    await terminal.shows(/(stays as it is|goes on in the background)\. Come back: holdfast -H far chat (talk|other)/);
   }
   expect(await near.ok(["-H", "far", "chat", "talk"], { input: "say piped\n" })).toBe("piped\n");
   const loop = `while read -r word; do '${HOLDFAST}' -H far chat talk -p "say $word"; done`;
@@ -292,6 +292,33 @@ describe("when the connection breaks", () => {
     await terminal.shows(/^ renamed · /m);
     terminal.keys("C-\\");
     await terminal.shows("detached; it goes on");
+  });
+
+  test("a conversation on a terminal comes back as well; one that was begun without a name is said to go on (SYM-17 resume)", async () => {
+    await using machines = await TwoMachines.start();
+    const { far, sshd } = machines;
+    using terminal = machines.terminal();
+    await terminal.command("stty -a > before; holdfast -H far chat demo --session talk");
+    await terminal.shows(/^\S+ · 0 turns · .*\n› ?$/m);
+    terminal.line("say hello");
+    await terminal.shows(/^› say hello\nhello$/m);
+    await sshd.close();
+    await terminal.shows("the connection to far is lost");
+    await sshd.open();
+    await terminal.shows(/connected to far again\n[\s\S]*^talk: demo in [\s\S]*^hello$[\s\S]*^\S+ · 1 turn · .*\n› ?$/m);
+    terminal.line("say again");
+    await terminal.shows(/^› say again\nagain$/m);
+    expect(await far.session("talk")).toMatchObject({ turns: 2 });
+    terminal.keys("C-d");
+    await terminal.shows("Come back: holdfast -H far chat talk");
+    await terminal.command("clear; holdfast -H far chat demo");
+    await terminal.shows(/^\S+ · 0 turns · .*\n› ?$/m);
+    await sshd.close();
+    await terminal.shows("the connection to far is lost");
+    await sshd.open();
+    await terminal.shows(/which conversation it was is not known[\s\S]*holdfast -H far ls/);
+    await terminal.command("stty -a > after; cmp before after && echo as fou''nd");
+    await terminal.shows("as found");
   });
 
   test("attach waits for a machine that is away; what is typed meanwhile is thrown away, and Ctrl+C gives up (SYM-17 resume)", async () => {

@@ -34,6 +34,7 @@ export async function goFar(argv: readonly string[]): Promise<Way> {
     return { argv: rest, client: farClient(machine) };
   }
   if (isPutOnTerminal(rest)) return { code: await (await import("./reattach.ts")).attachFar(machine, rest) };
+  if (isChatOnTerminal(rest)) return { code: await (await import("./reattach.ts")).talkFar(machine, rest) };
   return { code: await sendThere(machine, rest) };
 }
 
@@ -49,7 +50,7 @@ export function sshArguments(
     machine: machine.name,
     command: machine.command,
     args: call.argv,
-    env: { ...environment(call.terminal), ...call.env },
+    env: { ...environment(call.terminal), HOLDFAST_CALLED: machine.name, ...call.env },
     locale: LC_ALL || LC_CTYPE || LANG,
   });
   return [...how, "--", ssh.destination, line];
@@ -85,6 +86,11 @@ function isPutOnTerminal(argv: readonly string[]): boolean {
   const [name = "", ...args] = argv;
   const isOther = args.some((word) => word === "--json" || word === "--help" || word === "-h");
   return (name === "attach" || name === "next") && !isOther && hasTerminal();
+}
+
+function isChatOnTerminal([name, ...args]: readonly string[]): boolean {
+  const isOther = args.some((word) => /^(-p.*|--prompt(=.*)?|--json|--help|-h)$/.test(word));
+  return name === "chat" && !isOther && hasTerminal();
 }
 
 function hasTerminal(): boolean {

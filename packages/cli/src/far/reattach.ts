@@ -1,11 +1,12 @@
 /**
- * A far session on this terminal. ssh has the terminal, and this process only waits for it; when the connection breaks, the terminal is put
+ * A far session, or a conversation, on this terminal. ssh has the terminal, and this process only waits for it; when the connection breaks, the terminal is put
  * right, what is typed meanwhile is thrown away (an Enter that was meant for a dead screen must not answer an agent's question), and the
  * same session is attached again as soon as the machine can be reached.
  */
 import { spawnSync } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
+import { parseCommandLine } from "../command-line.ts";
 import { LEAVE } from "../holder-attach.ts";
 import { plain } from "../plain.ts";
 import { askFar, sshArguments } from "./far.ts";
@@ -23,12 +24,27 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function attachFar(machine: Machine, given: readonly string[]): Promise<number> {
   const argv = given[0] === "next" ? await asAttach(machine, given) : given;
+  return comingBack(machine, { argv, again: async () => argv });
+}
+
+/** One that is begun without a name cannot be found again: it goes on all the same. */
+export function talkFar(machine: Machine, argv: readonly string[]): Promise<number> {
+  return comingBack(machine, { argv, again: () => sameConversation(machine, argv) });
+}
+
+interface Coming {
+  argv: readonly string[];
+  /** What brings it back after a break. */
+  again(): Promise<readonly string[]>;
+}
+
+async function comingBack(machine: Machine, { argv, again }: Coming): Promise<number> {
   const terminal = spawnSync("stty", ["-g"], { stdio: ["inherit", "pipe", "ignore"], encoding: "utf8" }).stdout.trim();
   const giveUp = new AbortController();
   const onSignal = () => giveUp.abort();
   for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
-    return await attachAgainAndAgain(machine, { argv, terminal, giveUp });
+    return await attachAgainAndAgain(machine, { argv, again, terminal, giveUp });
   } finally {
     for (const signal of SIGNALS) process.off(signal, onSignal);
   }
@@ -36,8 +52,9 @@ export async function attachFar(machine: Machine, given: readonly string[]): Pro
 
 async function attachAgainAndAgain(
   machine: Machine,
-  { argv, terminal, giveUp }: { argv: readonly string[]; terminal: string; giveUp: AbortController },
+  { argv: first, again, terminal, giveUp }: Coming & { terminal: string; giveUp: AbortController },
 ): Promise<number> {
+  let argv = first;
   const mark = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
   let wasAttached = false;
   for (let mishaps = 0; ; mishaps++) {
@@ -62,6 +79,7 @@ async function attachAgainAndAgain(
     );
     if (!(await reachAgain(machine, { mishaps, giveUp }))) throw givenUp(machine, argv);
     process.stderr.write(`holdfast: connected to ${machine.name} again\n`);
+    argv = await again();
   }
 }
 
@@ -70,6 +88,23 @@ async function asAttach(machine: Machine, [, ...args]: readonly string[]): Promi
   const session = (await askFar(machine, ["next", "--json", ...args])) as Session;
   process.stdout.write(`${plain(session.name)} is ${session.status}\n`);
   return ["attach", session.id, ...args.filter((word) => word === "-r" || word === "--read-only")];
+}
+
+async function sameConversation(machine: Machine, [, ...args]: readonly string[]): Promise<string[]> {
+  const { command } = await import("../commands/chat.ts");
+  const { flags, args: words } = parseCommandLine(command, args);
+  const ref = flags.text("resume") ?? flags.text("session") ?? words[0];
+  try {
+    const { id } = (await askFar(machine, ["show", "--json", ref ?? ""])) as Session;
+    return ["chat", "--resume", id];
+  } catch (error) {
+    const { code } = HoldfastError.from(error);
+    if (code !== "session_not_found" && code !== "usage") throw error;
+    throw new HoldfastError("machine_lost", "which conversation it was is not known: it was begun without a name", {
+      hint: `it goes on there: holdfast -H ${machine.name} ls, then holdfast -H ${machine.name} chat NAME`,
+      cause: error,
+    });
+  }
 }
 
 /** As it was found, whatever the far program had switched on. */

@@ -16,15 +16,22 @@ export async function farewell(
   await tellLooked(context, id);
   if (isOver(session)) await tellViewed(context, id);
   const shown = plain(name);
-  const back = `Come back: holdfast chat ${shown}`;
+  const holdfast = calledAs();
+  const back = `Come back: ${holdfast} chat ${shown}`;
   const works = session.status === "working" || session.status === "starting" || said.waits;
   return isOver(session)
-    ? `${shown} has ended (${session.status}). Go on with it: holdfast chat ${shown}`
+    ? `${shown} has ended (${session.status}). Go on with it: ${holdfast} chat ${shown}`
     : session.status === "waiting"
-      ? `${shown} waits for you: holdfast approvals. ${back}`
+      ? `${shown} waits for you: ${holdfast} approvals. ${back}`
       : works
         ? `${shown} goes on in the background. ${back}`
-        : `${shown} stays as it is. ${back}   End it: holdfast stop ${shown}`;
+        : `${shown} stays as it is. ${back}   End it: ${holdfast} stop ${shown}`;
+}
+
+/** By whoever is at the other end of ssh, where somebody is. */
+function calledAs(): string {
+  const machine = process.env.HOLDFAST_CALLED;
+  return machine ? `holdfast -H ${plain(machine)}` : "holdfast";
 }
 
 /** Nothing was said: nothing is left. */
