@@ -2,15 +2,22 @@ interface Given {
   cwd: string;
   system: string | null;
   tools: readonly string[];
+  /** Whether it has tools of servers. */
+  hasOthers: boolean;
   servers: readonly string[];
 }
 
+const NONE = {
+  any: "You have no tools: answer from what you are told.",
+  own: "You have no tools for files.",
+} as const;
+
 /** What the model is told about itself, before anything else. `tools` are the agent's own, `servers` what those say that have others. */
-export function instructionsFor({ cwd, system, tools, servers }: Given): string {
+export function instructionsFor({ cwd, system, tools, hasOthers, servers }: Given): string {
   const own = [
     `You are a coding agent. You work in the directory ${cwd}, for a person who may not be watching.`,
     tools.length === 0
-      ? "You have no tools for files: answer from what you are told."
+      ? NONE[hasOthers ? "own" : "any"]
       : `Your tools are ${tools.join(", ")}. They reach the files of that directory and no others; paths are relative to it. Look before you answer or change something, and check what you changed.`,
     ...(servers.length === 0 ? [] : [`Tools whose names begin with mcp__ are of servers, which say of themselves:\n${servers.join("\n")}`]),
     "A tool may be refused by the person: then do not try the same by other means, but say what you would need.",

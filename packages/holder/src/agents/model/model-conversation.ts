@@ -178,10 +178,12 @@ export class ModelConversation implements Conversation {
     offered: Offered,
     { turn, usage, signal, isFirst }: { turn: Turn; usage: TokenUse; signal: AbortSignal; isFirst: boolean },
   ): Promise<StepAnswer | "cancelled"> {
+    const own = offered.tools.filter(({ schema }) => schema === undefined);
     const instructions = instructionsFor({
       cwd: this.#root,
       system: this.#order.system,
-      tools: offered.tools.filter(({ schema }) => schema === undefined).map(({ name }) => name),
+      tools: own.map(({ name }) => name),
+      hasOthers: own.length < offered.tools.length,
       servers: offered.instructions,
     });
     const besides = bytesOf(instructions) + offered.bytes;

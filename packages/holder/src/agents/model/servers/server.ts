@@ -6,6 +6,9 @@ import { textOfResult } from "./result.ts";
 /** So long a server may take to be there at all: some are downloaded first. */
 const START_MS = 120_000;
 
+/** What it says that is not what the protocol has is told with all of it. */
+const LONGEST_REASON = 300;
+
 export interface Used {
   text: string;
   ok: boolean;
@@ -129,7 +132,8 @@ export class Server {
 function whyNot(error: unknown, { command: [program = ""] }: ServerOrder): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ENOENT") return `there is no program ${program}`;
-  return /Connection closed/i.test(message) ? "it ended before it was there" : message;
+  if (/Connection closed/i.test(message)) return "it ended before it was there";
+  return message.length > LONGEST_REASON ? `${message.slice(0, LONGEST_REASON)}…` : message;
 }
 
 function wordsOf(error: unknown): string {

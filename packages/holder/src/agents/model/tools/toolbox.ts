@@ -41,7 +41,8 @@ export class Toolbox {
     const chosen = this.#choices.reduce<readonly AgentTool[]>((left, names) => toolsNamed(names, left).tools, all);
     const foreign = chosen.filter(({ schema }) => schema !== undefined);
     const foreignBytes = foreign.reduce((sum, tool) => sum + bytesOfTool(tool), 0);
-    const isTooMuch = foreignBytes > room * MOST_SHARE;
+    // How much room there is, is estimated: what was left out once does not come and go with that.
+    const isTooMuch = this.#isTooMuchTold || foreignBytes > room * MOST_SHARE;
     const tools = isTooMuch ? chosen.filter(({ schema }) => schema === undefined) : chosen;
     const notices = [this.#unknown(all), isTooMuch ? this.#tooMuch(foreign.length, foreignBytes) : undefined];
     return {
