@@ -12,9 +12,11 @@ export class Terminal implements Disposable {
   /** Opens with a plain shell, in the environment given. */
   constructor(options: { env: Record<string, string>; columns?: number; rows?: number }) {
     this.#env = options.env;
+    // What is written there must not meet what another test writes.
+    const place = ["-c", options.env.HOME ?? this.#directory];
     const size = ["-x", String(options.columns ?? 100), "-y", String(options.rows ?? 30)];
     // In words of its own: a shell that is given the line may keep the prompt from it, or stay in between.
-    this.tmux("-f", "/dev/null", "new-session", "-d", "-s", "terminal", ...size, "env", "PS1=$ ", "/bin/sh");
+    this.tmux("-f", "/dev/null", "new-session", "-d", "-s", "terminal", ...place, ...size, "env", "PS1=$ ", "/bin/sh");
     this.tmux("set-option", "-g", "status", "off");
   }
 
