@@ -52,7 +52,7 @@ test("the end of an adopted agent is noticed though its shell goes on, what is t
   const { code, stderr } = await home.cli(["keys", "mine", "x", "Enter"]);
   expect({ code, stderr }).toMatchObject({ code: 6, stderr: expect.stringContaining("has ended") });
   await eventually(() => tmux.run("list-panes", "-a", "-F", "#{pane_pipe}") === "0\n");
-  expect(tmux.screen()).toMatch(/\$ *$/m);
+  await eventually(() => /\$ *$/m.test(tmux.screen()));
   expect(await home.json<{ due: unknown[] }>(["restore", "ls"])).toMatchObject({ due: [] });
   const unknown = await home.cli(["resume", "mine"]);
   expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining("or say which: --conversation ID") });
@@ -250,7 +250,7 @@ test("a daemon that dies while it lets an agent go leaves it to the next, and no
   const file = path.join(home.path, "sessions", id, "runs/1/foreign.json");
   writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), letGo: true }));
   expect(await home.ended("mine")).toMatchObject({ status: "stopped", cause: "let_go" });
-  expect(tmux.run("list-panes", "-a", "-F", "#{pane_pipe}")).toBe("0\n");
+  await eventually(() => tmux.run("list-panes", "-a", "-F", "#{pane_pipe}") === "0\n");
   expect(allProcesses().has(pid ?? 0)).toBe(true);
   expect(await home.cli(["resume", "mine"])).toMatchObject({
     code: 6,

@@ -122,6 +122,7 @@ test("a rewind brings back files and branch, can be undone, and is refused while
   const later = filesIn(tree);
   const tip = home.git(tree, "rev-parse", "HEAD");
   await home.work("fix", "echo three > third.txt");
+  await eventually(() => existsSync(path.join(tree, "third.txt")));
 
   const refused = await home.cli(["checkpoint", "rewind", "fix", "1"]);
   expect(refused).toMatchObject({ code: 30, stderr: expect.stringContaining("fix is in a turn in fix; nothing was changed") });

@@ -15,10 +15,10 @@ async function told(home: TestHome, name: string, cwd: string, ...flags: string[
   return session;
 }
 
-/** Has a turn at once. */
+/** Has a turn at once, until somebody has seen it. */
 const AGENT = `echo "words: $*"
 echo "esc to cancel"
-sleep 1
+until [ -e "$HOME/seen-$HOLDFAST_RUN" ]; do sleep 0.02; done
 printf '\\033[2J\\033[Hwords: %s\\nready>' "$*"
 exec sleep 1000`;
 
@@ -41,6 +41,13 @@ turn = "idle"
 `,
   );
   writeFileSync(path.join(home.env.XDG_CONFIG_HOME, "holdfast/config.toml"), tables.join("\n"));
+}
+
+/** The first turn of one of those agents, to its end. */
+async function firstTurn(home: TestHome, name: string): Promise<Session> {
+  const { id, runs } = await home.until(name, ({ status }) => status === "working");
+  writeFileSync(path.join(home.env.HOME ?? "", `seen-${id}-${runs}`), "");
+  return idle(home, name, 1);
 }
 
 const idle = (home: TestHome, name: string, turns = 0) => home.until(name, (now) => now.status === "idle" && now.turns === turns);
@@ -215,10 +222,10 @@ test("an agent of one's own forks by the words it has for that; without any it i
   configure(home, { one: { command, fork: ["--copy", "{from}", "--to={id}", "--in", "{directory}"] }, none: { command } });
   await home.ok(["spawn", "none", "--name", "none"]);
   await home.ok(["spawn", "one", "--name", "one"]);
-  const one = await idle(home, "one", 1);
+  const one = await firstTurn(home, "one");
   expect((await home.cli(["fork", "none"])).stderr).toContain("none cannot carry on a copy of a conversation");
   const fork = await home.json<Fork>(["fork", "one"]);
-  await idle(home, "one-fork", 1);
+  await firstTurn(home, "one-fork");
   const screen = (await home.ok(["screen", "one-fork"])).replaceAll("\n", "");
   expect(screen).toContain(`words: --copy ${one.conversation} --to=${fork.conversation} --in ${home.root}`);
 });
@@ -229,7 +236,7 @@ test("when the new session cannot be started, its workspace and its branch are g
   writeFileSync(path.join(app.path, "agent"), `#!/bin/sh\n${AGENT.replaceAll("\\\\", "\\")}\n`, { mode: 0o755 });
   configure(home, { mine: { command: ["./agent"], fork: ["--copy", "{from}"] } });
   await home.ok(["spawn", "mine", "--name", "api"], { cwd: app.path });
-  await idle(home, "api", 1);
+  await firstTurn(home, "api");
   const { code, stderr } = await home.cli(["fork", "api"]);
   expect([code, stderr]).toEqual([7, expect.stringContaining('cannot find the program "./agent"')]);
   expect(readdirSync(path.join(home.path, "workspaces"))).toEqual([]);

@@ -42,7 +42,7 @@ class Caves {
 
   async until(...expected: string[]): Promise<void> {
     const matches = async () => JSON.stringify(await this.told()) === JSON.stringify(expected);
-    await eventually(matches, 10_000, 50).catch(async () => expect(await this.told()).toEqual(expected));
+    await eventually(matches, 20_000, 50).catch(async () => expect(await this.told()).toEqual(expected));
   }
 }
 
@@ -173,10 +173,11 @@ test("while nobody commits, the radar takes no time, whatever else is done in th
   // What the last commit set off has ended.
   await eventually(async () => {
     const { children } = cpu();
-    await delay(500);
+    await delay(1000);
     return cpu().children === children;
   });
   const before = cpu();
+  const began = performance.now();
   // What is done all the time and is no commit.
   for (let round = 0; round < 20; round++) {
     for (const tree of trees) caves.repository.gitIn(tree, "status");
@@ -184,8 +185,9 @@ test("while nobody commits, the radar takes no time, whatever else is done in th
   }
   const after = cpu();
   // Once for each round would be twenty times two processes.
-  expect(after.children - before.children).toBeLessThan(5);
-  expect(after.own - before.own).toBeLessThan(30);
+  expect(after.children - before.children).toBeLessThan(8);
+  // What a daemon does all the time is more where all this takes longer.
+  expect(after.own - before.own).toBeLessThan(30 + (performance.now() - began) / 200);
 });
 
 test("where the system has no watches to give, conflicts are found when somebody asks, and the log says so once", async () => {

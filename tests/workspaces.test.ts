@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import path from "node:path";
 import type { AnyEvent, Session, Workspace } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
@@ -128,14 +128,23 @@ test("untracked files are copied by rule, never over what git has put there, and
   expect((await home.ok(["logs", "env"])).trim()).toBe(`${workspace.portBase} ${workspace.id}`);
 });
 
+function listening(port: number): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+      .once("error", () => resolve(undefined))
+      .listen(port, "127.0.0.1", () => resolve(server));
+  });
+}
+
 test("ports in use are not given away", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);
   const first = await repository.workspace("first");
-  const server = createServer().listen(first.portBase + first.ports + 3, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
+  // Who looks whether a port is free has it for that moment: another daemon may be at it.
+  const taken = first.portBase + first.ports + 3;
+  const server = await eventually(() => listening(taken));
   try {
-    expect((await repository.workspace("second")).portBase).toBe(first.portBase + first.ports + 4);
+    expect((await repository.workspace("second")).portBase).toBeGreaterThan(taken);
   } finally {
     server.close();
   }
