@@ -1,6 +1,7 @@
 /** One tour of the whole command line on another machine: whatever holdfast can do here, it can do there. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { TwoMachines } from "./far.ts";
 import { TestRepository } from "./repository.ts";
@@ -34,8 +35,8 @@ function tour(repository: string): [what: "same" | number, ...line: string[]][] 
     ["same", "transcript", "api"],
     ["same", "cancel", "api"],
     [0, "keys", "sh", "x", "Enter"],
-    ["same", "screen", "sh"],
     [0, "wait", "sh", "--for", "output=got x"],
+    ["same", "screen", "sh"],
     ["same", "logs", "sh"],
     ["same", "events", "--type", "session.created"],
     ["same", "approvals"],
@@ -90,11 +91,13 @@ test("every command of the CLI works over ssh, and says what it says there (SYM-
   const lines = tour(repository);
   for (const [what, ...line] of lines) {
     const told = await near.cli(["-H", "far", ...line]);
-    if (what === "same") expect(told, line.join(" ")).toEqual(await far.cli(line));
-    else expect(told.code, `${line.join(" ")}: ${told.stderr}`).toBe(what);
+    if (what === "same") {
+      // What others do meanwhile, such as the checkpoint of a turn or an agent that comes, may change what is told: it is asked again.
+      const same = async () => isDeepStrictEqual(await near.cli(["-H", "far", ...line]), await far.cli(line));
+      if (!isDeepStrictEqual(told, await far.cli(line)) && !(await same())) expect(told, line.join(" ")).toEqual(await far.cli(line));
+    } else expect(told.code, `${line.join(" ")}: ${told.stderr}`).toBe(what);
   }
-  const help = (await near.ok(["--help"])).split("\nCommands\n")[1]?.split("\n\n")[0] ?? "";
-  const names = [...help.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name);
+  const names = [...(await near.ok(["--help"])).matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(40);
   // A new command is tried here too.
   expect(names.filter((name) => !lines.some(([, first]) => first === name))).toEqual([]);
