@@ -2,6 +2,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const LONGEST = [
+  "tests/chaos/together.test.ts",
   "tests/backup.test.ts",
   "tests/full-disk.test.ts",
   "tests/upgrade.test.ts",
