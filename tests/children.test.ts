@@ -8,7 +8,7 @@ import { lives } from "./proc.ts";
 /** A shell, a child that will not end by SIGTERM, a conversation below that, and a stranger. */
 async function family(home: TestHome): Promise<void> {
   await home.run("exec sleep 1000", "--name", "stranger");
-  const child = `${HOLDFAST} spawn --chat demo --name talk; ${HOLDFAST} spawn demo --name agent; trap '' TERM; while :; do sleep 0.1; done`;
+  const child = `trap '' TERM; ${HOLDFAST} spawn --chat demo --name talk; ${HOLDFAST} spawn demo --name agent; while :; do sleep 0.1; done`;
   await home.run(
     `${HOLDFAST} run --name child -- sh -c "${child}"; ${HOLDFAST} run --name other -- sleep 1000; exec sleep 1000`,
     "--name",
@@ -71,8 +71,8 @@ test("a session that has ended is stopped with its tree all the same, as is what
 test("what is stopped with its tree starts nothing any more, and a kill of the daemon in the middle stops no part only (BG-02 together)", async () => {
   await using home = new TestHome();
   // On SIGTERM it would start another, and takes its time.
-  const stubborn = `trap '${HOLDFAST} run --name late -- sleep 1000 2>${home.root}/refused; sleep 3; exit 0' TERM; while :; do sleep 0.05; done`;
-  await home.run(`${HOLDFAST} run --name child -- sleep 1000; ${stubborn}`, "--name", "top");
+  const stubborn = `trap '${HOLDFAST} run --name late -- sleep 1000 2>${home.root}/refused; sleep 3; exit 0' TERM`;
+  await home.run(`${stubborn}; ${HOLDFAST} run --name child -- sleep 1000; while :; do sleep 0.05; done`, "--name", "top");
   await eventually(async () => (await home.json<Session[]>(["ls"])).length === 2);
   const stopping = home.cli(["stop", "--tree", "top", "--grace", "20s"]);
   await eventually(async () => {

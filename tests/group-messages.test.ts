@@ -1,4 +1,6 @@
 /** What is said to groups and to those who coordinate them, by persons and by agents. */
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import type { GroupMessage, Message, ReadMessage } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { clientAs } from "./as-session.ts";
@@ -100,7 +102,7 @@ test("to the coordinator it is one message; when that ends, the next is to whoev
 test("send --coordinator --wait prints what the one that coordinates has answered; what cannot be meant is told so (GRP-05 together)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "lead", "--group", "team"]);
-  expect(await home.ok(["send", "--coordinator", "team", "how far are you?", "--wait", "--timeout", "30s"])).toMatch(/is done/);
+  expect(await home.ok(["send", "--coordinator", "team", "how far are you?", "--wait", "--timeout", "2m"])).toMatch(/is done/);
   const refusals: [string[], string][] = [
     [
       ["send", "--group", "team", "all of you?", "--wait"],
@@ -166,11 +168,13 @@ test("a group in which nobody else is alive says so, and members that ended are 
 test("a peer that does not wait for the end of a turn interrupts nobody: the turn goes on, and the message comes with it or after it (GRP-05 together)", async () => {
   await using home = new TestHome();
   await team(home, "team", "one");
-  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--prompt", "say begun; wait 3s; say ended"]);
+  const go = path.join(home.root, "go");
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--prompt", `say begun; until ${go}; say ended`]);
   await home.until("talk", ({ status }) => status === "working");
   await join(home, "team", "talk");
   using one = await clientAs(home, "one");
   const { message } = await one.call("sendMessage", { params: { ref: "talk" }, body: { text: "psst", steer: true } });
+  writeFileSync(go, "");
   const [first] = await home.json<Message[]>(["messages", "talk"]);
   const done = await eventually(async () => {
     using client = home.client();

@@ -369,7 +369,7 @@ test("32 who write on one key at once, while the daemon is killed again and agai
   const all = WRITERS * EACH;
   const killer = (async () => {
     for (const mark of [all / 4, all / 2, (all * 3) / 4]) {
-      await eventually(() => done.size >= mark, 60_000);
+      await eventually(() => done.size >= mark, 120_000);
       await home.killDaemon();
     }
   })();

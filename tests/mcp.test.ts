@@ -42,7 +42,7 @@ test("a session starts children by its tools, talks to them, waits for them and 
   });
 
   const shell = await mcp.ok("run_shell", { command: "echo one; sleep 1000", name: "serve" });
-  const first = shell.output === "" ? await mcp.ok("shell_output", { name: "serve", wait_ms: 10_000 }) : shell;
+  const first = shell.output === "" ? await mcp.ok("shell_output", { name: "serve", wait_ms: 30_000 }) : shell;
   expect(first).toMatchObject({ output: "one\n", ended: false });
   expect(await mcp.ok("shell_output", { name: "serve", from: first.next, wait_ms: 50 })).toMatchObject({ output: "", next: first.next });
   expect(await mcp.ok("run_shell", { command: "echo two; exit 3", wait_ms: 20_000 })).toMatchObject({
@@ -137,7 +137,7 @@ test("event_monitor lets a burst through and then so many a second, and counts w
   expect(heard).toEqual(items);
   expect(Number(cursor)).toBeGreaterThan(200);
 
-  const all = await mcp.ok("event_monitor", { name: "flood", after: "1", duration_ms: 500, burst: 2, per_second: 0.01 });
+  const all = await mcp.ok("event_monitor", { name: "flood", after: "1", duration_ms: 1500, burst: 2, per_second: 0.01 });
   expect(all).toMatchObject({ passed: 2, endedBy: "time", cursor: expect.stringMatching(/:\d+$/) });
   expect((all.items as unknown as { type: string }[])[0]?.type).toBe("session.created");
 });

@@ -1,4 +1,6 @@
 /** Mailboxes: what is said to persons, to peers and to programs that read it themselves; threads and expiry. */
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import type { Message, ReadMessage, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { clientAs, tokenOf } from "./as-session.ts";
@@ -156,13 +158,15 @@ test("sent again under the same id it is one message, also when the daemon was k
 
 test("what an agent reads in the middle of its turn is not handed over to it after the turn (GRP-05 together)", async () => {
   await using home = new TestHome();
-  await home.ok(["spawn", "--chat", "demo", "--name", "busy", "--prompt", "wait 3s"]);
+  const go = path.join(home.root, "go");
+  await home.ok(["spawn", "--chat", "demo", "--name", "busy", "--prompt", `until ${go}`]);
   await home.until("busy", ({ status }) => status === "working");
   const first = await home.json<Message>(["send", "busy", "say first", "--no-wait"]);
   const second = await home.json<Message>(["send", "busy", "say second", "--no-wait"]);
   using busy = await clientAs(home, "busy");
   const { messages } = await busy.call("readMessages", { body: { limit: 1 } });
   expect(messages.map(({ id }) => id)).toEqual([first.id]);
+  writeFileSync(go, "");
   await eventually(async () => (await messageOf(home, second.id)).state === "replied");
   expect(await messageOf(home, first.id)).toMatchObject({ state: "injected", via: "read" });
   expect(await home.ok(["transcript", "busy"])).not.toContain("first");
@@ -170,13 +174,15 @@ test("what an agent reads in the middle of its turn is not handed over to it aft
 
 test("a message that is not handed over within its time is handed over to nobody, whatever died meanwhile", async () => {
   await using home = new TestHome();
-  await home.ok(["spawn", "--chat", "demo", "--name", "busy", "--prompt", "wait 4s"]);
+  const go = path.join(home.root, "go");
+  await home.ok(["spawn", "--chat", "demo", "--name", "busy", "--prompt", `until ${go}`]);
   await home.until("busy", ({ status }) => status === "working");
   const late = await home.json<Message>(["send", "busy", "say late", "--expires", "1s", "--no-wait"]);
   const kept = await home.json<Message>(["send", "busy", "say kept", "--expires", "1h", "--no-wait"]);
   expect(Date.parse(late.expiresAt ?? "") - Date.parse(late.queuedAt)).toBeLessThan(1500);
   await home.killDaemon();
   await eventually(() => Date.now() > Date.parse(late.expiresAt ?? ""));
+  writeFileSync(go, "");
   await home.ok(["up"]);
   await eventually(async () => (await messageOf(home, kept.id)).state === "replied");
   expect(await messageOf(home, late.id)).toMatchObject({
