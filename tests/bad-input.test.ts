@@ -33,7 +33,7 @@ test("unknown commands, flags and arguments are refused with what there is", asy
     {
       args: ["constructor"],
       code: 2,
-      says: 'there is no command "constructor"\n  did you mean: control, compare, context, completion\n  holdfast --help lists them',
+      says: 'there is no command "constructor"\n  did you mean: control, context, compare, completion\n  holdfast --help lists them',
     },
     { args: ["help", "zzz"], code: 2, says: 'there is no command "zzz"\n  holdfast --help lists them' },
     {
