@@ -330,7 +330,7 @@ cells(
     const session = await home.run("echo first; while [ ! -e go ]; do sleep 0.02; done; echo last; exit 0", "--host", "tmux");
     const file = path.join(home.path, "sessions", session.id, "runs/1/recorder");
     await eventually(() => existsSync(file));
-    await home.ok(["wait", session.id, "--for", "output=first", "--timeout", "20s"]);
+    await home.ok(["wait", session.id, "--for", "output=first", "--timeout", "60s"]);
     hurt(file);
     writeFileSync(path.join(home.root, "go"), "");
     expect(await home.ended(session.id)).toMatchObject({ exit: { code: 0 } });
@@ -353,7 +353,7 @@ cells(
     hurt(path.join(home.path, "holders", `${session.id}-1.json`));
     expect(await home.session("kept")).toMatchObject({ status: "working", pid: session.pid });
     await home.ok(["send", "kept", "hello"]);
-    await home.ok(["wait", "kept", "--for", "output=hello", "--timeout", "20s"]);
+    await home.ok(["wait", "kept", "--for", "output=hello", "--timeout", "60s"]);
     expect(await home.json<Orphan[]>(["orphans"])).toEqual([]);
   },
 );

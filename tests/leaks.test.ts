@@ -32,7 +32,7 @@ test("file descriptors and memory of daemon and tmux server stay flat over 1,000
   for (const [index, pid] of [daemon, server].entries()) {
     const { fds = 0, memory = 0 } = before[index] ?? {};
     // Connections of commands that have just ended may still be closing.
-    await eventually(() => descriptors(pid) <= fds + 3, 10_000);
+    await eventually(() => descriptors(pid) <= fds + 3);
     // A thousand records and what the collector has not looked at yet; a buffer or a pane left behind per session would be far more.
     expect(residentBytes(pid) - memory).toBeLessThan(64 * MEGABYTE);
   }

@@ -168,7 +168,7 @@ class Flood {
   async goesOn(bytes: number): Promise<void> {
     const size = () => statSync(this.#copy, { throwIfNoEntry: false })?.size ?? 0;
     const before = size();
-    await eventually(() => size() > before + bytes);
+    await eventually(() => size() > before + bytes, 60_000);
   }
 
   written(): string {
