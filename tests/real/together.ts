@@ -29,12 +29,12 @@ const ASKS_NOT: readonly AgentName[] = ["opencode"];
 const ON_ITS_SCREEN: Partial<Record<AgentName, RegExp>> = { gemini: /Allow execution of MCP tool/ };
 
 /** A step of a script for the model: a call of a tool of ours. What is in quotes inside of it is escaped, so that it stays one line. */
-function call(agent: AgentName, tool: string, args: object): string {
+export function call(agent: AgentName, tool: string, args: object): string {
   return `tool ${NAMES[agent](tool)} ${JSON.stringify(args)}`;
 }
 
 /** Allows what is asked for, whoever asks, until it is told to end; answers what it was. */
-function allowing(world: RealWorld): AsyncDisposable & { end(): Promise<Approval[]> } {
+export function allowing(world: RealWorld): AsyncDisposable & { end(): Promise<Approval[]> } {
   const allowed: Approval[] = [];
   let isOn = true;
   const going = (async () => {
