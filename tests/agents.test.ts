@@ -70,7 +70,7 @@ test("an agent of the user's own is one table in config.toml, and starts with it
 test("the demo agent begins with its first prompt; a shell takes none, and an empty one is refused", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--prompt", "fix the bug", "--name", "demo", "--", "--fast"]);
-  await home.ok(["wait", "demo", "--for", "output=fix the bug", "--timeout", "20s"]);
+  await home.ok(["wait", "demo", "--for", "output=fix the bug", "--timeout", "60s"]);
   const refused = await home.cli(["spawn", "shell", "--prompt", "hello"]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("holdfast send")]);
   expect((await home.cli(["spawn", "demo", "--prompt", ""])).code).toBe(2);

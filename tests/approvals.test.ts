@@ -98,7 +98,7 @@ test("what is answered on the agent's own screen goes away from the inbox", asyn
   await home.ok(["keys", "fix", "y"]);
   await waiting(home, 0);
   expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "elsewhere", answeredBy: null });
-  expect(existsSync(made(home))).toBe(true);
+  await eventually(() => existsSync(made(home)));
 });
 
 test("with its session ends what it waits for", async () => {

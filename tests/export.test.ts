@@ -194,7 +194,9 @@ test("an export that is interrupted leaves nothing behind", async () => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     const child = home.start(["export", "long", "--text", path.join(directory, "file")]);
     const ended = new Promise((resolve) => child.on("close", resolve));
-    await eventually(() => readdirSync(directory).some((name) => statSync(path.join(directory, name)).size > 0));
+    await eventually(() =>
+      readdirSync(directory).some((name) => (statSync(path.join(directory, name), { throwIfNoEntry: false })?.size ?? 0) > 0),
+    );
     child.kill(signal);
     expect(await ended).toBe(signal === "SIGINT" ? 130 : 143);
     expect(readdirSync(directory)).toEqual([]);

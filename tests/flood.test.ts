@@ -1,6 +1,6 @@
 /** The daemon is killed with SIGKILL while much happens: every byte and every event is there afterwards, once. */
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type AnyEvent, hasEnded, type Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -10,8 +10,9 @@ import { expectGapless, Subscriber } from "./subscriber.ts";
 
 const BLOCKS = 20;
 const LINES = 80_000;
-/** 22 MB of numbered lines. */
-const FLOOD = `i=0; while [ $i -lt ${BLOCKS} ]; do seq -f 'line %08.0f' $((i * ${LINES} + 1)) $(((i + 1) * ${LINES})); i=$((i + 1)); done`;
+/** 22 MB of numbered lines; in their middle it waits until it may go on, so that it is not over too soon. */
+const FLOOD = `i=0; while [ $i -lt ${BLOCKS} ]; do seq -f 'line %08.0f' $((i * ${LINES} + 1)) $(((i + 1) * ${LINES})); i=$((i + 1));
+  while [ $i -eq ${BLOCKS / 2} ] && ! [ -e go ]; do sleep 0.02; done; done`;
 
 test("kill -9 of the daemon during a flood loses no byte and no event, and the program does not notice (NEW-01 spine)", async () => {
   await using home = new TestHome();
@@ -23,7 +24,7 @@ test("kill -9 of the daemon during a flood loses no byte and no event, and the p
   let kills = 0;
   while (lives(Number(pid))) {
     await home.killDaemon();
-    kills++;
+    if (++kills === 3) writeFileSync(path.join(home.root, "go"), "");
   }
   expect(kills).toBeGreaterThanOrEqual(3);
   const session = await home.ended(id);

@@ -39,9 +39,9 @@ test("without tmux everything works on the native host, and what needs tmux says
   expect(JSON.parse(up.stdout) as Session).toMatchObject({ host: "native", status: "working" });
   // The daemon lives in that namespace: commands from anywhere reach it.
   expect(await home.json(["status"])).toMatchObject({ tmux: null });
-  await home.ok(["wait", "it", "--for", "output=ready", "--timeout", "10s"]);
+  await home.ok(["wait", "it", "--for", "output=ready", "--timeout", "60s"]);
   await home.ok(["send", "it", "hello"]);
-  await home.ok(["wait", "it", "--for", "output=got hello", "--timeout", "10s"]);
+  await home.ok(["wait", "it", "--for", "output=got hello", "--timeout", "60s"]);
   expect(await home.ended("it")).toMatchObject({ status: "failed", exit: { code: 3, signal: null } });
   expect(await home.ok(["logs", "it"])).toBe("ready\ngot hello\n");
   await home.ok(["spawn", "demo", "--name", "demo"]);

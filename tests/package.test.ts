@@ -38,7 +38,7 @@ describe("installed globally", () => {
     await using home = new TestHome();
     const demo = await installed.json(home, ["spawn", "demo", "--name", "demo"]);
     expect(demo).toMatchObject({ name: "demo", agent: "demo" });
-    const { code } = await installed.cli(home, ["wait", "demo", "--for", "output=demo agent", "--timeout", "10s"]);
+    const { code } = await installed.cli(home, ["wait", "demo", "--for", "output=demo agent", "--timeout", "60s"]);
     expect(code).toBe(0);
     const daemon = JSON.parse(readFileSync(path.join(home.path, "daemon.json"), "utf8")) as { pid: number };
     expect(readFileSync(`/proc/${daemon.pid}/cmdline`, "utf8")).toContain(path.join(installed.prefix, "lib/node_modules/holdfast/dist"));

@@ -87,9 +87,9 @@ describe("wait", () => {
     await using home = new TestHome();
     configure(home);
     await act(home, "api");
-    expect(await home.ok(["wait", "api", "--for", "idle", "--timeout", "20s"])).toMatch(/^api is idle/);
-    const turn = home.ok(["wait", "api", "--for", "turn", "--timeout", "30s"]);
-    const asked = home.ok(["wait", "api", "--for", "waiting", "--timeout", "30s"]);
+    expect(await home.ok(["wait", "api", "--for", "idle", "--timeout", "60s"])).toMatch(/^api is idle/);
+    const turn = home.ok(["wait", "api", "--for", "turn", "--timeout", "60s"]);
+    const asked = home.ok(["wait", "api", "--for", "waiting", "--timeout", "60s"]);
     await shows(home, "api", "work on it");
     await home.until("api", ({ status }) => status === "working");
     await shows(home, "api", "may I go on?");
@@ -106,9 +106,9 @@ describe("wait", () => {
     await using home = new TestHome();
     configure(home, '[agents.mute]\ncommand = ["sleep", "1000"]\n');
     await home.ok(["spawn", "mute", "--name", "mute"]);
-    const unknown = await home.cli(["wait", "mute", "--for", "idle", "--timeout", "20s"]);
+    const unknown = await home.cli(["wait", "mute", "--for", "idle", "--timeout", "60s"]);
     expect([unknown.code, unknown.stderr]).toEqual([23, expect.stringContaining("not known")]);
-    const waiting = home.cli(["wait", "mute", "--for", "idle", "--timeout", "20s"]);
+    const waiting = home.cli(["wait", "mute", "--for", "idle", "--timeout", "60s"]);
     await home.ok(["stop", "mute"]);
     expect([6, 23]).toContain((await waiting).code);
   });
@@ -187,7 +187,7 @@ test("of a shell nobody waits to be idle: that it is not known is said at once",
   await using home = new TestHome();
   await home.run("sleep 60", "--name", "sh");
   for (const what of ["idle", "waiting", "turn"]) {
-    const { code, stderr } = await home.cli(["wait", "sh", "--for", what, "--timeout", "20s"]);
+    const { code, stderr } = await home.cli(["wait", "sh", "--for", what, "--timeout", "60s"]);
     expect([code, stderr]).toEqual([23, expect.stringContaining("output=REGEX")]);
   }
 });

@@ -31,7 +31,7 @@ test.each(["tmux", "native"])("a stop that the daemon's death cuts short is fini
   await using home = new TestHome();
   const script = "trap '' TERM; sleep 1000 & sleep 1000 & echo ready; while :; do sleep 0.05; done";
   await home.run(script, "--name", "stubborn", "--host", host);
-  await home.ok(["wait", "stubborn", "--for", "output=ready", "--timeout", "20s"]);
+  await home.ok(["wait", "stubborn", "--for", "output=ready", "--timeout", "60s"]);
   const stopping = home.cli(["stop", "stubborn", "--grace", "1h"]);
   await eventually(async () => (await home.ok(["events", "--type", "session.stop_requested"])) !== "");
   await home.killDaemon();

@@ -145,7 +145,7 @@ test("subscribers that do not read cost the daemon no memory and hold nobody up"
   const began = performance.now();
   await client.call("renameSession", { params: { ref: id }, body: { name: "new" } });
   await subscriber.until(({ data }) => data.name === "new");
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(performance.now() - began).toBeLessThan(5000);
   expect(residentBytes(pid) - before).toBeLessThan(120_000_000);
 });
 
