@@ -53,8 +53,9 @@ test("an adopted agent that went down with the machine is restored from its conv
   tmux.type("actor --resume conversation-4711");
   await eventually(() => /^ready/m.test(tmux.screen()));
   await home.ok(["adopt", "--tmux", `${tmux.name}:work`, "--name", "mine"]);
-  tmux.run("kill-server");
+  // In this order: a daemon would see the agent end, and say so.
   await home.killDaemon();
+  tmux.run("kill-server");
   await home.anotherBoot();
   expect(await home.session("mine")).toMatchObject({ status: "lost", cause: "lost" });
   expect(outcomes(await home.json<Restored>(["restore"]))).toEqual(["mine back"]);
