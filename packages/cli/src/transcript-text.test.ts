@@ -51,11 +51,10 @@ test("a turn reads as it was: who said what, the tools, the answer in one piece"
 });
 
 test("who is known by a name is called by it", () => {
-  const text = new TranscriptText({ name: "api", color: false, all: false });
-  text.call("user:ann", "boss (session:k7f2m9q4xw)");
-  expect(text.of(entry(user("go on")))).toBe("\nboss (session:k7f2m9q4xw) · 2026-11-15 12:34:56\n> go on\n\n");
+  const text = new TranscriptText({ name: "api", color: false, all: false, nameOf: (who) => (who === "user:ann" ? "boss" : undefined) });
+  expect(text.of(entry(user("go on")))).toBe("\nboss (user:ann) · 2026-11-15 12:34:56\n> go on\n\n");
   const answered: EntryDraft = { type: "approval_answered", ask: "1", option: "a", allowed: true, by: "user:ann" as never };
-  expect(text.of(entry(answered))).toBe("? allowed by boss (session:k7f2m9q4xw)\n");
+  expect(text.of(entry(answered))).toBe("? allowed by boss (user:ann)\n");
 });
 
 test("with all of it, thoughts, what tools said and tokens are there too, each on lines of its own", () => {

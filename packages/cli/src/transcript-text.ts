@@ -8,22 +8,18 @@ export interface Shown {
   all: boolean;
   /** Of the session, as whoever reads it calls it. */
   name: string;
+  /** Of another session. */
+  nameOf?(principal: string): string | undefined;
 }
 
 export class TranscriptText {
   readonly #shown: Shown;
-  readonly #names = new Map<string, string>();
   readonly #titles = new Map<string, string>();
   /** What the last piece was of, while its line is open. */
   #open: "text" | "thought" | null = null;
 
   constructor(shown: Shown) {
     this.#shown = shown;
-  }
-
-  /** What a principal is called from now on. */
-  call(principal: string, name: string): void {
-    this.#names.set(principal, name);
   }
 
   /** What is to be printed for it; it may end in the middle of a line. */
@@ -92,7 +88,8 @@ export class TranscriptText {
   }
 
   #who(principal: string): string {
-    return plain(this.#names.get(principal) ?? principal);
+    const name = this.#shown.nameOf?.(principal);
+    return plain(name === undefined ? principal : `${name} (${principal})`);
   }
 
   #outputOf({ text, changes }: Extract<Entry, { type: "tool_output" }>): string[] {

@@ -1,6 +1,7 @@
 import { hasColor } from "../color.ts";
 import type { Command } from "../command.ts";
 import { oneName, wholeNumber } from "../select.ts";
+import { SessionNames } from "../session-names.ts";
 import { TranscriptText } from "../transcript-text.ts";
 
 export const command: Command = {
@@ -27,12 +28,14 @@ export const command: Command = {
     const { flags, json } = context;
     const { printTranscript } = await import("../transcript.ts");
     const name = oneName(context, "transcript NAME");
+    const names = new SessionNames(context.client);
     return printTranscript(context, {
       ref: name,
       follow: flags.has("follow"),
       page: wholeNumber(flags, "page"),
       turns: wholeNumber(flags, "turns"),
-      text: json ? undefined : new TranscriptText({ color: hasColor(), all: flags.has("all"), name }),
+      names,
+      text: json ? undefined : new TranscriptText({ color: hasColor(), all: flags.has("all"), name, nameOf: (who) => names.of(who) }),
     });
   },
 };

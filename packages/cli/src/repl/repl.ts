@@ -10,10 +10,12 @@ import { join } from "node:path";
 import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
+import type { Entry } from "@holdfast/contract/transcript";
 import { userName } from "@holdfast/platform/user";
 import { hasColor } from "../color.ts";
 import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";
+import { SessionNames } from "../session-names.ts";
 import { cut, shortPath } from "../table.ts";
 import { tellLooked } from "../viewed.ts";
 import { candidatesFor } from "./completion.ts";
@@ -72,6 +74,7 @@ class Repl implements Desk, Followed {
   #talk: Talk | undefined;
   #conversation: Conversation | undefined;
   #files: Files | undefined;
+  readonly #names: SessionNames;
   #following = new AbortController();
   /** With a token it is known only once something was said. */
   #me = process.env.HOLDFAST_TOKEN ? "" : `user:${userName()}`;
@@ -83,6 +86,7 @@ class Repl implements Desk, Followed {
 
   constructor(context: Context, wanted: Wanted, streams: Streams) {
     this.context = context;
+    this.#names = new SessionNames(context.client);
     this.#painted = hasColor(streams.output);
     this.paint = painter(this.#painted);
     const owner = {
@@ -186,7 +190,13 @@ class Repl implements Desk, Followed {
     this.#left.resolve(0);
   }
 
-  onEntry({ entry }: PlacedEntry): void {
+  /** Who speaks is asked for first, where that is not known. */
+  onEntry({ entry }: PlacedEntry): void | Promise<void> {
+    if (this.#names.knows(entry)) return this.#show(entry);
+    return this.#names.learn(entry).then(() => this.#show(entry));
+  }
+
+  #show(entry: Entry): void {
     if (entry.type === "user") {
       this.#outbox.arrived(entry.message);
       if (!entry.steer) this.#seenTurns++;
@@ -221,6 +231,7 @@ class Repl implements Desk, Followed {
       painted: this.#painted,
       me: () => this.#me,
       name: () => this.#name,
+      sessionOf: (principal) => this.#names.of(principal),
       now: () => Date.now(),
     });
   }
@@ -253,6 +264,7 @@ class Repl implements Desk, Followed {
     const head = `${plain(session.name)}: ${plain(session.agent)} in ${shortPath(session.cwd)} · /help · Ctrl+D leaves`;
     this.print([this.paint(STYLE.dim, head)]);
     if (damaged > 0) this.print([`· ${damaged} lines of its transcript cannot be read`]);
+    for (const { entry } of entries) await this.#names.learn(entry);
     this.print(entries.flatMap(({ entry }) => this.#view.push(entry)));
     void this.refresh().catch(() => {});
     void tellLooked(this.context, session.id);

@@ -13,7 +13,7 @@ import type { Context } from "../command.ts";
 import { isOver, untilSession } from "../next-run.ts";
 
 export interface Followed {
-  onEntry(placed: PlacedEntry): void;
+  onEntry(placed: PlacedEntry): void | Promise<void>;
   /** The daemon is gone; `undefined`: it is back. */
   onTrouble(why: string | undefined): void;
   /** Its run is over, and no other has begun. */
@@ -139,7 +139,7 @@ export class Talk {
         }
         for await (const placed of this.#context.client.entries({ params: this.#params, query: { after: cursor } }, signal)) {
           isTelling = true;
-          followed.onEntry(placed);
+          await followed.onEntry(placed);
           isTelling = false;
           cursor = placed.cursor;
           patience.renew();

@@ -1,12 +1,12 @@
 import type { Entry, EntryDraft } from "@holdfast/contract/transcript";
 import { describe, expect, test } from "vitest";
 import { painter } from "./paint.ts";
-import { ConversationView, nameOf } from "./view.ts";
+import { ConversationView, nameOf, type ViewOptions } from "./view.ts";
 
 const ME = "user:me";
 
 /** A view, what it has written, and a clock of its own. */
-function open(width = 60) {
+function open(width = 60, more: Partial<ViewOptions> = {}) {
   let now = 0;
   const view = new ConversationView({
     width: () => width,
@@ -15,6 +15,7 @@ function open(width = 60) {
     me: () => ME,
     name: () => "api",
     now: () => now,
+    ...more,
   });
   const lines: string[] = [];
   const push = (...drafts: EntryDraft[]) => {
@@ -58,6 +59,12 @@ test("what others say has their name before it, and they are known to be there",
   expect(lines).toEqual(["", "› mine", "", "alice › yours", "", "token:ci › from a script"]);
   expect(view.others).toEqual(["user:alice", "token:ci"]);
   expect(nameOf("user:bob")).toBe("bob");
+});
+
+test("another session is called by its name, where that is known", () => {
+  const { lines, push } = open(60, { sessionOf: (principal) => (principal === "session:k7f2m9q4xw" ? "kid" : undefined) });
+  push(user("done", "session:k7f2m9q4xw"), ended(), user("done, too", "session:aaaaaaaaaa"));
+  expect(lines).toEqual(["", "kid › done", "", "session:aaaaaaaaaa › done, too"]);
 });
 
 test("what is said into a turn is marked, and the turn stays the same", () => {

@@ -19,6 +19,8 @@ export interface ViewOptions {
   me(): string;
   /** Of the session. */
   name(): string;
+  /** Of another one that speaks in it. */
+  sessionOf?(principal: string): string | undefined;
   now(): number;
 }
 
@@ -166,7 +168,7 @@ export class ConversationView {
       this.#lastSaid = text;
       this.#hasFailed = false;
     }
-    const name = isMine ? "" : `${nameOf(from)} `;
+    const name = isMine ? "" : `${plain(this.#options.sessionOf?.(from) ?? nameOf(from))} `;
     const mark = `${name}${steer ? "» " : "› "}`;
     const { paint } = this.#options;
     const lines = inertLines(text);
