@@ -1,5 +1,5 @@
 /** What must hold for messages to each real agent: they arrive once and in order, and garble and approve nothing. */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Message, Session } from "@holdfast/contract";
@@ -84,19 +84,24 @@ async function answers(world: RealWorld, agent: AgentName): Promise<void> {
 }
 
 async function waitsForTheTurn(said: Said, world: RealWorld, agent: AgentName): Promise<void> {
-  const first = await said.send("talk 4s; say that was the first");
+  // They last until what is done in them is done.
+  const [go, again] = ["go", "again"].map((name) => path.join(world.home.root, name)) as [string, string];
+  const words = `talk 1s; until ${go}; say that was the first`;
+  const first = await said.send(words);
   await becomes(world, agent, "working");
   const second = await said.send("say that was the second");
   expect(second).toMatchObject({ state: "queued", why: expect.stringMatching(/is working/) });
+  writeFileSync(go, "");
   await said.ends(first);
   const { reply } = await said.ends(second);
   if (HOOKED.includes(agent)) expect(reply?.trim()).toBe("that was the second");
-  expect([await said.times("talk 4s; say that was the first"), await said.times("say that was the second")]).toEqual([1, 1]);
+  expect([await said.times(words), await said.times("say that was the second")]).toEqual([1, 1]);
 
-  await said.send("talk 6s; say that was long");
+  await said.send(`talk 1s; until ${again}; say that was long`);
   await becomes(world, agent, "working");
   const steered = await said.send("say steered", "--steer");
   expect(["injected", "turn_started", "replied"]).toContain(steered.state);
+  writeFileSync(again, "");
   await said.ends(steered);
   expect(await said.times("say steered")).toBe(1);
   await becomes(world, agent, "idle");
