@@ -80,14 +80,24 @@ test("who asks for a session under the id of somebody's workspace gets a worktre
   const { token } = await sessionWithToken(home, "stranger", "--cwd", cwd);
   using stranger = new HoldfastClient(unixTransport(openHome(home.env).daemonSocket, { token }));
   const asked = { agent: "shell", worktree: { setup: true }, id: SessionId.parse(theirs.id) };
-  const { workspace } = await stranger.call("spawn", { body: { ...asked, command: ["sleep", "1000"] } });
-  expect(workspace?.id).not.toBe(theirs.id);
-  await home.ok(["stop", theirs.id]);
-  await home.ok(["rm", theirs.id]);
   await expect(stranger.call("spawn", { body: { ...asked, command: ["no such program"] } })).rejects.toMatchObject({
     code: "program_not_found",
   });
+  const { workspace } = await stranger.call("spawn", { body: { ...asked, command: ["sleep", "1000"] } });
+  expect(workspace?.id).not.toBe(theirs.id);
   expect(await home.json<Workspace[]>(["workspace", "ls"])).toContainEqual(expect.objectContaining({ id: theirs.id, name: "theirs" }));
+});
+
+test("the id of a session that was removed is nobody's to choose: what the journal tells of it would be theirs", async () => {
+  await using home = new TestHome();
+  const { id } = await home.run("true", "--name", "gone");
+  await home.ok(["wait", "gone"]);
+  await home.ok(["rm", "gone"]);
+  const { token } = await sessionWithToken(home, "stranger");
+  using stranger = new HoldfastClient(unixTransport(openHome(home.env).daemonSocket, { token }));
+  const body = { agent: "shell", command: ["true"], id: SessionId.parse(id) };
+  await expect(stranger.call("spawn", { body })).rejects.toMatchObject({ code: "usage" });
+  await expect(stranger.call("listEvents", { query: { session: id } })).rejects.toMatchObject({ code: "session_not_found" });
 });
 
 test("a long wait says nothing of the daemon on the error output", async () => {

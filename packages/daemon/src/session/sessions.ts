@@ -196,12 +196,17 @@ export class Sessions {
     const known = this.#queries.get(id);
     const asked = underWay ?? (known && { actor: known.owner, parent: known.parent });
     // What was begun by somebody else is not theirs to hear of, nor to be written over.
-    const isOthers = asked ? asked.actor !== actor || asked.parent !== parent : this.isTaken(id);
+    const isOthers = asked ? asked.actor !== actor || asked.parent !== parent : this.isTaken(id) || this.#hasPast(id);
     if (isOthers) throw new HoldfastError("usage", `${id} is the id or the name of another session`, { hint: "leave it out: one is made" });
     if (underWay) return underWay.spawning;
     const spawning = (known ? this.#spawnAgain(known, actor) : this.#spawn(request, how)).finally(() => this.#spawning.delete(id));
     this.#spawning.set(id, { spawning, actor, parent });
     return spawning;
+  }
+
+  /** A session that was removed is still in the journal: under its id a new one would have all that is told of it. */
+  #hasPast(id: SessionId): boolean {
+    return this.#journal.readAfter(0, 1, { session: id }).length > 0;
   }
 
   async #spawnAgain(record: SessionRecord, actor: Principal): Promise<Session & { notes: string[] }> {
