@@ -6,6 +6,7 @@ import { MCP_FILE } from "@holdfast/contract/agent-order";
 import { parse } from "smol-toml";
 import { expect, test } from "vitest";
 import { giveServers, hasOwnServer, type McpServer, ownServer, readServers, serversInConversation, serversOf } from "./mcp.ts";
+import { meansOf } from "./means.ts";
 import type { Profile } from "./profile.ts";
 import { Profiles } from "./profiles/index.ts";
 import { userProfiles } from "./user-profiles.ts";
@@ -81,6 +82,22 @@ test("of our own programs a model has Holdfast's server unless its tools leave t
     true,
     false,
   ]);
+});
+
+test("a model has the tools that its settings and its role leave it, and runs commands if they leave it that", () => {
+  const agents = { small: { model: { endpoint: "http://x/v1", tools: ["read_file", "mcp__holdfast"] } } };
+  const own = (builtIn: (name: string) => Profile | undefined) => userProfiles(agents, { file: "config.toml", builtIn });
+  const profiles = new Profiles(own, ownServer(["holdfast"], undefined));
+  const means = (agent: string, tools: string[] | null) => {
+    const { uses, runsCommands } = meansOf(profiles.find(agent), { isChat: true, directory: tmpdir(), tools });
+    return [uses("list_peers"), uses("send_message"), runsCommands];
+  };
+  expect(means("model", null)).toEqual([true, true, true]);
+  expect(means("model", ["read_file"])).toEqual([false, false, false]);
+  expect(means("model", ["run_command", "mcp__holdfast__send_message"])).toEqual([false, true, true]);
+  expect(means("small", ["*"])).toEqual([true, true, false]);
+  // Others are not held to it.
+  expect(means("claude", ["Read"])).toEqual([true, true, true]);
 });
 
 test("an agent that cannot be given any gets none", () => {

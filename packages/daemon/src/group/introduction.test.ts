@@ -1,5 +1,6 @@
 import type { Peer, SessionId } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import type { Means } from "../agent/means.ts";
 import { introduction } from "./introduction.ts";
 
 const peer = (name: string, more: Partial<Peer> = {}): Peer => ({
@@ -15,13 +16,16 @@ const peer = (name: string, more: Partial<Peer> = {}): Peer => ({
   ...more,
 });
 
+const BY_COMMANDS = { uses: () => false, runsCommands: true };
+const BY_TOOLS = { uses: () => true, runsCommands: true };
+
 test("an agent is told who its peers are, who coordinates, and by which commands it reaches them", () => {
   const peers = [
     peer("lead", { coordinator: true, role: "architect", objective: "Plan\nthe  work" }),
     peer("gone", { ended: true }),
     peer("writer", { agent: "codex", objective: "x".repeat(200) }),
   ];
-  const text = introduction({ name: "me", groups: ["team"], peers, hasTools: false });
+  const text = introduction({ name: "me", groups: ["team"], peers, means: BY_COMMANDS });
   expect(text).toContain(
     'You are the agent session "me" in the group "team". Your peers:\n- lead (claude, the coordinator, architect): Plan the work\n',
   );
@@ -40,20 +44,29 @@ test("an agent is told who its peers are, who coordinates, and by which commands
 });
 
 test("with Holdfast's tools it is told of those, and alone that it is alone", () => {
-  const text = introduction({ name: "me", groups: ["a", "b/c"], peers: [], hasTools: true });
+  const text = introduction({ name: "me", groups: ["a", "b/c"], peers: [], means: BY_TOOLS });
   expect(text).toContain('in the groups "a" and "b/c". Nobody else is in them yet');
   expect(text).toContain("share_context");
   expect(text).not.toContain("holdfast group");
-  const many = introduction({ name: "me", groups: ["a"], peers: Array.from({ length: 23 }, (_, i) => peer(`p${i}`)), hasTools: true });
+  const many = introduction({ name: "me", groups: ["a"], peers: Array.from({ length: 23 }, (_, i) => peer(`p${i}`)), means: BY_TOOLS });
   expect(many).toContain("- p19 (claude)\n- and 3 more\n");
 });
 
 test("in several groups, or with peers in those above, it is told which group reaches whom", () => {
-  const above = introduction({ name: "me", groups: ["team/research"], peers: [peer("lead")], hasTools: false });
+  const above = introduction({ name: "me", groups: ["team/research"], peers: [peer("lead")], means: BY_COMMANDS });
   expect(above).toContain('holdfast group send GROUP "TEXT": tell all in one of these, and in those below it: team/research, team\n');
   expect(above).toContain("holdfast group share team/research KEY JSON");
-  const below = introduction({ name: "me", groups: ["team"], peers: [peer("deep", { groups: ["team/research"] })], hasTools: false });
+  const below = introduction({ name: "me", groups: ["team"], peers: [peer("deep", { groups: ["team/research"] })], means: BY_COMMANDS });
   expect(below).toContain('holdfast group send team "TEXT": tell all of them\n');
-  const several = introduction({ name: "me", groups: ["a", "b"], peers: [], hasTools: false });
+  const several = introduction({ name: "me", groups: ["a", "b"], peers: [], means: BY_COMMANDS });
   expect(several).toContain("in those below it: a, b\n- holdfast group keys GROUP; holdfast group get GROUP KEY");
+});
+
+test("of tools and commands that it cannot use it is told nothing", () => {
+  const told = (means: Means) => introduction({ name: "me", groups: ["team"], peers: [peer("lead")], means });
+  const some = told({ uses: (tool) => tool === "send_message" || tool === "get_shared_context", runsCommands: false });
+  expect(some).toContain(
+    "holdfast:\n- send_message: tell one of them something\n- get_shared_context: values that all of you see\nWhat a peer",
+  );
+  expect(told({ uses: () => false, runsCommands: false })).toContain("- lead (claude)\nWhat a peer");
 });

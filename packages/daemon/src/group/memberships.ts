@@ -1,5 +1,5 @@
 import type { Principal, SessionId } from "@holdfast/contract";
-import { hasOwnServer } from "../agent/mcp.ts";
+import { meansOf } from "../agent/means.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { Memberships } from "../session/memberships.ts";
@@ -32,9 +32,9 @@ export class GroupMemberships implements Memberships {
     return this.#groups.joining(session, groups, { actor, maker: parent });
   }
 
-  introduction({ id, name, agent, kind, groups, declared = [] }: Parameters<Memberships["introduction"]>[0]): string | null {
+  introduction({ id, name, agent, kind, groups, declared = [], tools = null }: Parameters<Memberships["introduction"]>[0]): string | null {
     if (groups.length === 0 || kind === "shell") return null;
-    const hasTools = hasOwnServer(this.#profiles.find(agent), { isChat: kind === "conversation", directory: this.#directory });
-    return introduction({ name, groups, peers: withDeclared(this.#groups.peersIn(groups, id), { name, groups, declared }), hasTools });
+    const means = meansOf(this.#profiles.find(agent), { isChat: kind === "conversation", directory: this.#directory, tools });
+    return introduction({ name, groups, peers: withDeclared(this.#groups.peersIn(groups, id), { name, groups, declared }), means });
   }
 }

@@ -14,6 +14,8 @@ export interface Memberships {
       id: SessionId | null;
       /** Who is about to be in groups, too. */
       declared?: readonly DeclaredPeer[] | undefined;
+      /** Of a conversation: the tools that it is left with. */
+      tools?: readonly string[] | null | undefined;
     },
   ): string | null;
 }

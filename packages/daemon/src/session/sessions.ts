@@ -258,7 +258,8 @@ export class Sessions {
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
       budget: this.#budget,
-      introduce: (to) => this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers }) ?? null,
+      introduce: (to) =>
+        this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers, tools: request.tools }) ?? null,
     });
     const { id, name, profile, kind, command, cwd, conversation, budget } = prepared;
     const { role = null, restart, memoryLimitBytes = null } = request;
@@ -307,11 +308,11 @@ export class Sessions {
    */
   firstPointer(record: SessionRecord, words: string): string | null {
     const { id, turns, cwd, forkedFrom } = record;
-    const { asked, instructions } = (turns > 0 ? undefined : readSpec(this.#home, id)) ?? {};
+    const { asked, instructions, chat } = (turns > 0 ? undefined : readSpec(this.#home, id)) ?? {};
     if (asked && forkedFrom) return movedNote({ from: this.#queries.get(forkedFrom.session)?.cwd, to: cwd }, words);
     if (asked?.prompt !== null) return null;
     const role = instructions === undefined ? null : roleNote(instructions);
-    const peers = beginsCommand(words) ? null : (this.#memberships?.introduction(record) ?? null);
+    const peers = beginsCommand(words) ? null : (this.#memberships?.introduction({ ...record, tools: chat?.tools }) ?? null);
     const pointer = asked.context === false ? null : contextPointer(cwd, words);
     return [role, peers, pointer].filter((note) => note !== null).join("\n\n") || null;
   }
