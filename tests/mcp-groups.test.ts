@@ -124,3 +124,19 @@ test("a session hears what happens in the groups that it is in, and of no other"
   const { events } = await asBob.call("listEvents", { query: { type: ["group.removed"] } });
   expect(events.map(({ data }) => data.group)).toEqual(["team"]);
 });
+
+test("who makes a group where one was removed hears nothing of that", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "else");
+  await home.ok(["group", "join", "team", "else"]);
+  await home.ok(["group", "share", "team", "secret", "1"]);
+  await home.ok(["group", "rm", "--force", "team"]);
+  await sessionWithToken(home, "ada");
+  using asAda = await clientAs(home, "ada");
+  await asAda.call("createGroup", { body: { path: "team" } });
+  await asAda.call("shareValue", { params: { group: "team", key: "mine" }, body: { value: 2 } });
+  for (const query of [{}, { group: "team" }]) {
+    const { events } = await asAda.call("listEvents", { query: { ...query, type: ["group.value_shared", "group.created"] } });
+    expect(events.map(({ data }) => data.key ?? null)).toEqual([null, "mine"]);
+  }
+});

@@ -50,6 +50,8 @@ export interface EventFilter {
   groups?: (() => readonly string[]) | undefined;
   /** Only of this group. */
   group?: string | undefined;
+  /** With `group`: not of one that had its path before, and was removed. */
+  asItIs?: boolean | undefined;
   /** Only what principals other than the daemon did. */
   byOthers?: boolean | undefined;
   actors?: readonly string[] | undefined;
@@ -64,6 +66,10 @@ const OF_GROUP = "(CASE WHEN type GLOB 'group.*' THEN json_extract(data, '$.grou
 const WAS_MEMBER = `EXISTS (SELECT 1 FROM json_each(?) own WHERE 'group.joined' = (
   SELECT m.type FROM events m WHERE m.session = own.value AND m.type IN ('group.joined', 'group.left') AND m.seq < events.seq
   AND json_extract(m.data, '$.group') = json_extract(events.data, '$.group') ORDER BY m.seq DESC LIMIT 1))`;
+
+/** Whoever makes a group where one was has nothing of that. */
+const OF_THIS_ONE = `NOT EXISTS (SELECT 1 FROM events r WHERE r.type = 'group.removed'
+  AND json_extract(r.data, '$.group') = json_extract(events.data, '$.group') AND r.seq > events.seq)`;
 
 export class Journal {
   readonly epoch: string;
@@ -198,13 +204,13 @@ export class Journal {
     if (filter.within !== undefined) {
       // A removed session has no parent any more, so its last event names it.
       const own = "(SELECT value FROM json_each(?))";
-      const ofGroups = filter.groups ? ` OR ${OF_GROUP} IN ${own} OR (type = 'group.removed' AND ${WAS_MEMBER})` : "";
+      const ofGroups = filter.groups ? ` OR (${OF_GROUP} IN ${own} AND ${OF_THIS_ONE}) OR (type = 'group.removed' AND ${WAS_MEMBER})` : "";
       where.push(`(session IN ${own} OR (type = 'session.removed' AND json_extract(data, '$.parent') IN ${own})${ofGroups})`);
       const ids = JSON.stringify(filter.within());
       values.push(ids, ids, ...(filter.groups ? [JSON.stringify(filter.groups()), ids] : []));
     }
     if (filter.group !== undefined) {
-      where.push(`${OF_GROUP} = ?`);
+      where.push(`${OF_GROUP} = ?`, ...(filter.asItIs ? [OF_THIS_ONE] : []));
       values.push(filter.group);
     }
     if (filter.byOthers) where.push("actor <> 'daemon'");
