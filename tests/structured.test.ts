@@ -272,6 +272,7 @@ test("a transcript is read page by page, and followed from where one was (BG-08 
   expect(await home.ok(["transcript", "api", "--turns", "1"])).not.toContain("t20.");
   expect((await home.cli(["transcript", "api", "--page", "3"])).code).toBe(2);
   const follower = home.start(["transcript", "api", "-f", "--turns", "1"]);
+  const over = new Promise((resolve) => follower.on("close", resolve));
   let followed = "";
   follower.stdout.setEncoding("utf8").on("data", (chunk) => {
     followed += chunk;
@@ -281,7 +282,7 @@ test("a transcript is read page by page, and followed from where one was (BG-08 
   await home.ok(["send", "api", "say t22.", "--wait"]);
   await eventually(() => followed.includes("t22."));
   await home.ok(["stop", "api"]);
-  await new Promise((resolve) => follower.on("close", resolve));
+  await over;
   expect(followed.match(/t2[12]\./g)).toHaveLength(4);
 });
 
