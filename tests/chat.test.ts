@@ -147,6 +147,7 @@ test("a follow-up sees the whole conversation, also after leaving, after its age
   using terminal = await chat(home, "holdfast chat --agent demo --session memory");
   terminal.line("remember one");
   await terminal.shows("I will remember one.");
+  await atRest(home, "memory");
   terminal.keys("C-d");
   await terminal.shows("Come back: holdfast chat memory");
 
@@ -154,6 +155,8 @@ test("a follow-up sees the whole conversation, also after leaving, after its age
   await terminal.shows(/^› remember one\nI will remember one\.$/m);
   terminal.line("remember two; recall");
   await terminal.shows("I remember: one, two.");
+  // What an agent has not ended it need not remember.
+  await atRest(home, "memory");
   terminal.line("/exit");
   await terminal.shows("Come back");
   await home.ok(["stop", "memory"]);
