@@ -1,5 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import { counted } from "@holdfast/platform/units";
+import type { HoldfastClient } from "@holdfast/sdk/client";
 import { carryOut } from "../apply/carry-out.ts";
 import { checkSteps } from "../apply/check.ts";
 import { compare } from "../apply/compare.ts";
@@ -42,13 +43,30 @@ export const command: Command = {
         hint: "look first with --dry-run, then say --yes",
       });
     const plan = await readPlan(name);
-    const world = await look(client, plan);
-    const found = compare(plan, world, { prune, resume: flags.has("resume") });
-    await checkSteps(client, { name, plan, world, steps: found.steps });
+    const found = await planned(client, { name, plan, prune, resume: flags.has("resume") });
     const comparison = isAsked ? await agreed(found) : found;
     return isDryRun ? tellOnly(context, { name, plan, comparison }) : act(context, { name, plan, comparison });
   },
 };
+
+/** What is in the way may be what another apply of the file has just done: then it is another plan the second time. */
+async function planned(
+  client: HoldfastClient,
+  { name, plan, ...how }: { name: string; plan: Plan; prune: boolean; resume: boolean },
+): Promise<Comparison> {
+  for (let before: string | undefined; ; ) {
+    const world = await look(client, plan);
+    try {
+      const found = compare(plan, world, how);
+      await checkSteps(client, { name, plan, world, steps: found.steps });
+      return found;
+    } catch (error) {
+      const { message } = HoldfastError.from(error);
+      if (message === before) throw error;
+      before = message;
+    }
+  }
+}
 
 type Applied = { name: string; plan: Plan; comparison: Comparison };
 
