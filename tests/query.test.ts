@@ -40,6 +40,14 @@ async function begin(configuration = ""): Promise<{ home: TestHome; holdfast: Ho
   const home = new TestHome();
   cleanups.push(() => home[Symbol.asyncDispose]());
   if (configuration !== "") configure(home, configuration);
+  // Its own, and this process's meanwhile: what others leave in the machine's is none of it.
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = home.env.TMPDIR = path.join(home.root, "temporary");
+  mkdirSync(home.env.TMPDIR);
+  cleanups.push(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
   await home.ok(["up"]);
   const holdfast = home.sdk();
   cleanups.push(() => holdfast.close());
@@ -184,7 +192,7 @@ function traces(home: TestHome, cwd: string, model?: Model) {
     processes: inRuns.map(({ name }) => name),
     files: readdirSync(cwd, { recursive: true }),
     sessions: readdirSync(path.join(home.path, "sessions")),
-    temporary: readdirSync(tmpdir()).filter((name) => name.startsWith("holdfast-") && !/^holdfast-(\d|canaries|pack)/.test(name)),
+    temporary: readdirSync(tmpdir()),
     open: model?.asked.filter(({ state }) => state === "open").length ?? 0,
   };
 }
