@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import { ExecOrder } from "@holdfast/contract/agent-order";
 import { inspect } from "@holdfast/platform/process";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { directory, type Talk, talkTo, turn, user, writeTranscript } from "../test-client.ts";
 import { ExecConversation } from "./exec-conversation.ts";
 
@@ -14,9 +14,10 @@ const sh = (script: string) => ["/bin/sh", "-c", script, "sh"];
 async function begin(
   given: Given,
   { runs, resume, session, servers }: { runs?: string; resume?: string; session?: object; servers?: McpServer[] } = {},
-): Promise<Talk & Disposable> {
+): Promise<Talk> {
   const order = ExecOrder.parse({ prompt: "stdin", answer: "plain", system: null, ...given, context: { tokens: null, ...given.context } });
   const place = directory();
+  onTestFinished(() => place[Symbol.dispose]());
   const talk = talkTo(
     { name: "exec", title: "exec", steers: false, open: (at) => new ExecConversation(order, at, place.path) },
     { ...(runs ? { runs } : {}) },
@@ -24,7 +25,7 @@ async function begin(
   await talk.initialize(session);
   if (resume === undefined) await talk.begin(place.path, servers);
   else await talk.resume(place.path, resume);
-  return Object.assign(talk, { [Symbol.dispose]: () => place[Symbol.dispose]() });
+  return talk;
 }
 
 const failure = (promise: Promise<unknown>) =>
@@ -370,9 +371,10 @@ test("an answer that is only in the result is said; one that says it failed, or 
 });
 
 /** With a command that says these lines, the last one without an end. */
-async function answering(lines: unknown[]): Promise<Talk & Disposable> {
-  const { path } = directory();
-  const file = join(path, "answer");
+async function answering(lines: unknown[]): Promise<Talk> {
+  const place = directory();
+  onTestFinished(() => place[Symbol.dispose]());
+  const file = join(place.path, "answer");
   writeFileSync(file, lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"));
   return begin({ command: ["cat", file], answer: "stream-json" });
 }
