@@ -20,8 +20,10 @@ async function asking(world: RealWorld, agent: AgentName): Promise<{ made: strin
   return { made: path.join(cwd, "made.txt"), approval: await waiting(world) };
 }
 
-async function waiting(world: RealWorld): Promise<Approval> {
-  return eventually(async () => (await world.home.json<Approval[]>(["approvals"]))[0], PATIENCE_MS, 100);
+/** `about`: an agent may say that it waits before its screen shows for what. */
+async function waiting(world: RealWorld, about = ""): Promise<Approval> {
+  const open = () => world.home.json<Approval[]>(["approvals"]);
+  return eventually(async () => (await open()).find(({ text }) => text.includes(about)), PATIENCE_MS, 100);
 }
 
 function approval(world: RealWorld, { id }: Approval): Promise<Approval> {
@@ -131,18 +133,25 @@ test.each([
       return `tool ${tool} ${JSON.stringify({ file_path: path.join(cwd, name), content })}; say the end`;
     };
     await world.home.ok(["send", agent, write("short.txt", 3)]);
-    const asked = await waiting(world);
-    expect(asked).toMatchObject({ channel: "screen", answers: ["allow", "deny"], text: expect.stringContaining("short.txt") });
+    const asked = await waiting(world, "short.txt");
+    expect(asked).toMatchObject({ channel: "screen", answers: ["allow", "deny"] });
     expect(JSON.stringify(asked.input)).toContain("line 2 of short.txt");
     await world.home.ok(["approvals", "allow", asked.id]);
     await eventually(() => existsSync(path.join(cwd, "short.txt")), PATIENCE_MS);
     await status(world, agent, "idle");
     // What does not fit on its screen nobody has seen.
     await world.home.ok(["send", agent, write("long.txt", 100)]);
-    const long = await waiting(world);
-    expect(long).toMatchObject({ channel: "screen", answers: [] });
-    const refused = await world.home.cli(["approvals", "allow", long.id]);
-    expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("asks for more than its screen shows") });
+    await eventually(
+      async () => {
+        const long = await waiting(world);
+        expect(long).toMatchObject({ channel: "screen", answers: [] });
+        const { code, stderr } = await world.home.cli(["approvals", "allow", long.id]);
+        expect(code).not.toBe(0);
+        return code === 27 && stderr.includes("asks for more than its screen shows");
+      },
+      PATIENCE_MS,
+      100,
+    );
     expect(existsSync(path.join(cwd, "long.txt"))).toBe(false);
   },
 );
