@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Fork } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
+import { eventually } from "../home.ts";
 import { AGENT_NAMES } from "./agents.ts";
 import { becomes } from "./watching.ts";
 import { RealWorld } from "./world.ts";
@@ -47,7 +48,9 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
       await becomes(world, copy, "idle");
       await world.home.ok(["send", copy, `tool shell pwd > ${path.join(world.home.root, "where")}`]);
       await becomes(world, copy, ({ status, turns }) => status === "waiting" || (status === "idle" && turns === 3));
-      if ((await world.home.session(copy)).status === "waiting") await world.home.ok(["approvals", "allow", copy]);
+      // That it waits may be known before for what.
+      if ((await world.home.session(copy)).status === "waiting")
+        await eventually(async () => (await world.home.cli(["approvals", "allow", copy])).code === 0);
       const own = await becomes(world, copy, ({ status, turns }) => status === "idle" && turns === 3);
       expect(readFileSync(path.join(world.home.root, "where"), "utf8").trim()).toBe(fork.cwd);
       expect(own.conversation).not.toBeNull();
