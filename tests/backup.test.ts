@@ -254,10 +254,14 @@ test("damage that is found while the daemon runs is answered as such, and restor
   const { size } = statSync(database);
   const file = readFileSync(database);
   file.fill(0xa5, 5 * 4096, size);
+  // Sooner than the daemon finds it by itself, which looks every five seconds.
+  using client = home.client();
+  await client.call("status", {});
   overwrite(database, 0, file);
-  const found = await home.cli(["backup", "create"]);
-  expect(found.code).toBe(18);
-  expect(found.stderr).toContain("the journal's database is damaged");
+  await expect(client.call("createBackup", { body: {} })).rejects.toMatchObject({
+    code: "journal_damaged",
+    message: expect.stringContaining("the journal's database is damaged"),
+  });
   await eventually(() => !lives(before.pid));
   expect(await names(home)).toEqual(["kept"]);
   expect(await home.session("kept")).toMatchObject({ pid: kept.pid, status: "working" });
