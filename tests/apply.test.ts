@@ -241,7 +241,10 @@ test("what would be refused in the middle is found before anything is changed, a
   writeFileSync(config, "[groups]\nlimit = 1\n");
   for (const [text, fault] of faults) {
     const file = declare(home, text);
-    for (const line of [["apply", file], ["apply", file, "--dry-run"]]) // biome-ignore format: side by side
+    for (const line of [
+      ["apply", file],
+      ["apply", file, "--dry-run"],
+    ])
       expect(await home.cli(line), text).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(fault) });
   }
   expect(await names(home)).toEqual([]);

@@ -12,9 +12,8 @@ type Row = Record<string, string | number | null>;
 
 /** Appends them to `to`, each with what follows from it, and says how many they were. */
 export function replayTail(options: { from: string; to: DatabaseSync; projections: readonly Projection[] }): number {
-  const { to } = options;
+  const { from, to } = options;
   const last = to.prepare("SELECT seq, id FROM events ORDER BY seq DESC LIMIT 1").get() as { seq: number; id: string } | undefined;
-  const { from } = options;
   const insert = to.prepare(`INSERT INTO events (${COLUMNS}) VALUES (${COLUMNS.map(() => "?")})`);
   let count = 0;
   // What fails here is the writing, and must not pass for an old database that ends early.

@@ -274,7 +274,8 @@ test("a database that lacks what its version promises is damaged: it is set asid
     recovered: 5,
     setAside: expect.stringContaining(at.home.setAside),
   });
-  expect(new SessionQueries(db).select({ all: true }).map(({ id }) => id).sort()).toEqual([...was.ids].sort()); // biome-ignore format: one thing
+  const there = new SessionQueries(db).select({ all: true }).map(({ id }) => id);
+  expect(there.toSorted()).toEqual(was.ids.toSorted());
   db.close();
 });
 
