@@ -7,7 +7,7 @@ import { unknownCommand } from "./unknown-command.ts";
 
 /** Every command that is not hidden is in one of them. */
 export const SECTIONS: Readonly<Record<string, readonly string[]>> = {
-  "Start agents and commands": ["spawn", "chat", "run", "task", "apply", "agents", "personas"],
+  "Start agents and commands": ["spawn", "chat", "run", "create", "start", "task", "apply", "agents", "personas"],
   "See what they do": ["ls", "show", "digest", "last", "explain", "usage", "statusline"],
   "Be there": ["next", "attach", "detach", "control", "handover"],
   "Say and answer": ["send", "messages", "approvals", "cancel", "keys", "wait"],

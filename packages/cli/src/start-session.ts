@@ -55,6 +55,8 @@ export async function startSession(
     chat?: boolean;
     model?: string | undefined;
     mode?: string | undefined;
+    /** False: record the session only; `holdfast start` starts it. */
+    start?: boolean;
   },
 ): Promise<StartedSession> {
   const { flags, client } = context;
@@ -103,7 +105,11 @@ export function printStarted(session: StartedSession, json: boolean): void {
   if (!json) for (const note of session.notes ?? []) process.stderr.write(`note: ${plain(note)}\n`);
   if (json || !process.stderr.isTTY) return;
   const where = session.workspace?.branch ? ` on the branch ${plain(session.workspace.branch)}` : "";
-  const { name, kind } = session;
+  const { name, kind, status } = session;
+  if (status === "created") {
+    process.stderr.write(`${plain(name)} is created${where}. Start: holdfast start ${plain(name)}\n`);
+    return;
+  }
   const look =
     kind === "conversation"
       ? `Talk: holdfast chat ${name}   Read: holdfast transcript ${name}`

@@ -215,7 +215,8 @@ export const ENDPOINTS = {
   },
   resumeSession: {
     ...ROUTES.resumeSession,
-    summary: "Starts the next run of a session that has ended, with the agent's own conversation; `fresh` begins a new one.",
+    summary:
+      "Starts a session that was only created, or the next run of one that has ended, with the agent's own conversation; `fresh` begins a new one.",
     scope: "driver",
     reach: "own",
     body: z.object({ fresh: z._default(z.boolean(), false), conversation: z.optional(text), budget: z.optional(BudgetRequest) }),

@@ -76,6 +76,8 @@ export const EVENTS = {
     forkedFrom: z.optional(z.nullable(ForkedFrom)),
     /** Of one that was started outside and adopted: its process, and the pane of somebody's own tmux server where it is in one. */
     adopted: z.optional(z.object({ pid: z.int(), socket: z.nullable(z.string()), pane: z.nullable(z.string()) })),
+    /** False: only recorded; `session.run_created` begins its first run. */
+    start: z.optional(z.literal(false)),
   }),
   /** Its record was lost with a damaged journal; this is what its files say. `exit` and `endedAt` are null for a run that may live. */
   "session.rebuilt": z.object({
@@ -114,8 +116,8 @@ export const EVENTS = {
   /** Run 2 and later; run 1 comes with the session. */
   "session.run_created": z.object({
     run: RunNumber,
-    /** By its policy; because somebody asked; or after everything that ran was lost. */
-    why: z.enum(["restart", "resume", "restore"]),
+    /** By its policy; because somebody asked; after everything that ran was lost; or the first run of a session that was only created. */
+    why: z.enum(["restart", "resume", "restore", "start"]),
     /** What it was to go on with; absent where it begins anew, or the agent is told nothing. */
     conversation: z.optional(z.string()),
     /** Where it runs from now on, if that is elsewhere: what was adopted is started again by us. */

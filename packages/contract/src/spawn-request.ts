@@ -69,6 +69,8 @@ export const SpawnRequest = z.object({
   /** The file that says so, and how. */
   plan: z.optional(PlanOrigin),
   host: z.optional(z.enum(HOSTS)),
+  /** False: the session is recorded and its files are written; `resumeSession` starts its first run. */
+  start: z._default(z.boolean(), true),
   restart: z._default(RestartSchema, "never"),
   memoryLimitBytes: z.optional(z.int().check(z.minimum(1 << 20, "a memory limit is at least 1 MB"))),
   /** In all its runs together. What is left out is as configured, null is without limit. */

@@ -2,7 +2,8 @@
 export const KINDS = ["terminal", "conversation", "shell"] as const;
 export type SessionKind = (typeof KINDS)[number];
 
-export const STATUSES = ["starting", "working", "waiting", "idle", "done", "failed", "stopped", "lost", "unknown"] as const;
+/** `created`: recorded, and not started yet. */
+export const STATUSES = ["created", "starting", "working", "waiting", "idle", "done", "failed", "stopped", "lost", "unknown"] as const;
 export type SessionStatus = (typeof STATUSES)[number];
 
 /** Of somebody who is attached: one drives, the others look on. */
@@ -69,6 +70,11 @@ const ENDED: ReadonlySet<SessionStatus> = new Set<SessionStatus>(["done", "faile
 
 export function hasEnded(status: SessionStatus): boolean {
   return ENDED.has(status);
+}
+
+/** It has a run that lives or is about to: a session that was only created has none. */
+export function isRunning(status: SessionStatus): boolean {
+  return status !== "created" && !hasEnded(status);
 }
 
 export const WORKSPACE_KINDS = ["worktree", "plain"] as const;

@@ -12,6 +12,7 @@ import {
   HoldfastError,
   type HostName,
   hasEnded,
+  isRunning,
   type Orphan,
   type Principal,
   type Session,
@@ -735,7 +736,7 @@ async function stopAll(options: {
   actor: Principal;
 }): Promise<{ stopped: Session[]; orphans: Orphan[] }> {
   // What was adopted is its user's own: it goes on, and is found again.
-  const running = options.sessions.list({}).sessions.filter(({ host }) => host !== "foreign");
+  const running = options.sessions.list({}).sessions.filter(({ host, status }) => host !== "foreign" && isRunning(status));
   const stopped = await Promise.all(
     running.map(async ({ id }) => {
       const stop = options.sessions.stopping.stop(id, options).then(({ session }) => session);

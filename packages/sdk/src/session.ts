@@ -81,7 +81,7 @@ export class Session {
     return this.#know(await this.#client.call("getSession", this.#named, signal));
   }
 
-  /** Starts the next run of a session that has ended, with the agent's own conversation. */
+  /** Starts a session that was created with `start: false`, or the next run of one that has ended, with the agent's own conversation. */
   async start(options: StartOptions = {}): Promise<this> {
     return this.#know(await this.#client.call("resumeSession", { ...this.#named, body: options }));
   }

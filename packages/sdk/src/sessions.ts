@@ -40,7 +40,7 @@ export class Sessions {
     this.#around = around;
   }
 
-  /** Starts a session; answers once its program runs. */
+  /** Starts a session; answers once its program runs. With `start: false` nothing runs until `session.start()`. */
   async create(options: SessionOptions): Promise<Session> {
     return new Session(this.#client, await this.#client.call("spawn", { body: spawnRequest(options, this.#around) }));
   }

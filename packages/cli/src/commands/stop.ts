@@ -1,5 +1,6 @@
 import type { StopReply } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
+import { isRunning } from "@holdfast/contract/status";
 import { actOnEach } from "../act.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
 import { parseDuration } from "../duration.ts";
@@ -35,7 +36,7 @@ export const command: Command = {
     if (graceMs > LONGEST_GRACE_MS) throw new HoldfastError("usage", `--grace is at most an hour, not ${grace}`);
     const sessions = await selected(context, "stop");
     const running =
-      context.args.length > 0 ? sessions : sessions.filter(({ endedAt, restartAt }) => endedAt === null || restartAt !== null);
+      context.args.length > 0 ? sessions : sessions.filter(({ status, restartAt }) => isRunning(status) || restartAt !== null);
     if (running.length === 0 && !context.json) process.stdout.write("Nothing to stop.\n");
     return actOnEach(running, {
       json: context.json,

@@ -11,6 +11,7 @@ import {
   type Evidence,
   HoldfastError,
   hasEnded,
+  isRunning,
   LONGEST_REPLY,
   type SessionId,
   TRANSCRIPT_VERSION,
@@ -324,7 +325,7 @@ export class Conversations implements RunObserver, Disposable {
       this.#expire();
       const open = this.#messages.line(session);
       if (hasEnded(record.status) && record.restartAt === null) return this.#giveUp(record, open);
-      if (record.status === "starting" || hasEnded(record.status) || record.stopRequested) return;
+      if (record.status === "starting" || !isRunning(record.status) || record.stopRequested) return;
       const run = { session, run: record.run };
       const turnRuns = this.turnOf(run) !== null;
       const next = nextOf(

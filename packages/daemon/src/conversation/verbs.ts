@@ -1,8 +1,9 @@
 /** What people and programs do with a conversation, beside saying something to it. */
-import { type Conversation, HoldfastError, hasEnded, type Principal, type Session } from "@holdfast/contract";
+import { type Conversation, HoldfastError, isRunning, type Principal, type Session } from "@holdfast/contract";
 import type { Profiles } from "../agent/profiles/index.ts";
 import type { RunId } from "../host/host.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
+import { notRunning } from "../session/running.ts";
 import type { ConversationKeeper, ConversationRequest } from "./keeper.ts";
 import type { Transcripts } from "./transcripts.ts";
 
@@ -44,7 +45,7 @@ export class ConversationVerbs {
 
   async get(ref: string): Promise<Conversation> {
     const record = this.#transcripts.resolve(ref);
-    const isLive = !hasEnded(record.status) && record.status !== "starting";
+    const isLive = isRunning(record.status) && record.status !== "starting";
     const state = isLive ? await this.#keeper.converse(runOf(record), { t: "state" }).catch(() => undefined) : undefined;
     return {
       session: this.#viewOf(record.id),
@@ -88,7 +89,8 @@ export class ConversationVerbs {
 
   async #tell(ref: string, request: ConversationRequest): Promise<void> {
     const record = this.#transcripts.resolve(ref);
-    if (hasEnded(record.status)) {
+    if (record.status === "created") throw notRunning(record);
+    if (!isRunning(record.status)) {
       throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
         hint: `go on with it: holdfast resume ${record.name}`,
       });

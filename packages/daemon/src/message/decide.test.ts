@@ -33,7 +33,7 @@ const submitted = { ...queued, state: "injected" } as MessageRecord;
 const did = (message: MessageRecord, now: Partial<Situation>): Action["do"] => decide(message, { ...ready, ...now }).do;
 
 const situations = fc.record({
-  process: fc.constantFrom("lives", "restarts", "broken", "ended"),
+  process: fc.constantFrom("lives", "created", "restarts", "broken", "ended"),
   sameRun: fc.boolean(),
   turn: fc.constantFrom(...TURNS, null),
   attention: fc.constantFrom(...WAITS, null),

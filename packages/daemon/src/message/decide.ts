@@ -11,8 +11,8 @@ import type { MessageRecord } from "../projection/messages.ts";
 import type { Holds } from "./whose-text.ts";
 
 export interface Situation {
-  /** It runs, will run again by itself, if somebody resumes what nobody meant to end, or will not. */
-  process: "lives" | "restarts" | "broken" | "ended";
+  /** It runs, is to be started, will run again by itself, if somebody resumes what nobody meant to end, or will not. */
+  process: "lives" | "created" | "restarts" | "broken" | "ended";
   /** What runs is the run in which the message was handed over. */
   sameRun: boolean;
   /** Null: unknown. */
@@ -86,6 +86,7 @@ export function decide(message: MessageRecord, now: Situation): Action {
 function decideQueued(message: MessageRecord, now: Situation): Action {
   if (now.process === "ended" && now.usedUp !== null) return failed(now.usedUp, "allow it more: holdfast resume NAME --budget …", true);
   if (now.process === "ended") return failed("the session has ended", "start it again, and send it once more", true);
+  if (now.process === "created") return hold("the session has not been started", 3_600_000);
   if (now.process === "restarts") return hold("the session has ended and will be started again");
   // What ends that is told.
   if (now.process === "broken") return hold("the session has ended; its next run is given the message", 3_600_000);

@@ -9,7 +9,7 @@
  * none without any.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type EventData, type HostName, hasEnded, type Screen, type SessionId } from "@holdfast/contract";
+import { type EventData, type HostName, hasEnded, isRunning, type Screen, type SessionId } from "@holdfast/contract";
 import { describe, type Home, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { readComposer } from "../agent/composer.ts";
@@ -323,7 +323,7 @@ export class Delivery implements Disposable {
 
   async #look(message: SessionMessage): Promise<Situation> {
     const { record, run, host, profile } = this.#placeOf(message);
-    const lives = record && !hasEnded(record.status) && run;
+    const lives = record && isRunning(record.status) && run;
     const screen = lives ? await host?.screen(run).catch(() => undefined) : undefined;
     // What was told while the screen came counts.
     const { standing, restartAt, statusAt: since = null } = this.#queries.get(message.session) ?? {};
@@ -336,7 +336,15 @@ export class Delivery implements Disposable {
     // Hooks that were put in may be turned off by the user's own settings: they count once they have told something.
     const heard = standing?.evidence.some(({ source }) => source === "hook") ?? false;
     const situation: Omit<Situation, "steadyMs"> = {
-      process: lives ? "lives" : restartAt ? "restarts" : record && waitsForNextRun(record) ? "broken" : "ended",
+      process: lives
+        ? "lives"
+        : record?.status === "created"
+          ? "created"
+          : restartAt
+            ? "restarts"
+            : record && waitsForNextRun(record)
+              ? "broken"
+              : "ended",
       sameRun: message.run === null || message.run === record?.run,
       turn,
       attention: waits && !limitIsOver(waits, { turn, since, now: Date.now() }) ? waits.for : null,

@@ -113,6 +113,9 @@ const SELECT = `
 
 export const LIVE = "('starting', 'working', 'waiting', 'idle', 'unknown')";
 
+/** Those that have not ended: a session that was only created has no run, but one is to come. */
+export const OPEN = "('created', 'starting', 'working', 'waiting', 'idle', 'unknown')";
+
 /** How many candidates an error lists. */
 const CANDIDATES = 10;
 
@@ -141,7 +144,7 @@ export class SessionQueries {
   select(filter: SessionFilter): SessionRecord[] {
     const chosen = filter.names
       ? filter.names.map((name) => this.resolve(name))
-      : this.#read(filter.all || filter.status ? "" : `WHERE s.status IN ${LIVE} OR s.restart_at IS NOT NULL`);
+      : this.#read(filter.all || filter.status ? "" : `WHERE s.status IN ${OPEN} OR s.restart_at IS NOT NULL`);
     const unique = [...new Map(chosen.map((record) => [record.id, record])).values()];
     return unique.filter((record) => (filter.status?.includes(record.status) ?? true) && (filter.agent?.includes(record.agent) ?? true));
   }
@@ -187,13 +190,13 @@ export class SessionQueries {
 
   /** Those that have ended and are not due again, in the order in which they ended. */
   ended(): SessionRecord[] {
-    const rest = `WHERE s.status NOT IN ${LIVE} AND s.restart_at IS NULL ORDER BY r.ended_seq, s.created_seq`;
+    const rest = `WHERE s.status NOT IN ${OPEN} AND s.restart_at IS NULL ORDER BY r.ended_seq, s.created_seq`;
     return this.#all(rest);
   }
 
   /** Those whose end is later in the journal than this place. */
   endedAfter(seq: number): SessionRecord[] {
-    return this.#read(`WHERE s.status NOT IN ${LIVE} AND r.ended_seq > CAST(? AS INTEGER)`, String(seq));
+    return this.#read(`WHERE s.status NOT IN ${OPEN} AND r.ended_seq > CAST(? AS INTEGER)`, String(seq));
   }
 
   /** Those that were lost and have not come back; they may run. */
@@ -203,7 +206,7 @@ export class SessionQueries {
 
   counts(): { running: number; ended: number; lost: number } {
     const counts = { running: 0, ended: 0, lost: 0 };
-    const sql = "SELECT status, count(*) AS n, count(lost_run) AS lost FROM sessions GROUP BY status";
+    const sql = "SELECT status, count(*) AS n, count(lost_run) AS lost FROM sessions GROUP BY status HAVING status <> 'created'";
     for (const row of watched(this.#db, () => this.#db.prepare(sql).all())) {
       const isOver = hasEnded(row.status as SessionStatus);
       counts[isOver ? "ended" : "running"] += Number(row.n);

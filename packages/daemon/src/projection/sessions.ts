@@ -42,6 +42,7 @@ const APPLY: Apply = {
     );
     if (data.report) s.report.run(session);
     s.newRun.run(session, 1);
+    if (data.start === false) s.notStarted.run(session);
     if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at, turns: data.adopted ? null : 0 });
   },
   "session.rebuilt"(s, { session, data, seq }) {
@@ -71,6 +72,10 @@ const APPLY: Apply = {
     for (const id of [...(data.conversations ?? []), data.conversation ?? ""].filter(Boolean)) {
       converse(s, { session, id, run: Math.max(1, data.runs.length), since: data.createdAt, turns: null });
     }
+    if (data.runs.length === 0) {
+      s.newRun.run(session, 1);
+      s.notStarted.run(session);
+    }
     for (const run of data.runs) {
       s.newRun.run(session, run.run);
       s.nextRun.run(run.run, session);
@@ -83,7 +88,7 @@ const APPLY: Apply = {
     }
   },
   "session.run_created"(s, { session, data, at }) {
-    s.newRun.run(session, data.run);
+    if (data.why !== "start") s.newRun.run(session, data.run);
     s.nextRun.run(data.run, session);
     if (data.host !== undefined) s.moveTo.run(data.host, session);
     // One it had before may be gone on with.
@@ -286,6 +291,7 @@ const SQL = {
   create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace, forked_from, budget)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
   report: "UPDATE sessions SET report = 1 WHERE id = ?",
+  notStarted: "UPDATE sessions SET status = 'created' WHERE id = ?",
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun:

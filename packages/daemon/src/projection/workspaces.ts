@@ -11,6 +11,7 @@ import {
 } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
+import { OPEN } from "./session-queries.ts";
 import { insertRow } from "./sessions.ts";
 
 export const workspacesProjection: Projection = {
@@ -140,8 +141,7 @@ export class WorkspaceQueries {
 
   /** Names of sessions that work in it and have not ended. */
   sessionsOf(id: WorkspaceId): string[] {
-    const sql =
-      "SELECT name FROM sessions WHERE workspace = ? AND (status IN ('starting', 'working', 'waiting', 'idle', 'unknown') OR restart_at IS NOT NULL) ORDER BY created_seq";
+    const sql = `SELECT name FROM sessions WHERE workspace = ? AND (status IN ${OPEN} OR restart_at IS NOT NULL) ORDER BY created_seq`;
     return watched(this.#db, () => this.#db.prepare(sql).all(id)).map((row) => row.name as string);
   }
 

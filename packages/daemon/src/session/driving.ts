@@ -4,7 +4,7 @@ import {
   type ControlReply,
   grants,
   HoldfastError,
-  hasEnded,
+  isRunning,
   type Principal,
   type Scope,
   type Session,
@@ -13,6 +13,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { AttachmentQueries, AttachmentRecord } from "../projection/attachments.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { Attachments } from "./attachments.ts";
+import { notRunning } from "./running.ts";
 
 export interface Driver {
   actor: Principal;
@@ -46,7 +47,7 @@ export class Driving {
 
   async control(ref: string, how: Driver & { action: "request" | "give" | "take"; to?: string | undefined }): Promise<ControlReply> {
     const record = this.#sessions.resolve(ref);
-    if (hasEnded(record.status)) throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`);
+    if (!isRunning(record.status)) throw notRunning(record);
     const here = await this.#attachments.of(record.id);
     const driver = here.find(({ role }) => role === "driver");
     if (how.action === "request" && driver) return this.#request(record, { driver, actor: how.actor });

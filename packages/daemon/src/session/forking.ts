@@ -189,6 +189,7 @@ function sameAs(record: SessionRecord, { spec, asked }: { spec: Spec; asked: Ask
     args: [...asked.args],
     chat: false,
     umask: spec.umask,
+    start: true,
     context: asked.context ?? true,
     role: record.role ?? undefined,
     objective: record.objective ?? undefined,

@@ -45,8 +45,8 @@ export interface Prepared {
   budget: Budget | undefined;
   /** What it answers is told to its parent. */
   report: boolean;
-  /** What its first run is known by. */
-  identity: RunIdentity;
+  /** What its first run is known by; null: it is not started yet. */
+  identity: RunIdentity | null;
 }
 
 export function prepare(
@@ -86,7 +86,7 @@ export function prepare(
   const asked = { program, args: request.args, prompt, context: request.context };
   const { forkedFrom } = context;
   const forked = forkedFrom && forkedOf(forkedFrom, cwd);
-  const conversation = isChat ? null : conversationFor(profile, asked, { known: null, forked }, randomUUID);
+  const conversation = isChat || !request.start ? null : conversationFor(profile, asked, { known: null, forked }, randomUUID);
   checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
 
   const id = request.id ?? newSessionId();
@@ -135,8 +135,10 @@ export function prepare(
       ...(request.instructions === undefined ? {} : { instructions: request.instructions }),
       conversation: prepared.conversation,
       ...(forkedFrom ? { forkedFrom } : {}),
+      ...(request.start ? {} : { start: false }),
     };
     writeSessionFiles(context.home, spec, env);
+    if (!request.start) return { ...prepared, identity: null };
     const { identity } = writeLaunch(context.home, { session: id, run: 1 }, { spec, env, profile, conversation });
     return { ...prepared, identity };
   } catch (cause) {

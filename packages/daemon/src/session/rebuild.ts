@@ -76,7 +76,7 @@ export function rebuildSessions(
       const isOpen = later.length > 0 || !hasEnded(record.status);
       const isOver = isOpen ? hasEndedMeanwhile(rooms, { id, run, host: record.host }) : record.restartAt !== null;
       if (isOver && record.restart !== "never") drafts.push(noFurther(id, run));
-    } else if (hasRun(home, id) && !wasRemoved(journal, id)) {
+    } else if ((hasRun(home, id) || readSpec(home, id)?.start === false) && !wasRemoved(journal, id)) {
       const spec = readSpec(home, id);
       const name = spec && (names.has(spec.name) ? `${spec.name}-${id}` : spec.name);
       if (spec && name !== undefined) {
@@ -128,7 +128,8 @@ function wasRemoved(journal: Journal, id: SessionId): boolean {
 
 function rebuilt(home: Home, spec: Spec): EventData<"session.rebuilt"> {
   const { id, name, kind, agent, role, objective, host, cwd, command } = spec;
-  const runs = runNumbers(home, id).map((run) => ({ run, ...runOf(home, id, run) }));
+  const isOnlyCreated = spec.start === false && !hasRun(home, id);
+  const runs = (isOnlyCreated ? [] : runNumbers(home, id)).map((run) => ({ run, ...runOf(home, id, run) }));
   return {
     name,
     kind,

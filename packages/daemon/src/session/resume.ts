@@ -1,5 +1,5 @@
 /** What a session that has ended goes on with. */
-import { HoldfastError, hasEnded } from "@holdfast/contract";
+import { HoldfastError, isRunning } from "@holdfast/contract";
 import { isSameProcess } from "@holdfast/platform";
 import { isObserved, type Profile } from "../agent/profile.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
@@ -11,7 +11,7 @@ export function conversationToResume(
   { fresh, conversation }: { fresh: boolean; conversation?: string | undefined },
 ): string | null {
   const { name } = record;
-  if (!hasEnded(record.status)) {
+  if (isRunning(record.status)) {
     throw new HoldfastError("session_running", `${name} is running`, { hint: `look at it: holdfast attach ${name}` });
   }
   if (record.host === "foreign" && record.pid !== null && isSameProcess(record.pid, record.pidStart ?? "")) {
@@ -19,7 +19,7 @@ export function conversationToResume(
       hint: `leave it first; or adopt it again: holdfast adopt --pid ${record.pid}`,
     });
   }
-  if (fresh) return null;
+  if (fresh || (record.status === "created" && conversation === undefined)) return null;
   if (conversation !== undefined) {
     const known = record.conversations.filter(({ id }) => id.startsWith(conversation));
     if (known.length === 1 && known[0]) return known[0].id;

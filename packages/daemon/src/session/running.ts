@@ -1,4 +1,4 @@
-import { HoldfastError, hasEnded } from "@holdfast/contract";
+import { HoldfastError, isRunning } from "@holdfast/contract";
 import type { RunId } from "../host/host.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 
@@ -9,8 +9,15 @@ export function runOf(record: Pick<SessionRecord, "id" | "run">): RunId {
 /** The session that is meant, where it has not ended. */
 export function runningOne(queries: SessionQueries, ref: string): SessionRecord {
   const record = queries.resolve(ref);
-  if (!hasEnded(record.status)) return record;
-  throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
+  if (isRunning(record.status)) return record;
+  throw notRunning(record);
+}
+
+export function notRunning(record: Pick<SessionRecord, "name" | "status">): HoldfastError {
+  if (record.status === "created") {
+    return new HoldfastError("session_ended", `${record.name} has not been started`, { hint: `start it: holdfast start ${record.name}` });
+  }
+  return new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
     hint: `read what it said: holdfast logs ${record.name}`,
   });
 }

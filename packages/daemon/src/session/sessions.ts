@@ -10,6 +10,7 @@ import {
   HoldfastError,
   type HostName,
   hasEnded,
+  isRunning,
   type Principal,
   type Resumed,
   type Session,
@@ -282,6 +283,7 @@ export class Sessions {
       ...(conversation === null ? {} : { conversation }),
       ...(workspace ? { workspace: workspace.id } : {}),
       ...(forkedFrom ? { forkedFrom: forkedFromOf(forkedFrom) } : {}),
+      ...(request.start ? {} : { start: false as const }),
     };
     try {
       const joined = this.#memberships?.joining(id, groups, { actor, parent }) ?? [];
@@ -295,9 +297,10 @@ export class Sessions {
       forget(prepared, this.#home);
       throw error;
     }
+    const { identity } = prepared;
+    if (identity === null) return this.#view(this.#queries.resolve(id));
     const title = titleOf({ name, agent: profile.name });
-    const order =
-      kind === "conversation" ? conversationOrder({ profile, cwd, chat: request, known: null, identity: prepared.identity }) : undefined;
+    const order = kind === "conversation" ? conversationOrder({ profile, cwd, chat: request, known: null, identity }) : undefined;
     await this.starting.start({ session: id, run: 1 }, { host, directory: prepared.directory, title, conversation: order });
     return this.#view(this.#queries.resolve(id));
   }
@@ -348,7 +351,8 @@ export class Sessions {
     const known = this.checkResume(record, how);
     this.#changeBudget(record, how);
     if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
-    const conversation = await this.starting.next(this.#queries.resolve(record.id), { ...how, known, isCreated: false });
+    const why = record.status === "created" ? "start" : how.why;
+    const conversation = await this.starting.next(this.#queries.resolve(record.id), { ...how, why, known, isCreated: false });
     // One in which nothing was said is not gone on with, whatever is written down of it.
     const isEmpty = record.kind === "conversation" && record.conversations.find(({ id }) => id === known)?.turns === 0;
     const goesOn = conversation && !isEmpty && ("resume" in conversation || "fork" in conversation);
@@ -383,7 +387,7 @@ export class Sessions {
     this.#journal.append({ type: "session.renamed", actor: options.actor, session: record.id, data: { from: record.name, name } });
     amendSpec(this.#home, record.id, { name });
     // Only what somebody who is attached reads at the bottom of the screen: not worth failing a rename that has happened.
-    if (!hasEnded(record.status))
+    if (isRunning(record.status))
       await this.#hosts
         .get(record.host)
         ?.retitle(runOf(record), titleOf({ name, agent: record.agent }))
@@ -394,7 +398,7 @@ export class Sessions {
   /** The fact first: files that outlive it are swept at the next start, a record without files would be a lie. */
   remove(ref: string, actor: Principal): Session {
     const record = this.#queries.resolve(ref);
-    if (!hasEnded(record.status) || record.restartAt !== null) {
+    if (isRunning(record.status) || record.restartAt !== null) {
       const isDue = record.restartAt !== null;
       throw new HoldfastError("session_running", `${record.name} ${isDue ? "has ended, but its next run starts soon" : "is running"}`, {
         hint: `${isDue ? "call that off" : "stop it"} first: holdfast stop ${record.name}`,

@@ -67,7 +67,8 @@ export class Starting {
     how: { why: EventData<"session.run_created">["why"]; actor: Principal; known: string | null; isCreated: boolean; fresh?: boolean },
   ): Promise<Conversation> {
     const session = record.id;
-    const run = { session, run: how.isCreated ? record.run : record.run + 1 };
+    const isFirst = how.isCreated || record.status === "created";
+    const run = { session, run: isFirst ? record.run : record.run + 1 };
     const { host, directory, conversation, order } = this.#readyToStart(record, { run, ...how });
     const going = conversation && "resume" in conversation ? { conversation: conversation.resume } : {};
     const moved = host.name === record.host ? {} : { host: host.name };

@@ -1,5 +1,5 @@
 /** Ending what runs of a session: the fact first, then its processes, then the word of its keeper that they are gone. */
-import { HoldfastError, hasEnded, type Principal, type Session, type SessionId, type StopReply } from "@holdfast/contract";
+import { HoldfastError, hasEnded, isRunning, type Principal, type Session, type SessionId, type StopReply } from "@holdfast/contract";
 import { counted, describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { endProcesses } from "../host/ending.ts";
@@ -76,7 +76,7 @@ export class Stopping {
     const root = this.#queries.resolve(ref);
     const records = this.#queries.tree(root.id);
     const due = records.filter(({ restartAt }) => restartAt !== null);
-    const running = records.filter(({ status }) => !hasEnded(status));
+    const running = records.filter(({ status }) => isRunning(status));
     if (due.length + running.length === 0) runningOne(this.#queries, root.id);
     for (const record of due) this.#restarts.abandon(record, options.actor);
     this.#journal.note(...running.map((record) => stopRequest(record, options)));

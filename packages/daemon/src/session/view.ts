@@ -53,7 +53,7 @@ export function viewOf(
     outputPath: record.outputPath,
     exit: record.exit,
     cause: record.cause,
-    runs: record.run,
+    runs: record.status === "created" ? 0 : record.run,
     restart: record.restart,
     restartAt: restartAt(record, options.now),
     restartGivenUp: record.endedAt === null ? null : record.restartGivenUp,

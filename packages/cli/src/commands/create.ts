@@ -1,0 +1,59 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../command.ts";
+import { readInput } from "../read-input.ts";
+import { printStarted, START_FLAGS, startSession } from "../start-session.ts";
+
+export const command: Command = {
+  name: "create",
+  summary: "create a session without starting it",
+  usage: "AGENT [--prompt TEXT|-] [--name NAME] [--worktree[=BRANCH]] [--chat] … | -- COMMAND…",
+  description:
+    "Records the session, with its directory, environment, workspace and groups, and prints its id. Nothing runs until holdfast start NAME.\nMessages sent before then wait in its queue. holdfast rm removes a session that was never started.",
+  flags: {
+    prompt: { value: "TEXT", summary: "the first prompt; - reads it from standard input", complete: "nothing" },
+    persona: { value: "NAME", summary: "a persona (see holdfast personas)", complete: "personas" },
+    chat: { summary: "as a conversation, without a terminal; see holdfast chat" },
+    model: { value: "MODEL", summary: "with --chat: the model, where the agent offers a choice", complete: "nothing" },
+    mode: { value: "MODE", summary: "with --chat: the agent's mode, where it has some", complete: "nothing" },
+    "no-context": { summary: "do not mention the Working Context in the first prompt (see holdfast context)" },
+    ...START_FLAGS,
+  },
+  arguments: "agents",
+  examples: [
+    ["holdfast create claude --name review --worktree --prompt 'review the API'", "an agent with its own worktree"],
+    ["holdfast create --name nightly -- npm run nightly", "a command"],
+  ],
+  takesRest: true,
+  async run(context) {
+    const { flags, args, rest } = context;
+    const [agent, ...more] = args;
+    const persona = flags.text("persona");
+    if (more.length > 0)
+      throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
+        hint: "quote the prompt: --prompt 'TEXT'",
+      });
+    const given = flags.text("prompt");
+    const prompt = given === "-" ? (await readInput()).trimEnd() : given;
+    if (prompt?.trim() === "") throw new HoldfastError("usage", "the first prompt is empty", { hint: "omit --prompt, or give it a text" });
+    const isCommand = agent === undefined && persona === undefined;
+    if (isCommand && rest.length === 0)
+      throw new HoldfastError("usage", "name an agent, or give a command after --", {
+        hint: "for example: holdfast create demo --name demo",
+      });
+    if (isCommand && prompt !== undefined)
+      throw new HoldfastError("usage", "--prompt needs an agent", { hint: "name an agent: holdfast create claude --prompt …" });
+    const what = isCommand
+      ? { agent: "shell", command: [...rest] }
+      : {
+          agent: agent ?? "",
+          args: [...rest],
+          prompt,
+          persona,
+          chat: flags.has("chat"),
+          model: flags.text("model"),
+          mode: flags.text("mode"),
+        };
+    printStarted(await startSession(context, { ...what, start: false }), context.json);
+    return 0;
+  },
+};

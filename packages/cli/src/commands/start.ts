@@ -1,0 +1,34 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import { hasEnded } from "@holdfast/contract/status";
+import type { Command } from "../command.ts";
+import { oneName } from "../select.ts";
+import { printStarted } from "../start-session.ts";
+
+export const command: Command = {
+  name: "start",
+  summary: "start a session that was created",
+  usage: "NAME [--attach]",
+  description:
+    "Starts the first run of a session made with holdfast create. A session that has ended is started again with holdfast resume.",
+  flags: { attach: { summary: "attach to it" } },
+  arguments: "sessions",
+  examples: [
+    ["holdfast start review", "start what holdfast create --name review made"],
+    ["holdfast start review --attach", "start it and attach"],
+  ],
+  async run(context) {
+    const ref = oneName(context, "start NAME");
+    const { id, name, status } = await context.client.call("getSession", { params: { ref } });
+    if (status !== "created") {
+      const ended = hasEnded(status);
+      throw new HoldfastError(ended ? "session_ended" : "session_running", `${name} ${ended ? `has ended (${status})` : "is running"}`, {
+        hint: ended ? `start it again: holdfast resume ${name}` : `attach to it: holdfast attach ${name}`,
+      });
+    }
+    const { resumed: _, ...session } = await context.client.call("resumeSession", { params: { ref: id }, body: {} });
+    printStarted(session, context.json);
+    if (!context.flags.has("attach")) return 0;
+    const attach = (await import("./attach.ts")).command;
+    return (await attach.run({ ...context, args: [name] })) ?? 0;
+  },
+};
