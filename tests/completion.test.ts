@@ -23,7 +23,7 @@ test("bash completes commands, flags, sessions, agents, statuses and shells", as
   await home.run("exec sleep 1000", "--name", "build");
   await home.run("exit 0", "--name", "bundle");
   await home.ended("bundle");
-  expect(offered(home, ["st"])).toEqual(["status", "statusline", "stop"]);
+  expect(offered(home, ["st"])).toEqual(["start", "status", "statusline", "stop"]);
   expect(offered(home, [""])).toContain("attach");
   expect(offered(home, [""])).not.toContain("__complete");
   expect(offered(home, ["stop", ""])).toEqual(["build", "bundle"]);
