@@ -1,9 +1,17 @@
 import type { Issue, Requirement } from "./requirements.ts";
 
-/** The parts a test's title names at its end: `… (SYM-02 spine, BG-03 spine)`. */
+/** The parts a test's title names at its end: `… (SYM-02 spine, BG-03 spine)`, or `… (mend 10)`. */
 export function proofsIn(title: string): string[] {
-  const list = /\(([A-Z]+-\d{2} [a-z]+(?:, [A-Z]+-\d{2} [a-z]+)*)\)$/.exec(title)?.[1];
-  return list?.split(", ") ?? [];
+  const list = LIST.exec(title)?.[1];
+  return list?.split(", ").map(inFull) ?? [];
+}
+
+const PART = "(?:[A-Z]+-\\d{2} [a-z]+|mend \\d{1,2})";
+const LIST = new RegExp(`\\((${PART}(?:, ${PART})*)\\)$`);
+
+function inFull(part: string): string {
+  const item = /^mend (\d+)$/.exec(part)?.[1];
+  return item === undefined ? part : `MEND-${item.padStart(2, "0")} mend`;
 }
 
 export interface Proofs {

@@ -1,13 +1,25 @@
 /**
  * Every promise of Holdfast as one testable sentence, with the issue that owns it. An id with several issues is proven
- * part by part. A test proves a part by ending its title with it: `detach leaves the agent running (SYM-02 spine)`.
+ * part by part. A test proves a part by ending its title with it: `detach leaves the agent running (SYM-02 spine)`. The items of mend have the short
+ * form `(mend 10)` for `MEND-10 mend`.
  * A full run fails when a part of a landed issue is named by no test that passed.
  */
-export const ISSUES = ["spine", "hosts", "durability", "agents", "workspaces", "resume", "conversations", "together", "later"] as const;
+export const ISSUES = [
+  "spine",
+  "hosts",
+  "durability",
+  "agents",
+  "workspaces",
+  "resume",
+  "conversations",
+  "together",
+  "mend",
+  "later",
+] as const;
 export type Issue = (typeof ISSUES)[number];
 
 export interface Requirement {
-  id: `${"SYM" | "CAVE" | "GRP" | "BG" | "TURN" | "NEW"}-${string}`;
+  id: `${"SYM" | "CAVE" | "GRP" | "BG" | "TURN" | "NEW" | "MEND"}-${string}`;
   issue: Issue;
   text: string;
   /** Proven by `npm run test:agents` or another suite, not by `npm test`. */
@@ -96,6 +108,8 @@ export const REQUIREMENTS: Requirement[] = [
   },
   { id: "SYM-16", issue: "later", text: "VS Code: removing a project's folder offers to clean up its sessions and workspaces." },
   { id: "SYM-17", issue: "resume", text: "Everything in the CLI works over SSH with nothing but the CLI on the far end.", suite: "places" },
+  { id: "SYM-18", issue: "mend", text: "Amazon Q CLI resumes its conversation, shows its status and receives messages." },
+  { id: "SYM-19", issue: "mend", text: "When a project's directory is gone, Holdfast offers to clean up its sessions and workspaces." },
 
   // Isolated workspaces and the session interface
   {
@@ -139,6 +153,7 @@ export const REQUIREMENTS: Requirement[] = [
     text: "Conflict radar: live workspaces of one repository are checked against each other for merge conflicts before anybody merges.",
     suite: "places",
   },
+  { id: "CAVE-10", issue: "mend", text: "A session can be created without being started, and started later." },
 
   // Coordination
   {
@@ -204,6 +219,7 @@ export const REQUIREMENTS: Requirement[] = [
     suite: "together",
   },
   { id: "GRP-12", issue: "later", text: "The log of messages and the group's metrics can be searched." },
+  { id: "GRP-13", issue: "mend", text: "A group has a shared goal that its members are told, and a state derived from its coordinator." },
 
   // Background shells, subagents and the SDK
   {
@@ -282,6 +298,11 @@ export const REQUIREMENTS: Requirement[] = [
     text: "Permission requests of a background agent are parked, not denied: they wait in the approvals inbox and can be answered from any client or by policy, within a scope and with an audit trail.",
   },
   { id: "BG-17", issue: "together", text: "Permission requests can be answered by the parent agent too.", suite: "together" },
+  {
+    id: "BG-18",
+    issue: "mend",
+    text: "Agents can read transcripts through a tool; background agents have defaults of their own (model, approval policy).",
+  },
 
   // Conversations of many turns
   {
@@ -413,4 +434,39 @@ export const REQUIREMENTS: Requirement[] = [
     issue: "later",
     text: "Secrets are redacted in transcripts, search, events and shared links; recordings stay local and 0600.",
   },
+
+  // Promises that broke at the edges of 0.1.0
+  { id: "MEND-01", issue: "mend", text: "A key acts on the client that pressed it, with that client's principal and rights." },
+  { id: "MEND-02", issue: "mend", text: "No terminal opened under a token shows a session that the token cannot reach." },
+  { id: "MEND-03", issue: "mend", text: "Git runs nothing that an agent planted in a repository or a worktree." },
+  { id: "MEND-04", issue: "mend", text: "Every request body and every frame has a limit that applies before it is buffered." },
+  { id: "MEND-05", issue: "mend", text: "A repository's commands and copies need trust, once for each content." },
+  { id: "MEND-06", issue: "mend", text: "The inbox, confirmations and the audit show what will be executed." },
+  { id: "MEND-07", issue: "mend", text: "Inside a run without a token, commands are refused." },
+  {
+    id: "MEND-08",
+    issue: "mend",
+    text: "Expired tokens stay expired, messages cannot imitate the user, and control characters do not reach a terminal.",
+  },
+  { id: "MEND-09", issue: "mend", text: "Bad input gets a 4xx reply in the documented form, and run tokens write no plan records." },
+  { id: "MEND-10", issue: "mend", text: "The end of the program ends the run, on every host." },
+  { id: "MEND-11", issue: "mend", text: "The same prompt is never handed to a program twice without an explicit request." },
+  { id: "MEND-12", issue: "mend", text: "A session that only redraws its screen is reported as hung." },
+  { id: "MEND-13", issue: "mend", text: "resume and cancel report what really happened." },
+  { id: "MEND-14", issue: "mend", text: "Failed sessions and turns stay visible until someone has looked." },
+  { id: "MEND-15", issue: "mend", text: "Token and cost limits hold within a turn, for every kind of session, and include children." },
+  { id: "MEND-16", issue: "mend", text: "chat and resume apply every option on an existing session, or refuse it." },
+  { id: "MEND-17", issue: "mend", text: "Trust and login dialogs are listed in the inbox and answered from there." },
+  { id: "MEND-18", issue: "mend", text: "Errors name the cause that is known." },
+  { id: "MEND-19", issue: "mend", text: "Files in checkouts and worktrees get the user's umask." },
+  { id: "MEND-20", issue: "mend", text: "Work in a stash, in uncommitted files and in dirty submodules is not lost." },
+  { id: "MEND-21", issue: "mend", text: "query, stop, rm, resume and restore leave no second copy and no child behind." },
+  { id: "MEND-22", issue: "mend", text: "Mail to a coordinator follows the role; group log and wait_ms cover every message." },
+  { id: "MEND-23", issue: "mend", text: "Damaged transcripts are noticed, and rm --all and stop --all ask first." },
+  {
+    id: "MEND-24",
+    issue: "mend",
+    text: "Missing repositories, silent tmux servers, adopted agents, odd homes and foreign databases are handled.",
+  },
+  { id: "MEND-25", issue: "mend", text: "Amazon Q CLI has resume, status and delivery." },
 ];
