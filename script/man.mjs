@@ -2,7 +2,8 @@
 
 const ENVIRONMENT = [
   ["HOLDFAST_HOME", "where all state is kept. Default: $XDG_STATE_HOME/holdfast, else ~/.local/state/holdfast."],
-  ["HOLDFAST_TOKEN", "act under this token; set inside every run, where holdfast acts as the session. Empty: as yourself."],
+  ["HOLDFAST_TOKEN", "act under this token; set inside every run, where holdfast acts as the session."],
+  ["HOLDFAST_AS", "owner: act as yourself, whatever HOLDFAST_TOKEN is. Inside a run nothing acts as you without this."],
   [
     "HOLDFAST_URL",
     "the daemon at this TCP address (holdfast up --listen), or at unix:PATH (holdfast up --share), in place of the home's own; needs a token.",

@@ -1,5 +1,6 @@
 /** Tokens, what a session may do, and who did what. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import path from "node:path";
 import type { AnyEvent, AuditEntry, DaemonStatus, NewToken, Session, Token } from "@holdfast/contract";
@@ -35,6 +36,65 @@ function filesBelow(directory: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
+
+/** A client that is not ours, on the socket itself: prints the status that the daemon answers. */
+function bare(home: TestHome, header = ""): string {
+  const file = path.join(home.root, "bare.cjs");
+  const head = ["GET /sessions HTTP/1.1", "host: x", "connection: close", ...(header === "" ? [] : [header]), "", ""];
+  writeFileSync(
+    `${file}${header.length}`,
+    `const socket = require("node:net").connect(${JSON.stringify(openHome(home.env).daemonSocket)});
+     socket.write(${JSON.stringify(head.join("\r\n"))});
+     socket.once("data", (data) => console.log(String(data).split(" ")[1])).resume();`,
+  );
+  return `env -i ${process.execPath} ${file}${header.length}`;
+}
+
+const NAMES = `--json | grep -o '"name":"[a-z]*"' | cut -d'"' -f4 | sort | tr '\\n' ,`;
+
+test("inside a run without its token nothing acts as the user unless it says so (mend 7)", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "other");
+  const scrubbed = `env -i PATH="$PATH" HOLDFAST_HOME="$HOLDFAST_HOME"`;
+  const tried = [
+    `env -u HOLDFAST_TOKEN ${HOLDFAST} ls`,
+    `HOLDFAST_TOKEN= ${HOLDFAST} ls`,
+    `env -u HOLDFAST_TOKEN -u HOLDFAST_RUN ${HOLDFAST} ls`,
+    `${scrubbed} ${HOLDFAST} ls`,
+    `${scrubbed} ${HOLDFAST} down`,
+    `${scrubbed} setsid -w ${HOLDFAST} mcp serve < /dev/null`,
+  ];
+  const script = [
+    ...tried.map((line, n) => `${line}; echo tried-${n}=$?`),
+    `echo bare=$(${bare(home)}) owner=$(${bare(home, "holdfast-as: owner")})`,
+    `echo left=$( (${bare(home)} &) )`,
+    `echo as-owner=$(HOLDFAST_AS=owner ${HOLDFAST} ls ${NAMES})`,
+    `echo as-other=$(HOLDFAST_AS=other ${HOLDFAST} ls 2>&1 | head -n 1)`,
+    `echo own=$(${HOLDFAST} ls ${NAMES})`,
+  ];
+  const text = await inside(home, script.join("; "));
+  const { id, runs } = await home.session("inside");
+  expect([...text.matchAll(/tried-\d=(\d+)/g)].map(([, code]) => code)).toEqual(tried.map(() => "22"));
+  expect(text).toContain(`this is inside the run ${id}-${runs}, but HOLDFAST_TOKEN is not set`);
+  expect(text).not.toContain("HOLDFAST_AS=owner ");
+  expect(text).toContain("bare=401 owner=200");
+  expect(text).toContain("left=401");
+  expect(text).toMatch(/as-owner=inside,other,/);
+  expect(text).toContain('HOLDFAST_AS is "other"');
+  expect(text).toContain("own=inside,");
+  expect(await home.ok(["audit", "--actor", `session:${id}`])).toContain("inside a run, without its token");
+});
+
+test("a client of its user's, and one inside a run of another home, need no token (mend 7)", async () => {
+  await using home = new TestHome();
+  await using around = new TestHome();
+  await home.run("exec sleep 1000", "--name", "here");
+  const child = spawn("sh", ["-c", bare(home)]);
+  const said = (await child.stdout.toArray()).join("");
+  expect(said).toBe("200\n");
+  const text = await inside(around, `echo nested=$(env -u HOLDFAST_TOKEN HOLDFAST_HOME=${home.path} ${HOLDFAST} ls ${NAMES})`);
+  expect(text).toContain("nested=here,");
+});
 
 test("token create tells the text once, ls tells who has one, and revoke ends it", async () => {
   await using home = new TestHome();

@@ -119,8 +119,8 @@ test("attach from inside a session moves its terminal over to the other one", as
   using terminal = await attachTerminal(home, { ref: "a" });
   terminal.line("echo in-$((0 + 1))-a");
   await terminal.shows("in-1-a");
-  // The shell's own token reaches only its children; without it the person acts, whose terminal this is.
-  terminal.line(`HOLDFAST_TOKEN= ${HOLDFAST} attach b`);
+  // The shell's own token reaches only its children; the person acts whose terminal this is, and says so.
+  terminal.line(`HOLDFAST_AS=owner ${HOLDFAST} attach b`);
   await terminal.shows(barOf("b"));
   terminal.line("echo in-$((1 + 1))-b");
   await terminal.shows("in-2-b");
@@ -137,7 +137,7 @@ test("attach --read-only from inside a session makes the terminal a reader", asy
   await shell(home, "a");
   await home.run(`echo begin; while read -r line; do echo got $line; done`, "--name", "b");
   using terminal = await attachTerminal(home, { ref: "a" });
-  terminal.line(`HOLDFAST_TOKEN= ${HOLDFAST} attach b --read-only`);
+  terminal.line(`HOLDFAST_AS=owner ${HOLDFAST} attach b --read-only`);
   await terminal.shows(/^ b · shell .*read only/m);
   terminal.line("typed");
   terminal.keys("C-\\");

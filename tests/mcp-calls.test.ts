@@ -168,13 +168,15 @@ test("an argument that only other tools have is told, and one of the client's ow
 
 test("in a run a server without the run's token does not act as the user", async () => {
   await using home = new TestHome();
-  const inside = { HOLDFAST_SESSION: "abc", HOLDFAST_RUN: "abc-1" };
+  const { id } = await home.run("exec sleep 1000");
+  const inside = { HOLDFAST_SESSION: id, HOLDFAST_RUN: `${id}-1` };
   expect(await home.cli(["mcp"], { env: inside })).toMatchObject({
     code: 22,
     stdout: "",
-    stderr: expect.stringContaining("the run abc-1"),
+    stderr: expect.stringContaining(`the run ${id}-1`),
   });
-  expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_TOKEN: "" } })).toMatchObject({ code: 0, stderr: "" });
+  expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_TOKEN: "" } })).toMatchObject({ code: 22, stdout: "" });
+  expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_AS: "owner" } })).toMatchObject({ code: 0, stderr: "" });
   // As an agent says it that was told to pass on what it has.
   expect(await home.cli(["mcp"], { env: { ...inside, HOLDFAST_TOKEN: "none" } })).toMatchObject({ code: 22, stdout: "" });
   await using outside = await McpClient.stdio(home, { token: "none" });

@@ -242,7 +242,7 @@ test("a terminal that moves from one session to another is at the other one, as 
   const [before] = await attachments(home, 1, "other");
   expect(before?.principal).toBe("token:ada");
   await terminal.shows(barOf("other"));
-  terminal.line(`HOLDFAST_TOKEN= ${HOLDFAST} attach chat`);
+  terminal.line(`HOLDFAST_AS=owner ${HOLDFAST} attach chat`);
   expect(await attachments(home, 1)).toMatchObject([{ principal: "token:ada", role: "driver" }]);
   await attachments(home, 0, "other");
 });

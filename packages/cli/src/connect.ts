@@ -8,7 +8,9 @@ import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { ROUTES } from "@holdfast/contract/routes";
 import { checkSharedSocket, type Home, secureHome, socketDirectoryIsSafe } from "@holdfast/platform/home";
+import { actingIn } from "@holdfast/sdk/acting";
 import { HoldfastClient } from "@holdfast/sdk/client";
+import { refuseInsideRun } from "@holdfast/sdk/node/inside-a-run";
 import type { Transport, WireRequest } from "@holdfast/sdk/transport";
 import { unixTransport } from "@holdfast/sdk/transport/unix";
 
@@ -45,7 +47,10 @@ export function connect(home: Home, options: Options = {}): HoldfastClient {
 /** Talks to the daemon that runs, and does not start one. */
 export function connectRunning(home: Home): HoldfastClient {
   const url = remoteUrl();
-  return new HoldfastClient(url === undefined ? unixTransport(home.daemonSocket) : remote(url));
+  if (url !== undefined) return new HoldfastClient(remote(url));
+  const acting = actingIn(process.env);
+  refuseInsideRun(home.path, acting);
+  return new HoldfastClient(unixTransport(home.daemonSocket, acting));
 }
 
 /** Where HOLDFAST_URL says the daemon is. */
@@ -75,9 +80,7 @@ function remote(url: string): Transport {
   const load = () => {
     const socket = sharedSocket(url);
     if (socket !== undefined) loading ??= Promise.resolve(unixTransport(socket));
-    loading ??= import("@holdfast/sdk/transport/http").then(({ httpTransport }) =>
-      httpTransport(url, { token: process.env.HOLDFAST_TOKEN }),
-    );
+    loading ??= import("@holdfast/sdk/transport/http").then(({ httpTransport }) => httpTransport(url, actingIn(process.env)));
     return loading;
   };
   return {
@@ -103,7 +106,8 @@ function isUnread(error: unknown): boolean {
 }
 
 function onDemand(home: Home, options: Options): Transport {
-  let wire = unixTransport(home.daemonSocket, { token: process.env.HOLDFAST_TOKEN, anyVersion: options.anyVersion });
+  const acting = actingIn(process.env);
+  let wire = unixTransport(home.daemonSocket, { ...acting, anyVersion: options.anyVersion });
   let served = false;
   let reader: Disposable | undefined;
   /** No daemon can run as it should; a reader answers from now on, where one may, or one that can do without a configuration. */
@@ -130,6 +134,8 @@ function onDemand(home: Home, options: Options): Transport {
     let deadline: number | undefined;
     let launchAt = 0;
     let cutOffs = 0;
+    // With the first request: help needs nobody's leave.
+    if (!served) refuseInsideRun(home.path, acting);
     for (;;) {
       try {
         if (reader || socketDirectoryIsSafe(home)) {

@@ -2,6 +2,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import { readJsonFile } from "@holdfast/platform/files";
 import type { Home } from "@holdfast/platform/home";
 import { isSameProcess, signalProcess } from "@holdfast/platform/process";
+import { actingIn } from "@holdfast/sdk/acting";
 import { connectRunning, isNotListening, isRefused } from "./connect.ts";
 
 /** A daemon that does not answer a request to end within this time is ended by signal. */
@@ -20,7 +21,7 @@ export async function endDaemon(home: Home, options: { why: "asked" | "replaced"
     if (options.why === "replaced" && (error as HoldfastError).code === "usage") return undefined;
     // Who acts with a token may do what the daemon lets it do; a signal would go around that.
     if (isRefused(error)) throw error;
-    if (recorded && process.env.HOLDFAST_TOKEN) throw isTimeout(error) ? silent() : error;
+    if (recorded && actingIn(process.env).token) throw isTimeout(error) ? silent() : error;
     if (!recorded && isNotListening(error)) return undefined;
     if (!recorded) throw isTimeout(error) ? silent() : error;
   }

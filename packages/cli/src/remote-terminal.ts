@@ -5,6 +5,7 @@ import { decodeMessage, FrameReader } from "@holdfast/contract/frames";
 import type { FromHolder } from "@holdfast/contract/holder";
 import type { AttachPlan } from "@holdfast/contract/terminal-endpoints";
 import { VERSION } from "@holdfast/contract/version";
+import { actingIn } from "@holdfast/sdk/acting";
 import { bearer } from "@holdfast/sdk/bearer";
 import { thisTerminal } from "./attaching.ts";
 import { sharedSocket } from "./connect.ts";
@@ -17,7 +18,7 @@ export async function openTerminal(
   const { terminal } = thisTerminal();
   const query = new URLSearchParams({ readOnly: String(readOnly), take: String(take), ...(terminal === null ? {} : { terminal }) });
   const { socket, host } = await dial(url);
-  const authorization = bearer(process.env.HOLDFAST_TOKEN);
+  const authorization = bearer(actingIn(process.env).token);
   const head = [
     `GET /sessions/${encodeURIComponent(ref)}/terminal?${query} HTTP/1.1`,
     `host: ${host}`,

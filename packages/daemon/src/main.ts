@@ -234,6 +234,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     refusals,
     queries,
     workspaces: workspaceQueries,
+    runs: { has: ({ session }) => queries.get(session) !== undefined },
     peersOf: (session) => groupQueries.peersIn(groupQueries.of(session), session).map((peer) => peer.session),
   });
   const tmux = openTmux(home, configuration);

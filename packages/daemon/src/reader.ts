@@ -130,6 +130,7 @@ export async function serveReader(options: {
     refusals,
     queries,
     workspaces: workspaceQueries,
+    runs: { has: ({ session }) => queries.get(session) !== undefined },
   });
   const hosts = new Map();
   const reserve = new Reserve(join(options.place, "reserve"));

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 
-/** What a request says about who makes it; nothing without a token. An empty one is none: `HOLDFAST_TOKEN= holdfast …` acts as the OS user. */
+/** What a request says about who makes it; nothing without a token. An empty token is no token. */
 export function bearer(token: string | undefined): string | undefined {
   if (token === undefined || token === "") return undefined;
   if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;

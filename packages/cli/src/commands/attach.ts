@@ -18,7 +18,7 @@ export const command: Command = {
   stops: true,
   usage: "NAME [--read-only | --take]",
   description:
-    "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time: one drives, the others look on, cut to their own size, and the one that has waited longest drives when it leaves;\nholdfast control asks for it or hands it over. From inside a session, its terminal moves over to the other one: to a child of it, or, with\nHOLDFAST_TOKEN= holdfast attach NAME, as yourself to any.",
+    "This process becomes the session's own client: nothing of Holdfast stands between your keys and the program. Other terminals may be\nattached at the same time: one drives, the others look on, cut to their own size, and the one that has waited longest drives when it leaves;\nholdfast control asks for it or hands it over. From inside a session, its terminal moves over to the other one: to a child of it, or, with\nHOLDFAST_AS=owner holdfast attach NAME, as yourself to any.",
   flags: {
     "read-only": { summary: "look only: nothing you type gets in, and your window does not resize the session", short: "r" },
     take: { summary: "drive, whoever does so now; they look on. For your own sessions, and for owners" },

@@ -12,6 +12,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { Entry } from "@holdfast/contract/transcript";
 import { userName } from "@holdfast/platform/user";
+import { actingIn } from "@holdfast/sdk/acting";
 import { hasColor } from "../color.ts";
 import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";
@@ -77,7 +78,7 @@ class Repl implements Desk, Followed {
   readonly #names: SessionNames;
   #following = new AbortController();
   /** With a token it is known only once something was said. */
-  #me = process.env.HOLDFAST_TOKEN ? "" : `user:${userName()}`;
+  #me = actingIn(process.env).token ? "" : `user:${userName()}`;
   #notice: string | undefined;
   #trouble: string | undefined;
   #seenTurns = 0;

@@ -25,7 +25,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Identity } from "../access/identity.ts";
 import { GitError } from "../workspace/git.ts";
-import { type Door, type Gate, whileValid } from "./gate.ts";
+import { type Door, type Gate, type Headers, whileValid } from "./gate.ts";
 import { answerMcp, MCP_PATH } from "./mcp.ts";
 
 export interface Caller {
@@ -70,8 +70,15 @@ type App = Hono<{ Variables: { identity: Identity } }>;
 export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Door }): App {
   const app: App = new Hono();
   app.use(async (c, next) => {
-    const headers = { host: c.req.header("host"), origin: c.req.header("origin"), authorization: c.req.header("authorization") };
-    c.set("identity", gate.admit(headers, door));
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    c.set(
+      "identity",
+      await gate.admit(
+        headersOf((name) => c.req.header(name)),
+        door,
+        incoming?.socket,
+      ),
+    );
     const error = versionConflict(c.req.header("holdfast-version"));
     // Whatever its version, a client must be able to end this daemon.
     return error && c.req.path !== ENDPOINTS.shutdown.path ? failure(error) : next();
@@ -88,6 +95,17 @@ export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Doo
   app.notFound((c) => failure(new HoldfastError("usage", `there is no endpoint ${c.req.method} ${c.req.path}`)));
   app.onError((error) => failure(toError(error)));
   return app;
+}
+
+/** By these a request is let in. */
+export function headersOf(header: (name: string) => string | undefined): Headers {
+  return {
+    host: header("host"),
+    origin: header("origin"),
+    authorization: header("authorization"),
+    as: header("holdfast-as"),
+    process: header("holdfast-process"),
+  };
 }
 
 async function answer(

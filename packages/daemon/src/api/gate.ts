@@ -2,21 +2,30 @@
  * What every request passes before anything of it is read: the door's own checks, then who asks, then whether they may. The same for a
  * reply, a stream and a WebSocket.
  */
+
+import type { Socket } from "node:net";
 import { ENDPOINTS, type Endpoint, type EndpointName, HoldfastError, hasEnded, type SessionId } from "@holdfast/contract";
 import type { Access } from "../access/access.ts";
 import { type Identity, refusal } from "../access/identity.ts";
 import { sessionPrincipal } from "../access/principal.ts";
 import { resolveWithin } from "../access/reach.ts";
 import type { Refusals } from "../access/refusals.ts";
+import { runMarker } from "../host/host.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { realPath } from "../session/place.ts";
+import { insideWithoutToken, type RunsOfHome, runAround } from "./inside-a-run.ts";
+import { peerOf } from "./peer.ts";
 import { findWorkspace, reachesWorkspace, worksBelow } from "./workspace-reach.ts";
 
 export interface Headers {
   host: string | undefined;
   origin: string | undefined;
   authorization: string | undefined;
+  /** `holdfast-as: owner` acts as the OS user, and says so. */
+  as?: string | undefined;
+  /** `holdfast-process`: which process it says it is. */
+  process?: string | undefined;
 }
 
 /** Where requests come in. `open`: one without a token is the OS user's. */
@@ -39,6 +48,7 @@ export class Gate {
   readonly #workspaces: WorkspaceQueries;
 
   readonly #peersOf: (session: SessionId) => readonly SessionId[];
+  readonly #runs: RunsOfHome | undefined;
 
   constructor(options: {
     access: Access;
@@ -47,7 +57,10 @@ export class Gate {
     workspaces: WorkspaceQueries;
     /** Those that are in a group with it. */
     peersOf?(session: SessionId): readonly SessionId[];
+    /** Undefined: nobody is looked for inside a run. */
+    runs?: RunsOfHome;
   }) {
+    this.#runs = options.runs;
     this.#peersOf = options.peersOf ?? (() => []);
     this.#access = options.access;
     this.#refusals = options.refusals;
@@ -55,9 +68,23 @@ export class Gate {
     this.#workspaces = options.workspaces;
   }
 
-  admit(headers: Headers, door: Door): Identity {
+  /** `socket`: undefined for a request that was let in before, and made another. */
+  async admit(headers: Headers, door: Door, socket: Socket | undefined): Promise<Identity> {
     door.check(headers);
-    return this.#access.identify(headers.authorization, door);
+    const identity = this.#access.identify(headers.authorization, door);
+    if (headers.authorization === undefined && headers.as !== "owner" && socket) await this.#refuseInsideRun(socket, headers.process);
+    return identity;
+  }
+
+  /** A sandbox may have removed the run's token: what comes from inside a run does not act as its user by that. */
+  async #refuseInsideRun(socket: Socket, named: string | undefined): Promise<void> {
+    if (!this.#runs) return;
+    const peer = await peerOf(socket, named);
+    if (peer === "gone") throw insideWithoutToken(undefined);
+    const run = peer === undefined ? undefined : runAround(peer, this.#runs);
+    if (!run) return;
+    this.#refusals.note(sessionPrincipal(run.session), { endpoint: "any", why: "inside a run, without its token" });
+    throw insideWithoutToken(runMarker(run));
   }
 
   /** The path's parameters, those of a session narrowed to what it reaches; throws `forbidden`. */

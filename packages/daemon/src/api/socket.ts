@@ -10,7 +10,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type AnyEvent, ENDPOINTS, HoldfastError } from "@holdfast/contract";
 import { type WebSocket, WebSocketServer } from "ws";
-import { type Handlers, parse, toError, versionConflict } from "./bind.ts";
+import { type Handlers, headersOf, parse, toError, versionConflict } from "./bind.ts";
 import { type Door, type Gate, whileValid } from "./gate.ts";
 import type { Upgrade } from "./serve.ts";
 
@@ -32,9 +32,9 @@ export function eventSockets(
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
 
-  const open = (request: IncomingMessage): { events: AsyncIterable<AnyEvent | undefined>; gone: AbortController } => {
-    const { host, origin, authorization } = request.headers;
-    const identity = gate.admit({ host, origin, authorization: authorization ?? bearerOf(request) }, door);
+  const open = async (request: IncomingMessage): Promise<{ events: AsyncIterable<AnyEvent | undefined>; gone: AbortController }> => {
+    const headers = headersOf((name) => request.headers[name]?.toString());
+    const identity = await gate.admit({ ...headers, authorization: headers.authorization ?? bearerOf(request) }, door, request.socket);
     const url = new URL(request.url ?? "/", "http://holdfast");
     if (url.pathname !== ENDPOINTS.socketEvents.path) throw new HoldfastError("usage", `there is no WebSocket at ${url.pathname}`);
     gate.permit(identity, "socketEvents", {});
@@ -50,14 +50,10 @@ export function eventSockets(
 
   return (request, socket, head) => {
     socket.on("error", () => socket.destroy());
-    let opened: ReturnType<typeof open>;
-    try {
-      opened = open(request);
-    } catch (error) {
-      refuse(socket, toError(error));
-      return;
-    }
-    server.handleUpgrade(request, socket, head, (client) => void pump(client, { ...opened, stalledMs }));
+    open(request).then(
+      (opened) => server.handleUpgrade(request, socket, head, (client) => void pump(client, { ...opened, stalledMs })),
+      (error: unknown) => refuse(socket, toError(error)),
+    );
   };
 }
 

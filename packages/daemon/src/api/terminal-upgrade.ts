@@ -1,7 +1,7 @@
 /** The upgrade to a terminal: after it the wire carries frames of the holder protocol, and HTTP is over. */
 import type { IncomingMessage } from "node:http";
 import { ENDPOINTS } from "@holdfast/contract";
-import { type Handlers, parse, toError, versionConflict } from "./bind.ts";
+import { type Handlers, headersOf, parse, toError, versionConflict } from "./bind.ts";
 import type { Door, Gate } from "./gate.ts";
 import type { Upgrade } from "./serve.ts";
 import { refuse } from "./socket.ts";
@@ -25,8 +25,8 @@ export function terminalUpgrades(handlers: Pick<Handlers, "openTerminal">, how: 
 }
 
 async function open(handlers: Pick<Handlers, "openTerminal">, request: IncomingMessage, { gate, door }: { gate: Gate; door: Door }) {
-  const { host, origin, authorization } = request.headers;
-  const identity = gate.admit({ host, origin, authorization }, door);
+  const headers = headersOf((name) => request.headers[name]?.toString());
+  const identity = await gate.admit(headers, door, request.socket);
   const url = new URL(request.url ?? "/", "http://holdfast");
   const ref = decodeURIComponent(PATH.exec(url.pathname)?.[1] ?? "");
   const params = gate.permit(identity, "openTerminal", { ref }) as { ref: string };

@@ -1,4 +1,5 @@
 /** A program on Node and the daemon of its user: found by the home's socket and started where it does not run; or one at an address. */
+import { type Acting, actingIn } from "../acting.ts";
 import { HoldfastClient } from "../client.ts";
 import { Holdfast } from "../holdfast.ts";
 import { Query, type QueryOptions } from "../query.ts";
@@ -6,6 +7,7 @@ import type { Surroundings } from "../sessions.ts";
 import { httpTransport } from "../transport/http.ts";
 import type { Transport } from "../transport.ts";
 import { homeAt, sharedAt } from "./home.ts";
+import { refuseInsideRun } from "./inside-a-run.ts";
 import { onDemand } from "./on-demand.ts";
 
 export interface ConnectOptions {
@@ -15,6 +17,8 @@ export interface ConnectOptions {
   url?: string;
   /** Whom to act as; HOLDFAST_TOKEN where nothing is said, so that inside a session a program acts as the session. */
   token?: string;
+  /** Act as your own user, without a token. Only needed inside a run, where `connect` refuses to do so unless you say it. */
+  as?: "owner";
   /** False: a daemon that does not run is not started. */
   start?: boolean;
   /** The `holdfast` program that starts it; the one that this SDK came with, else the one on PATH, where nothing is said. */
@@ -31,7 +35,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
 
 /** One question to an agent, on a connection of its own. */
 export function query(options: QueryOptions & Omit<ConnectOptions, "signal">): Query {
-  const { home: _home, url: _url, token: _token, start: _start, program: _program, ...asked } = options;
+  const { home: _home, url: _url, token: _token, as: _as, start: _start, program: _program, ...asked } = options;
   const client = new HoldfastClient(transportOf(options));
   return new Query(client, asked, { around: HERE, onOver: () => client[Symbol.dispose]() });
 }
@@ -43,9 +47,16 @@ const HERE: Surroundings = {
 };
 
 function transportOf({ home, program, start = true, ...options }: ConnectOptions): Transport {
-  const token = options.token ?? process.env.HOLDFAST_TOKEN;
+  const acting = actingAs(options);
   const url = options.url ?? (home === undefined ? process.env.HOLDFAST_URL : undefined);
-  if (url?.startsWith("unix:")) return onDemand(sharedAt(url.slice("unix:".length)), { token });
-  if (url) return httpTransport(url, { token });
-  return onDemand(homeAt(home), { token, ...(start ? { starter: { program } } : {}) });
+  if (url?.startsWith("unix:")) return onDemand(sharedAt(url.slice("unix:".length)), acting);
+  if (url) return httpTransport(url, acting);
+  const place = homeAt(home);
+  if (place.home !== undefined) refuseInsideRun(place.home, acting);
+  return onDemand(place, { ...acting, ...(start ? { starter: { program } } : {}) });
+}
+
+function actingAs({ token, as }: Pick<ConnectOptions, "token" | "as">): Acting {
+  if (token !== undefined) return { token: token || undefined };
+  return as === undefined ? actingIn(process.env) : { token: undefined, as };
 }

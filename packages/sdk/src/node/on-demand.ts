@@ -3,6 +3,7 @@
  * connection was refused, or the daemon said that it is too old. A question is also repeated when the daemon died before it answered.
  */
 import type { ErrorBody, HoldfastError } from "@holdfast/contract/errors";
+import type { Acting } from "../acting.ts";
 import { errorOf } from "../errors.ts";
 import { isCode } from "../follow.ts";
 import { unixTransport } from "../transport/unix.ts";
@@ -14,11 +15,14 @@ import { launch, type Starter } from "./launch.ts";
 const MOST_TRIES = 4;
 const PAUSE_MS = 50;
 
-export function onDemand(place: Place, options: { token: string | undefined; starter?: Starter }): Transport {
-  const wire = unixTransport(place.socket, { token: options.token });
+export function onDemand(place: Place, options: Acting & { starter?: Starter }): Transport {
+  const wire = unixTransport(place.socket, options);
   let starting: Promise<void> | undefined;
   const start = (starter: Starter): Promise<void> => {
-    starting ??= launch(place.home, starter).finally(() => {
+    // It acts as this connection does.
+    const { token: HOLDFAST_TOKEN, as: HOLDFAST_AS } = options;
+    const env = { ...(starter.env ?? process.env), ...(HOLDFAST_TOKEN ? { HOLDFAST_TOKEN } : {}), ...(HOLDFAST_AS ? { HOLDFAST_AS } : {}) };
+    starting ??= launch(place.home, { ...starter, env }).finally(() => {
       starting = undefined;
     });
     return starting;

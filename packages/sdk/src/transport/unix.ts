@@ -5,10 +5,12 @@
  * Requests go one after the other on a connection, which is kept for the next; those that are under way at the same time have one
  * each, so that a slow one (`stop` with its grace period) holds nobody up. Each stream has a connection of its own.
  */
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { VERSION } from "@holdfast/contract/version";
+import { type Acting, actingIn } from "../acting.ts";
 import { bearer } from "../bearer.ts";
 import type { Transport, WireChannel, WireReply, WireRequest, WireStream } from "../transport.ts";
 
@@ -16,24 +18,37 @@ import type { Transport, WireChannel, WireReply, WireRequest, WireStream } from 
 const MOST_CONNECTIONS = 128;
 
 /** Acts as the token's principal; without one given, as the one in HOLDFAST_TOKEN, so that inside a run it acts as the session. */
-export function unixTransport(path: string, options: WireOptions = { token: process.env.HOLDFAST_TOKEN }): Transport {
-  return wireTransport(() => open(path), options);
+export function unixTransport(path: string, options: WireOptions = actingIn(process.env)): Transport {
+  return wireTransport(() => open(path), { ...options, process: ownProcess });
 }
 
 /** What a daemon is spoken to on: a Unix socket, or something that leads to one. Errors arrive as an early close. */
 export type Wire = Duplex & { ref(): unknown; unref(): unknown };
 
 /** `anyVersion`: it does not say which version it is, and so is served by a daemon of another one. */
-export interface WireOptions {
-  token?: string | undefined;
+export interface WireOptions extends Partial<Acting> {
   anyVersion?: boolean | undefined;
 }
 
 /** The same on wires of another kind, of which each call opens one. */
-export function wireTransport(open: () => Promise<Wire>, options: WireOptions): Transport {
+export function wireTransport(
+  open: () => Promise<Wire>,
+  options: WireOptions & {
+    /** Which process this is, where the daemon is on this machine. */
+    process?(): string | undefined;
+  },
+): Transport {
   const authorization = bearer(options.token);
   const version = options.anyVersion ? undefined : VERSION;
-  const head = (request: WireRequest, connection: Connection) => headOf(request, { connection, authorization, version });
+  // A token says who asks. Without one the daemon looks whether the process is inside a run.
+  const process = authorization === undefined && options.as === undefined ? options.process?.() : undefined;
+  const who = [
+    ["authorization", authorization],
+    ["holdfast-as", authorization === undefined ? options.as : undefined],
+    ["holdfast-process", process],
+    ["holdfast-version", version],
+  ].flatMap(([name, value]) => (value === undefined ? [] : `${name}: ${value}\r\n`));
+  const head = (request: WireRequest, connection: Connection) => headOf(request, { connection, who: who.join("") });
   const idle: Wire[] = [];
   const waiting: (() => void)[] = [];
   let busy = 0;
@@ -119,17 +134,23 @@ function takeOpen(idle: Wire[]): Wire | undefined {
 }
 
 /** HTTP/1.0 asks for a body that ends with the connection instead of one in chunks. */
-function headOf(
-  request: WireRequest,
-  { connection, authorization, version }: { connection: Connection; authorization: string | undefined; version: string | undefined },
-): string {
+function headOf(request: WireRequest, { connection, who }: { connection: Connection; who: string }): string {
   const protocol = connection === "close" ? "1.0" : "1.1";
   const length =
     request.body === undefined ? "" : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(request.body)}\r\n`;
-  const who = authorization === undefined ? "" : `authorization: ${authorization}\r\n`;
   const upgrade = connection === "upgrade" ? "upgrade: holdfast\r\n" : "";
-  const whose = version === undefined ? "" : `holdfast-version: ${version}\r\n`;
-  return `${request.method} ${request.path} HTTP/${protocol}\r\nhost: holdfast\r\nconnection: ${connection}\r\n${whose}${upgrade}${who}${length}\r\n`;
+  return `${request.method} ${request.path} HTTP/${protocol}\r\nhost: holdfast\r\nconnection: ${connection}\r\n${upgrade}${who}${length}\r\n`;
+}
+
+/** Pid and clock ticks of its start: a pid alone may be another process's, also one of another pid namespace. */
+function ownProcess(): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    const stat = readFileSync("/proc/self/stat", "latin1");
+    return `${process.pid}-${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;
+  } catch {
+    return undefined;
+  }
 }
 
 function open(path: string): Promise<Socket> {

@@ -98,7 +98,7 @@ ${RUN_OF_NAME}printf '%s %s\\n' "$2" "$3" > "$d/size.$$" && mv "$d/size.$$" "$d/
 /** Asks the daemon, starting one if need be, to move the client; the first line of why it cannot is shown at the bottom of the client. */
 export function nextSession(options: { cli: readonly string[]; tmux: string }): string {
   return `# Run by the tmux server when somebody presses the key for the next session that waits: client, session.
-said=$(HOLDFAST_RUN=$2 ${options.cli.map(shellQuote).join(" ")} next 2>&1) && exit 0
+said=$(HOLDFAST_AS=owner HOLDFAST_RUN=$2 ${options.cli.map(shellQuote).join(" ")} next 2>&1) && exit 0
 line='
 '
 exec ${shellQuote(options.tmux)} display-message -c "$1" "\${said%%"$line"*}"

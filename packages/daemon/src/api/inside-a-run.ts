@@ -1,0 +1,38 @@
+/**
+ * Whether a process is inside a run of this home: by its cgroup, or by the marker in its environment, its ancestors' or their session leaders'.
+ * An adopted agent is its user's own and never had a token: it does not count.
+ */
+import { HoldfastError } from "@holdfast/contract";
+import { environmentValues, inspect, scopeOf } from "@holdfast/platform";
+import { parseRunMarker, type RunId, SCOPE_PREFIX } from "../host/host.ts";
+
+/** Far more than anybody nests; pids that are used again while they are looked at could make a circle. */
+const MOST_ANCESTORS = 100;
+
+export interface RunsOfHome {
+  has(run: RunId): boolean;
+}
+
+export function runAround(pid: number, runs: RunsOfHome): RunId | undefined {
+  const scope = scopeOf(pid);
+  const scoped = scope?.startsWith(SCOPE_PREFIX) ? parseRunMarker(scope.slice(SCOPE_PREFIX.length)) : undefined;
+  if (scoped && runs.has(scoped)) return scoped;
+  for (let at = pid, count = 0; at > 1 && at !== process.pid && count < MOST_ANCESTORS; count++) {
+    const info = inspect(at);
+    if (!info) return undefined;
+    for (const marker of environmentValues("HOLDFAST_RUN", new Set([at, info.session])).values()) {
+      const run = parseRunMarker(marker);
+      if (run && runs.has(run)) return run;
+    }
+    at = info.parent;
+  }
+  return undefined;
+}
+
+/** The error does not say how to act as the user: an agent reads errors, and does what they say. */
+export function insideWithoutToken(run: string | undefined): HoldfastError {
+  const where = run === undefined ? "the process that asked has ended" : `this comes from inside the run ${run}`;
+  return new HoldfastError("unauthenticated", `${where}, and without a token`, {
+    hint: "send the run's HOLDFAST_TOKEN; docs/guides/access.md, Inside a run, says how agents pass it on",
+  });
+}

@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+
+const RUN = "abcdefghij-1";
+const directories: string[] = [];
+
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+/** A home that has the session of RUN, or has it not. */
+function homeWith({ run }: { run: boolean }): string {
+  const home = mkdtempSync(join(tmpdir(), "hf-inside-"));
+  directories.push(home);
+  if (run) mkdirSync(join(home, "sessions", "abcdefghij"), { recursive: true });
+  return home;
+}
+
+/** What `connect` fails with in a process below one that has HOLDFAST_RUN, and has none of its own. */
+function connecting(home: string, env: Record<string, string>, options = ""): string {
+  const connect = JSON.stringify(new URL("connect.ts", import.meta.url).href);
+  const program = `const { connect } = await import(${connect}); await connect({ home: ${JSON.stringify(home)}, start: false ${options} }).catch((e) => console.log(e.code))`;
+  const scrubbed = `env -i ${Object.entries(env).map(([name, value]) => `${name}=${value}`)} "$0" -e "$1"; :`;
+  const { stdout } = spawnSync("sh", ["-c", scrubbed, process.execPath, program], { env: { HOLDFAST_RUN: RUN }, encoding: "utf8" });
+  return stdout.trim();
+}
+
+test("connect refuses inside a run of its home whose token is gone, also when the environment was scrubbed (mend 7)", () => {
+  const home = homeWith({ run: true });
+  expect(connecting(home, { HOLDFAST_RUN: RUN })).toBe("unauthenticated");
+  if (process.platform === "linux") expect(connecting(home, {})).toBe("unauthenticated");
+});
+
+test("connect goes on inside a run with a token, as the owner where that is said, and inside a run of another home (mend 7)", () => {
+  const home = homeWith({ run: true });
+  // No daemon is there: that is how far it came.
+  expect(connecting(home, { HOLDFAST_TOKEN: "hfs_x" })).toBe("daemon_unreachable");
+  expect(connecting(home, { HOLDFAST_AS: "owner" })).toBe("daemon_unreachable");
+  expect(connecting(home, {}, ', as: "owner"')).toBe("daemon_unreachable");
+  expect(connecting(homeWith({ run: false }), { HOLDFAST_RUN: RUN })).toBe("daemon_unreachable");
+});
