@@ -51,7 +51,7 @@ export const ERRORS = {
     what: "What was to be adopted is not there, is a session already, or is nothing that Holdfast knows how to take over.",
   },
   not_in_reach: { http: 409, exit: 6, what: "The terminal of an adopted agent cannot be reached, or is not Holdfast's to change." },
-  unauthenticated: { http: 401, exit: 22, what: "The token is missing, wrong, expired or revoked, or its run has ended." },
+  unauthenticated: { http: 401, exit: 22, what: "The token is missing (also inside a run), wrong, expired or revoked, or its run has ended." },
   forbidden: { http: 403, exit: 20, what: "Who asks may not do that: too little scope, or not its own session or child." },
   token_not_found: { http: 404, exit: 3, what: "No token that is not revoked has that name or id." },
   approval_not_found: { http: 404, exit: 3, what: "No approval has that id, and no session of that name waits for one." },
