@@ -293,7 +293,9 @@ test("a file that makes no sense starts nothing; one that fails in the middle sa
   const { path: project } = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "exit 3"\n' });
   const sleeps = (name: string, more = "") => `[sessions.${name}]\ncommand = ["sleep", "1000"]\n${more}`;
   declare(home, sleeps("one") + sleeps("two", `cwd = ${JSON.stringify(project)}\nworktree = true\n`) + sleeps("three"));
-  const failed = await home.cli(["apply", file]);
+  const untrusted = await home.cli(["apply", file]);
+  expect(untrusted).toMatchObject({ code: 47, stdout: "", stderr: expect.stringContaining("run   exit 3") });
+  const failed = await home.cli(["apply", file, "--trust"]);
   expect(failed).toMatchObject({ code: 31, stdout: expect.stringMatching(/^\+ session one: .*\n$/) });
   expect(failed.stderr).toMatch(
     /two: the set-up of two \(exit 3\) failed[\s\S]*not done:\n *\+ session two: .*\n *\+ session three: [\s\S]*holdfast apply/,

@@ -5,10 +5,12 @@ import path from "node:path";
 import type { Principal, WorkspaceId } from "@holdfast/contract";
 import { openDatabase } from "@holdfast/daemon/journal/database";
 import { Journal } from "@holdfast/daemon/journal/journal";
+import { TrustQueries, trustProjection } from "@holdfast/daemon/projection/trust";
 import { WorkspaceQueries, workspacesProjection } from "@holdfast/daemon/projection/workspaces";
 import { lastCheck, runCheck } from "@holdfast/daemon/workspace/check";
 import { writeFiles } from "@holdfast/daemon/workspace/files";
 import { setupEnd, startSetup } from "@holdfast/daemon/workspace/set-up";
+import { TrustedProjects } from "@holdfast/daemon/workspace/trust";
 import { Workspaces } from "@holdfast/daemon/workspace/workspaces";
 import { openHome } from "@holdfast/platform";
 import { afterAll, expect } from "vitest";
@@ -47,10 +49,15 @@ cells(
     writeFiles(beside, { ...spec, owner, createdAt: new Date().toISOString(), making: false });
     const start = async (known: boolean) => {
       const db = openDatabase(":memory:");
-      const journal = new Journal({ db, projections: [workspacesProjection], machineName: "box" });
+      const journal = new Journal({ db, projections: [workspacesProjection, trustProjection], machineName: "box" });
       const queries = new WorkspaceQueries(db);
       if (known) journal.append({ type: "workspace.created", actor: owner, session: null, data: spec });
-      using workspaces = new Workspaces({ home, journal, queries });
+      using workspaces = new Workspaces({
+        home,
+        journal,
+        queries,
+        trusted: new TrustedProjects({ journal, queries: new TrustQueries(db) }),
+      });
       await workspaces.begin({ restored: !known });
       return queries.list().map(({ name }) => name);
     };

@@ -44,8 +44,8 @@ export class TestRepository {
     return this.gitIn(directory, "rev-parse", "HEAD");
   }
 
-  /** A workspace of it, as `workspace create` makes one. */
+  /** A workspace of it, as `workspace create` makes one for somebody who trusts the project. */
   workspace(name: string, ...flags: string[]): Promise<Workspace> {
-    return this.#home.json<Workspace>(["workspace", "create", name, ...flags], { cwd: this.path });
+    return this.#home.json<Workspace>(["workspace", "create", name, "--trust", ...flags], { cwd: this.path });
   }
 }

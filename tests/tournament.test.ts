@@ -137,7 +137,7 @@ test("when one cannot be started, the others run, it is said which and why, and 
   const repository = new TestRepository(home);
   const ok = path.join(home.root, "ok");
   repository.write({ ".holdfast/config.toml": `[workspace]\nsetup = "case $PWD in *-fix-2) echo no room; test -e ${ok};; esac"\n` });
-  const part = await home.cli(words("demo", "--best-of", "3"), { cwd: repository.path });
+  const part = await home.cli(words("demo", "--best-of", "3", "--trust"), { cwd: repository.path });
   expect(part.code).toBe(31);
   expect(part.stdout.split("\n").length).toBe(3);
   expect(part.stderr).toMatch(/fix-2 \(demo\) was not started: the set-up of fix-2 .*failed with exit code 1/);
@@ -148,7 +148,7 @@ test("when one cannot be started, the others run, it is said which and why, and 
   expect(before.entries.map(({ session }) => session !== null)).toEqual([true, false, true]);
   expect(await home.ok(["compare", "fix"])).toMatch(/^fix-2 +demo +no session /m);
 
-  const { tournament, failures } = await home.json<Started>(words("demo", "--best-of", "3"), { cwd: repository.path });
+  const { tournament, failures } = await home.json<Started>(words("demo", "--best-of", "3", "--trust"), { cwd: repository.path });
   expect(failures).toEqual([]);
   expect(tournament.entries[1]?.session?.cwd).toBe(before.entries[1]?.workspace?.path);
   expect(tournament.entries[0]?.session?.id).toBe(before.entries[0]?.session?.id);
@@ -162,7 +162,7 @@ test("when one cannot be started, the others run, it is said which and why, and 
   ])
     await home.ok(verb);
   repository.commit({ "a.txt": "moved on\n" }, "moved on");
-  const anew = await home.json<Started>(words("demo", "--best-of", "3"), { cwd: repository.path });
+  const anew = await home.json<Started>(words("demo", "--best-of", "3", "--trust"), { cwd: repository.path });
   const third = anew.tournament.entries[2];
   expect(third?.session?.id).not.toBe(tournament.entries[2]?.session?.id);
   expect(repository.gitIn(third?.workspace?.path ?? "", "rev-parse", "HEAD")).toBe(tournament.baseCommit);
@@ -173,12 +173,12 @@ test("a daemon that dies while they are started leaves none of them twice", asyn
   const repository = new TestRepository(home);
   const go = path.join(home.root, "go");
   repository.write({ ".holdfast/config.toml": `[workspace]\nsetup = "while ! [ -e ${go} ]; do sleep 0.02; done"\n` });
-  const starting = home.cli(words("demo", "--best-of", "2"), { cwd: repository.path });
+  const starting = home.cli(words("demo", "--best-of", "2", "--trust"), { cwd: repository.path });
   await eventually(async () => (await names(home))[1].length === 2);
   await home.killDaemon();
   expect((await starting).code).toBe(10);
   writeFileSync(go, "");
-  const { tournament } = await home.json<Started>(words("demo", "--best-of", "2"), { cwd: repository.path });
+  const { tournament } = await home.json<Started>(words("demo", "--best-of", "2", "--trust"), { cwd: repository.path });
   expect(tournament.entries.map(({ session }) => session?.name)).toEqual(["fix-1", "fix-2"]);
   expect(await names(home)).toEqual([
     ["fix-1", "fix-2"],

@@ -97,7 +97,7 @@ describe("rm", () => {
   test("one whose set-up still runs is refused; --force ends that too", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "touch began; sleep 1000"\n' });
-    const making = home.cli(["workspace", "create", "fix"], { cwd: repository.path });
+    const making = home.cli(["workspace", "create", "fix", "--trust"], { cwd: repository.path });
     const tree = await eventually(async () => (await home.json<Workspace[]>(["workspace", "ls"]))[0]?.path);
     await eventually(() => existsSync(path.join(tree, "began")));
     expect(await refusal(home, ["workspace", "rm", "fix"])).toMatchObject({

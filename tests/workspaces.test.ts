@@ -4,8 +4,10 @@ import { createServer, type Server } from "node:net";
 import path from "node:path";
 import type { AnyEvent, Session, Workspace } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
-import { eventually, TestHome } from "./home.ts";
+import { clientAs } from "./as-session.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
+import { Terminal } from "./terminal.ts";
 
 async function spawnShell(home: TestHome, repository: TestRepository, name: string, script: string, ...flags: string[]): Promise<Session> {
   const args = ["run", "--name", name, ...flags, "--", "sh", "-c", `${script}; exec sleep 1000`];
@@ -154,7 +156,7 @@ test("a set-up that fails is told with what it said, starts no session, and leav
   await using home = new TestHome();
   const config = '[workspace]\nsetup = "echo one; echo it is broken; exit 7"\n';
   const repository = new TestRepository(home, { ".holdfast/config.toml": config });
-  const failed = await home.cli(["run", "--worktree", "--name", "never", "--", "sleep", "1000"], { cwd: repository.path });
+  const failed = await home.cli(["run", "--worktree", "--trust", "--name", "never", "--", "sleep", "1000"], { cwd: repository.path });
   expect(failed).toMatchObject({ code: 31, stderr: expect.stringContaining("failed with exit code 7:\n  one\n  it is broken\n") });
   expect((await home.cli(["show", "never"])).code).toBe(3);
   expect(await home.json<Workspace>(["workspace", "show", "never"])).toMatchObject({
@@ -171,7 +173,7 @@ test("a set-up outlives a killed daemon, and the next one learns how it ended", 
   const repository = new TestRepository(home, {
     ".holdfast/config.toml": '[workspace]\nsetup = "while ! [ -e go ]; do sleep 0.05; done; exit 3"\n',
   });
-  const creating = home.cli(["workspace", "create", "cave"], { cwd: repository.path });
+  const creating = home.cli(["workspace", "create", "cave", "--trust"], { cwd: repository.path });
   const running = await eventually(async () =>
     (await home.json<Workspace[]>(["workspace", "ls"])).find(({ setup }) => setup?.state === "running"),
   );
@@ -187,7 +189,7 @@ test("a session that cannot start after its set-up leaves the workspace to anoth
   const repository = new TestRepository(home, {
     ".holdfast/config.toml": '[workspace]\nsetup = "while ! [ -e go ]; do sleep 0.05; done"\n',
   });
-  const starting = home.cli(["run", "--worktree", "--name", "cave", "--", "true"], { cwd: repository.path });
+  const starting = home.cli(["run", "--worktree", "--trust", "--name", "cave", "--", "true"], { cwd: repository.path });
   const { path: tree } = await eventually(async () =>
     (await home.json<Workspace[]>(["workspace", "ls"])).find(({ setup }) => setup?.state === "running"),
   );
@@ -203,7 +205,7 @@ test("a session that cannot start after its set-up leaves the workspace to anoth
 test("who no longer waits for a set-up is told that it goes on, and how to end it before anything starts", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home, { ".holdfast/config.toml": '[workspace]\nsetup = "exec sleep 1000"\n' });
-  const waiting = home.start(["run", "--worktree", "--name", "cave", "--", "true"], { cwd: repository.path });
+  const waiting = home.start(["run", "--worktree", "--trust", "--name", "cave", "--", "true"], { cwd: repository.path });
   const said = waiting.stderr.setEncoding("utf8").toArray();
   const left = new Promise((resolve) => waiting.once("close", resolve));
   await eventually(async () => (await home.json<Workspace[]>(["workspace", "ls"])).some(({ setup }) => setup?.state === "running"));
@@ -440,4 +442,72 @@ test("a session starts no child in another's workspace, by name or by directory,
   for (const line of ["one 20", "two 20", "three 20", "four 0", "five 0", "six 20", "seven 20"]) expect(said).toContain(line);
   expect(await home.session("mate")).toMatchObject({ status: expect.not.stringMatching(/stopped|exited/) });
   expect(existsSync(shared.path)).toBe(true);
+});
+
+test("a repository's commands and copies run once a person has trusted exactly them, never on a session's word (mend 5)", async () => {
+  await using home = new TestHome();
+  const configure = (text: string) => repository.commit({ ".holdfast/config.toml": `[workspace]\n${text}` }, "configure");
+  const repository = new TestRepository(home);
+  configure('setup = "touch ran"\n');
+  const create = (name: string, ...flags: string[]) => home.cli(["workspace", "create", name, ...flags], { cwd: repository.path });
+  const refused = await create("one", "--json");
+  expect(refused).toMatchObject({ code: 47, stdout: "" });
+  const { error } = JSON.parse(refused.stderr) as { error: { code: string; hint: string; details: { hash: string } } };
+  expect(error).toMatchObject({ code: "not_trusted", details: { directory: repository.path, setup: "touch ran", copy: [] } });
+  expect(error.hint).toContain(`holdfast trust add ${repository.path}`);
+  expect((await home.cli(["run", "--worktree", "--", "true"], { cwd: repository.path })).stderr).toContain("run   touch ran");
+  const tournament = ["spawn", "demo", "--best-of", "2", "--prompt", "fix it"];
+  expect(await home.cli(tournament, { cwd: repository.path })).toMatchObject({ code: 47, stdout: "" });
+  expect(await home.json(["workspace", "ls"])).toEqual([]);
+  expect(repository.git("branch", "--list")).toBe("* main");
+
+  // An agent may neither trust it nor say that somebody else does.
+  const agent = await home.json<Session>(["run", "--name", "agent", "--", "sleep", "1000"]);
+  using inside = await clientAs(home, agent.name);
+  const hash = error.details.hash;
+  await expect(inside.call("addTrust", { body: { cwd: repository.path, hash } })).rejects.toMatchObject({ code: "forbidden" });
+  const worktree = { setup: true };
+  const spawning = inside.call("spawn", { body: { agent: "shell", command: ["true"], cwd: repository.path, env: home.env, worktree } });
+  await expect(spawning).rejects.toMatchObject({ code: "not_trusted", details: { setup: "touch ran" } });
+  expect((await home.cli(["trust", "add", repository.path])).code).toBe(15);
+
+  // On a terminal it is shown, and asked once.
+  using terminal = new Terminal({ env: home.env });
+  await terminal.command(`cd ${repository.path}; clear; ${HOLDFAST} workspace create one`);
+  const asked = await terminal.shows("[y/N]");
+  expect(asked).toMatch(/to run +touch ran[\s\S]*Scripts that the command starts are not checked/);
+  terminal.line("n");
+  await terminal.shows("nobody has trusted yet");
+  expect(await home.json(["workspace", "ls"])).toEqual([]);
+  await terminal.command(`clear; ${HOLDFAST} workspace create one`);
+  await terminal.shows("[y/N]");
+  terminal.line("y");
+  const { path: tree } = await eventually(async () =>
+    (await home.json<Workspace[]>(["workspace", "ls"])).find(({ setup }) => setup?.state === "done"),
+  );
+  expect(existsSync(path.join(tree, "ran"))).toBe(true);
+  expect((await create("two")).code).toBe(0);
+  // Also from a worktree of it, where the file says the same.
+  expect((await home.cli(["workspace", "create", "three"], { cwd: tree })).code).toBe(0);
+
+  configure('setup = "touch ran"\ncopy = ["a.txt"]\n');
+  expect((await create("four")).code).toBe(47);
+  expect((await create("four", "--trust")).code).toBe(0);
+  const trusted = await home.json<{ directory: string; hash: string; by: string }[]>(["trust", "ls"]);
+  expect(trusted).toMatchObject([
+    { directory: repository.path, setup: "touch ran", copy: [], by: expect.stringMatching(/^user:/) },
+    { directory: repository.path, setup: "touch ran", copy: ["a.txt"] },
+  ]);
+  expect(Object.keys(trusted[0] ?? {}).sort()).toEqual(["at", "by", "copy", "directory", "hash", "setup"]);
+  expect(await home.ok(["audit"])).toContain(`trusted ${repository.path}: run touch ran; copy a.txt`);
+  expect(await home.ok(["__complete", "trust", "revoke", ""])).toBe(`${repository.path}\n`);
+
+  // What a person decided outlives the daemon, and is taken back by its hash.
+  await home.killDaemon();
+  expect((await create("five")).code).toBe(0);
+  expect(await home.ok(["trust", "revoke", trusted[1]?.hash ?? ""])).toContain("is not trusted any more");
+  expect((await create("six")).code).toBe(47);
+  expect((await create("six", "--no-setup")).code).toBe(47);
+  expect(await home.json(["trust", "add", "--yes"], { cwd: repository.path })).toMatchObject({ copy: ["a.txt"] });
+  expect((await create("six")).code).toBe(0);
 });

@@ -37,6 +37,7 @@ export type Completion =
   | "tournaments"
   | "entries"
   | "removed-workspaces"
+  | "trusted"
   | "groups"
   | "group-sessions"
   | "group-members"

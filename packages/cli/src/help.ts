@@ -13,7 +13,7 @@ export const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   "Say and answer": ["send", "messages", "approvals", "cancel", "keys", "wait"],
   "Read what they said and showed": ["transcript", "logs", "screen", "replay", "export"],
   "Let them work together": ["group", "context", "mcp"],
-  "Give each a workspace": ["workspace", "checkpoint", "compare", "keep"],
+  "Give each a workspace": ["workspace", "trust", "checkpoint", "compare", "keep"],
   "End, and come back": ["stop", "resume", "fork", "restore", "adopt", "rename", "rm"],
   "Look after it": [
     "status",

@@ -38,6 +38,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   context: () => import("./commands/context.ts"),
   mcp: () => import("./commands/mcp.ts"),
   workspace: () => import("./commands/workspace.ts"),
+  trust: () => import("./commands/trust.ts"),
   checkpoint: () => import("./commands/checkpoint.ts"),
   compare: () => import("./commands/compare.ts"),
   keep: () => import("./commands/keep.ts"),

@@ -7,6 +7,7 @@ import { sizeBytes } from "@holdfast/platform/units";
 import { BUDGET_FLAG, parseBudget } from "./budget-flag.ts";
 import type { Context, Flag, Flags } from "./command.ts";
 import { plain } from "./plain.ts";
+import { TRUST_FLAG } from "./trusting.ts";
 import { withProgress } from "./workspace-progress.ts";
 
 export const START_FLAGS = {
@@ -20,6 +21,7 @@ export const START_FLAGS = {
   },
   base: { value: "REF", summary: "with --worktree: what it begins from (default: what is checked out)", complete: "nothing" },
   "no-setup": { summary: "with --worktree: without the project's set-up command" },
+  trust: TRUST_FLAG,
   workspace: { value: "NAME", summary: "in this workspace, in place of --cwd", complete: "workspaces" },
   env: { value: "K=V", summary: "set a variable of its environment, on top of yours", multiple: true, complete: "nothing" },
   host: { value: "HOST", summary: "what keeps it: tmux (default where it is) or native", complete: "hosts" },

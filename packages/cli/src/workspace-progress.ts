@@ -2,12 +2,17 @@
 import type { AnyEvent } from "@holdfast/contract/events";
 import type { Context } from "./command.ts";
 import { plain } from "./plain.ts";
+import { trusting } from "./trusting.ts";
 
 const FIRST_WORD_MS = 1000;
 const STILL_MS = 10_000;
 
-/** Says nothing to a pipe or a script, but what an interruption does not do. */
-export async function withProgress<T>(context: Context, work: () => Promise<T>, begins = "making the worktree"): Promise<T> {
+/** Asks for trust where the project needs it. Says nothing to a pipe or a script, but what an interruption does not do. */
+export function withProgress<T>(context: Context, work: () => Promise<T>, begins = "making the worktree"): Promise<T> {
+  return trusting(context, () => shown(context, work, begins));
+}
+
+async function shown<T>(context: Context, work: () => Promise<T>, begins: string): Promise<T> {
   process.once("SIGINT", interrupted);
   try {
     return await (context.json || !process.stderr.isTTY ? work() : told(context, work, begins));

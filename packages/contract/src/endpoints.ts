@@ -27,6 +27,7 @@ import { SpawnBody } from "./spawn-request.ts";
 import { TASK_ENDPOINTS } from "./task-endpoints.ts";
 import { TERMINAL_ENDPOINTS } from "./terminal-endpoints.ts";
 import { TOURNAMENT_ENDPOINTS } from "./tournament-endpoints.ts";
+import { TRUST_ENDPOINTS } from "./trust-endpoints.ts";
 import { Orphan, UPKEEP_ENDPOINTS } from "./upkeep-endpoints.ts";
 import { USAGE_ENDPOINTS } from "./usage-endpoints.ts";
 import { flag, list, wholeNumber } from "./wire.ts";
@@ -136,6 +137,7 @@ const SPAWN_ERRORS = [
   "repository_unusable",
   "git_failed",
   "setup_failed",
+  "not_trusted",
   "group_full",
 ] as const;
 
@@ -277,6 +279,7 @@ export const ENDPOINTS = {
   ...CHECKPOINT_ENDPOINTS,
   ...CONTEXT_ENDPOINTS,
   ...TOURNAMENT_ENDPOINTS,
+  ...TRUST_ENDPOINTS,
   listAgents: {
     ...ROUTES.listAgents,
     summary:

@@ -51,7 +51,11 @@ export const ERRORS = {
     what: "What was to be adopted is not there, is a session already, or is nothing that Holdfast knows how to take over.",
   },
   not_in_reach: { http: 409, exit: 6, what: "The terminal of an adopted agent cannot be reached, or is not Holdfast's to change." },
-  unauthenticated: { http: 401, exit: 22, what: "The token is missing (also inside a run), wrong, expired or revoked, or its run has ended." },
+  unauthenticated: {
+    http: 401,
+    exit: 22,
+    what: "The token is missing (also inside a run), wrong, expired or revoked, or its run has ended.",
+  },
   forbidden: { http: 403, exit: 20, what: "Who asks may not do that: too little scope, or not its own session or child." },
   token_not_found: { http: 404, exit: 3, what: "No token that is not revoked has that name or id." },
   approval_not_found: { http: 404, exit: 3, what: "No approval has that id, and no session of that name waits for one." },
@@ -120,6 +124,12 @@ export const ERRORS = {
     exit: 30,
     what: "The base has uncommitted changes or has moved on, or there is nothing to merge; nothing was changed.",
   },
+  not_trusted: {
+    http: 403,
+    exit: 47,
+    what: "The project's .holdfast/config.toml makes Holdfast run or copy something that nobody has trusted yet; nothing was made. `details` has `directory`, `tree`, `file`, `setup`, `copy` and `hash`.",
+  },
+  trust_not_found: { http: 404, exit: 3, what: "No trust was given to that directory, or has that hash." },
   setup_failed: {
     http: 422,
     exit: 31,

@@ -29,6 +29,7 @@ import {
 import { RESOLVED, TURNS } from "./status.ts";
 import { TASK_EVENTS } from "./task.ts";
 import { TOURNAMENT_EVENTS } from "./tournament.ts";
+import { TRUST_EVENTS } from "./trust.ts";
 import { USAGE_EVENTS } from "./usage.ts";
 import { WORKSPACE_EVENTS } from "./workspace.ts";
 
@@ -188,6 +189,7 @@ export const EVENTS = {
   ...TASK_EVENTS,
   ...PLAN_EVENTS,
   ...TOURNAMENT_EVENTS,
+  ...TRUST_EVENTS,
   ...DIGEST_EVENTS,
   ...CONVERSATION_EVENTS,
   ...USAGE_EVENTS,

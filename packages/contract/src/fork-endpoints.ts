@@ -47,6 +47,7 @@ export const FORK_ENDPOINTS = {
       "repository_unusable",
       "git_failed",
       "setup_failed",
+      "not_trusted",
       "workspace_not_found",
       "workspace_ambiguous",
       "workspace_removed",

@@ -56,6 +56,7 @@ export const TOURNAMENT_ENDPOINTS = {
       "cwd_unusable",
       "repository_unusable",
       "git_failed",
+      "not_trusted",
       "usage",
     ],
   },

@@ -56,7 +56,7 @@ export const WORKSPACE_ENDPOINTS = {
     reach: "own",
     body: z.extend(WorktreeRequest, { cwd: place, env: environment, name: z.optional(words) }),
     reply: Workspace,
-    errors: ["invalid_name", "name_taken", "cwd_unusable", "repository_unusable", "git_failed", "setup_failed", "usage"],
+    errors: ["invalid_name", "name_taken", "cwd_unusable", "repository_unusable", "git_failed", "setup_failed", "not_trusted", "usage"],
   },
   getWorkspace: {
     ...ROUTES.getWorkspace,

@@ -62,6 +62,7 @@ import { taskHandlers } from "./api/task-handlers.ts";
 import { TcpDoor } from "./api/tcp.ts";
 import { terminalUpgrades } from "./api/terminal-upgrade.ts";
 import { tournamentHandlers } from "./api/tournament-handlers.ts";
+import { trustHandlers } from "./api/trust-handlers.ts";
 import { usageHandlers } from "./api/usage-handlers.ts";
 import { workspaceEndHandlers } from "./api/workspace-end-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
@@ -118,6 +119,7 @@ import { SessionQueries, type SessionRecord } from "./projection/session-queries
 import { TaskQueries } from "./projection/tasks.ts";
 import { TokenQueries } from "./projection/tokens.ts";
 import { TournamentQueries } from "./projection/tournaments.ts";
+import { TrustQueries } from "./projection/trust.ts";
 import { TurnQueries } from "./projection/turns.ts";
 import { UsageQueries } from "./projection/usage.ts";
 import { WorkspaceQueries } from "./projection/workspaces.ts";
@@ -158,6 +160,7 @@ import { InTurn } from "./workspace/in-turn.ts";
 import { Merging } from "./workspace/merging.ts";
 import { Radar } from "./workspace/radar.ts";
 import { Removing } from "./workspace/removing.ts";
+import { TrustedProjects } from "./workspace/trust.ts";
 import { TurnCheckpoints } from "./workspace/turn-checkpoints.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
@@ -260,7 +263,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   status.followWith(approvals.follow);
   status.followWith(conversationsFrom({ home, profiles, queries }));
   status.followWith(repliesFrom(new TurnQueries(db)));
-  const workspaces = new Workspaces({ home, journal, queries: workspaceQueries });
+  const trusted = new TrustedProjects({ journal, queries: new TrustQueries(db) });
+  const workspaces = new Workspaces({ home, journal, queries: workspaceQueries, trusted });
   const radar = new Radar({ home, journal, queries: workspaces.queries });
   const turns = new InTurn();
   const envOf = (id: SessionId) => readEnvironment(home, id);
@@ -340,6 +344,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     journal,
     queries: workspaces.queries,
     ports: workspaces.ports,
+    trusted,
     turns,
     directoryOf: (id) => workspaces.directoryOf(id),
     stopSession: async (name, actor) => void (await sessions.stopping.stop(name, { graceMs: STOP_GRACE_MS, actor })),
@@ -643,6 +648,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     personas: personaHandlers(personas),
     usualPlace: usualPlaceFor({ home, queries }),
     inRole: (request) => inRole(personas, request),
+    trust: trustHandlers(trusted),
     plans: planHandlers(new Plans({ journal, queries: new PlanQueries(db) })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaceEnds: workspaceEndHandlers({ workspaces, merging, removing, collecting, queries, gate }),

@@ -26,6 +26,7 @@ import { personaHandlers } from "./api/persona-handlers.ts";
 import { planHandlers } from "./api/plan-handlers.ts";
 import { serve } from "./api/serve.ts";
 import { taskHandlers } from "./api/task-handlers.ts";
+import { trustHandlers } from "./api/trust-handlers.ts";
 import { usageHandlers } from "./api/usage-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
@@ -58,6 +59,7 @@ import { PlanQueries } from "./projection/plans.ts";
 import { SessionQueries } from "./projection/session-queries.ts";
 import { TaskQueries } from "./projection/tasks.ts";
 import { TokenQueries } from "./projection/tokens.ts";
+import { TrustQueries } from "./projection/trust.ts";
 import { UsageQueries } from "./projection/usage.ts";
 import { WorkspaceQueries } from "./projection/workspaces.ts";
 import { AgentStatus } from "./session/agent-status.ts";
@@ -71,6 +73,7 @@ import { readPrices } from "./usage/prices.ts";
 import { Spending } from "./usage/spending.ts";
 import { Contexts } from "./workspace/contexts.ts";
 import { InTurn } from "./workspace/in-turn.ts";
+import { TrustedProjects } from "./workspace/trust.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
@@ -104,6 +107,7 @@ const READS = new Set<EndpointName>([
   "listEvents",
   "listAudit",
   "listTokens",
+  "listTrust",
 ]);
 
 export async function serveReader(options: {
@@ -138,7 +142,8 @@ export async function serveReader(options: {
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit });
   const profiles = new Profiles(() => []);
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
-  const workspaces = new Workspaces({ home, journal, queries: workspaceQueries });
+  const trusted = new TrustedProjects({ journal, queries: new TrustQueries(db) });
+  const workspaces = new Workspaces({ home, journal, queries: workspaceQueries, trusted });
   const sessions = new Sessions({
     home,
     workspaces,
@@ -237,6 +242,7 @@ export async function serveReader(options: {
       spent: (ids) => spending.total(ids),
     }),
     personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
+    trust: trustHandlers(trusted),
     plans: planHandlers(new Plans({ journal, queries: new PlanQueries(db) })),
     tasks: taskHandlers({ tasks: new Tasks({ journal, queries: new TaskQueries(db) }), queries, gate }),
     workspaces: workspaceHandlers({

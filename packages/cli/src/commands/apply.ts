@@ -10,11 +10,12 @@ import { type Comparison, isSeen, type Step } from "../apply/steps.ts";
 import { leftLine, noteLines, stepLine, stepWords, unchangedLine } from "../apply/text.ts";
 import { look } from "../apply/world.ts";
 import type { Command, Context } from "../command.ts";
+import { TRUST_FLAG, trusting } from "../trusting.ts";
 
 export const command: Command = {
   name: "apply",
   summary: "bring up the sessions, groups and shared values that a file declares",
-  usage: "FILE.toml [--dry-run] [--prune [--yes]] [--resume]",
+  usage: "FILE.toml [--dry-run] [--prune [--yes]] [--resume] [--trust]",
   description:
     'In the file,\n\n  [groups.team]\n  limit = 8\n  coordinator = "lead"\n  context = { goal = "ship 1.0", ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\nWhat is not there is made; what is there and differs is changed where that is possible, and said where it is not. A second time changes\nnothing. What others made or changed is left alone. --prune takes away what an earlier apply of the same file made and the file does not have any more.',
   arguments: "files",
@@ -23,6 +24,7 @@ export const command: Command = {
     prune: { summary: "take away what an earlier apply made and the file does not have any more; asks first" },
     yes: { short: "y", summary: "with --prune: do not ask" },
     resume: { summary: "start those again that have ended, but for those that were done" },
+    trust: TRUST_FLAG,
   },
   examples: [
     ["holdfast apply team.toml --dry-run", "what would be done"],
@@ -43,7 +45,8 @@ export const command: Command = {
         hint: "look first with --dry-run, then say --yes",
       });
     const plan = await readPlan(name);
-    const found = await planned(client, { name, plan, prune, resume: flags.has("resume") });
+    const find = () => planned(client, { name, plan, prune, resume: flags.has("resume") });
+    const found = await (isDryRun ? find() : trusting(context, find));
     const comparison = isAsked ? await agreed(found) : found;
     return isDryRun ? tellOnly(context, { name, plan, comparison }) : act(context, { name, plan, comparison });
   },

@@ -3,7 +3,7 @@ import type { Command, Context } from "../command.ts";
 import type { Wanted } from "../repl/open.ts";
 import { START_FLAGS } from "../start-session.ts";
 
-const { cwd, worktree, base, "no-setup": noSetup, workspace, env, budget, group, role, objective } = START_FLAGS;
+const { cwd, worktree, base, "no-setup": noSetup, trust, workspace, env, budget, group, role, objective } = START_FLAGS;
 
 export const command: Command = {
   name: "chat",
@@ -30,6 +30,7 @@ export const command: Command = {
     worktree,
     base,
     "no-setup": noSetup,
+    trust,
     workspace,
     env,
     budget,

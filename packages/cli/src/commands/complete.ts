@@ -76,6 +76,7 @@ const ASKED: ReadonlySet<Completion> = new Set([
   "messages",
   "workspaces",
   "removed-workspaces",
+  "trusted",
   "checkpoints",
   "context-files",
   "tournaments",
@@ -117,6 +118,10 @@ async function values(context: Context, what: Completion, before: readonly strin
       const { workspaces } = await client.call("listWorkspaces", { query: { all } }, AbortSignal.timeout(PATIENCE_MS));
       const meant = all ? workspaces.filter(({ removedAt }) => removedAt !== null) : workspaces;
       return before.length > 0 ? [] : [...new Set(meant.map(({ name }) => name))];
+    }
+    if (what === "trusted") {
+      const { trusted } = await client.call("listTrust", {}, AbortSignal.timeout(PATIENCE_MS));
+      return before.length > 0 ? [] : [...new Set(trusted.map(({ directory }) => directory))];
     }
     if (what === "tournaments") {
       const { tournaments } = await client.call("listTournaments", {}, AbortSignal.timeout(PATIENCE_MS));

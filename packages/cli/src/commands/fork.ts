@@ -5,12 +5,13 @@ import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";
 import { readInput } from "../read-input.ts";
 import { oneName } from "../select.ts";
+import { TRUST_FLAG } from "../trusting.ts";
 import { withProgress } from "../workspace-progress.ts";
 
 export const command: Command = {
   name: "fork",
   summary: "carry on a copy of a session's conversation, in a workspace of its own",
-  usage: "NAME [--name NEW] [--checkpoint N] [--prompt TEXT|-] [--cwd DIR | --workspace NAME] [--no-setup] [--attach]",
+  usage: "NAME [--name NEW] [--checkpoint N] [--prompt TEXT|-] [--cwd DIR | --workspace NAME] [--no-setup] [--trust] [--attach]",
   description:
     "The same agent, in a new session that remembers what the original was told and did so far; from then on neither knows of the other. The original stays\nas it is and may go on working. Its files are those of the newest checkpoint, made now if something has changed since, on a branch of its own.\nWhere the original works in no worktree of ours: what is checked out there, with its uncommitted files; outside of a git repository, the same directory.",
   arguments: "sessions",
@@ -21,6 +22,7 @@ export const command: Command = {
     cwd: { value: "DIR", summary: "in this directory as it is, in place of a new workspace", complete: "directories" },
     workspace: { value: "NAME", summary: "in this workspace as it is", complete: "workspaces" },
     "no-setup": { summary: "without the project's set-up command in the new workspace" },
+    trust: TRUST_FLAG,
     attach: { summary: "and look at it" },
   },
   examples: [

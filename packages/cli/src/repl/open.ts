@@ -6,6 +6,7 @@ import type { Session } from "@holdfast/contract/session";
 import type { Context } from "../command.ts";
 import { isOver } from "../next-run.ts";
 import { startFlags, worktreeOf } from "../start-session.ts";
+import { trusting } from "../trusting.ts";
 
 export interface Wanted {
   /** One that is there. */
@@ -94,7 +95,7 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
     model: wanted.model,
     mode: wanted.mode,
   };
-  const session = await client.call("spawn", { body });
+  const session = await trusting(context, () => client.call("spawn", { body }));
   return { session, conversation: undefined, created: true, started: true };
 }
 

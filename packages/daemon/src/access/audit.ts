@@ -1,5 +1,5 @@
 /** The journal as the answer to "who did what": every event whose actor is not the daemon itself, in words. */
-import type { AnyEvent, AuditEntry, EventData, EventType, SessionId } from "@holdfast/contract";
+import { type AnyEvent, type AuditEntry, type EventData, type EventType, inOneLine, type SessionId, visible } from "@holdfast/contract";
 import type { Journal } from "../journal/journal.ts";
 
 /** Each without its subject, who is the actor. `name` is the session's. */
@@ -31,6 +31,8 @@ const WORDS: Words = {
   "plan.declared": ({ file, what, name, key }) => `applied ${file}: the ${what} ${key === null ? name : `${key} of ${name}`}`,
   "plan.forgotten": ({ file, what, ref, key }) =>
     `took away the ${what} ${key === null ? ref : `${key} of ${ref}`}: ${file} does not have it`,
+  "trust.added": ({ directory, setup, copy }) => `trusted ${directory}: ${actionsText({ setup, copy })}`,
+  "trust.revoked": ({ directory, setup, copy }) => `revoked the trust in ${directory}: ${actionsText({ setup, copy })}`,
   "tournament.started": ({ name, agents }) => `started the tournament ${name} of ${agents.length} (${[...new Set(agents)].join(", ")})`,
   "tournament.kept": ({ name }) => `kept ${name} of its tournament`,
   "group.created": ({ group }) => `made the group ${group}`,
@@ -110,6 +112,14 @@ export function auditEntries(journal: Journal, query: AuditQuery): AuditEntry[] 
 function inWords({ type, data }: AnyEvent, name: string): string {
   const words = WORDS[type as EventType] as ((data: unknown, name: string) => string) | undefined;
   return words ? words(data, name) : `${type}${name === "" ? "" : ` ${name}`}`;
+}
+
+function actionsText({ setup, copy }: { setup: string | null; copy: readonly string[] }): string {
+  const parts = [
+    ...(setup === null ? [] : [`run ${inOneLine(setup)}`]),
+    ...(copy.length === 0 ? [] : [`copy ${copy.map(visible).join(", ")}`]),
+  ];
+  return parts.join("; ");
 }
 
 function plural(count: number, what: string): string {

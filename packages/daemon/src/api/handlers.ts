@@ -30,6 +30,7 @@ import type { PlanHandlers } from "./plan-handlers.ts";
 import type { ProgressHandlers } from "./progress-handlers.ts";
 import type { TaskHandlers } from "./task-handlers.ts";
 import type { TournamentHandlers } from "./tournament-handlers.ts";
+import type { TrustHandlers } from "./trust-handlers.ts";
 import type { UsageHandlers } from "./usage-handlers.ts";
 import type { WorkspaceEndHandlers } from "./workspace-end-handlers.ts";
 import type { WorkspaceHandlers } from "./workspace-handlers.ts";
@@ -80,6 +81,7 @@ export function handlers(rooms: {
   inRole(request: SpawnRequest): Promise<SpawnRequest>;
   tasks: TaskHandlers;
   plans: PlanHandlers;
+  trust: TrustHandlers;
   workspaceEnds: WorkspaceEndHandlers;
   tournaments: TournamentHandlers;
 }): Handlers {
@@ -119,6 +121,7 @@ export function handlers(rooms: {
     ...rooms.tasks,
     ...rooms.messages,
     ...rooms.plans,
+    ...rooms.trust,
     ...rooms.workspaceEnds,
     ...rooms.tournaments,
     ...rooms.approvals,

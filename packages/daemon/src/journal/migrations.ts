@@ -462,4 +462,16 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (file, what, ref, key)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE trust (
+    directory TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    setup TEXT,
+    copy TEXT NOT NULL,
+    at TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (directory, hash)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

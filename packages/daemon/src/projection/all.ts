@@ -13,6 +13,7 @@ import { sessionsProjection } from "./sessions.ts";
 import { tasksProjection } from "./tasks.ts";
 import { tokensProjection } from "./tokens.ts";
 import { tournamentsProjection } from "./tournaments.ts";
+import { trustProjection } from "./trust.ts";
 import { turnsProjection } from "./turns.ts";
 import { usageProjection } from "./usage.ts";
 import { workspacesProjection } from "./workspaces.ts";
@@ -34,4 +35,5 @@ export const PROJECTIONS: readonly Projection[] = [
   tasksProjection,
   groupsProjection,
   plansProjection,
+  trustProjection,
 ];

@@ -92,6 +92,7 @@ export class Tournaments {
   ): Promise<{ tournament: Tournament; failures: EntryFailure[] }> {
     const name = checkName(request.name ?? readableName((taken) => this.#isTaken(taken, request.count)));
     return this.#turns.run(`tournament ${name}`, async () => {
+      await this.#workspaces.checkTrust(request);
       const record = this.#again(name, request) ?? (await this.#begin(name, request, by.actor));
       const missing = this.#entries(record).filter(({ session }) => session === undefined);
       const failures: EntryFailure[] = [];

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { copyUntracked } from "./copying.ts";
@@ -31,4 +31,36 @@ test("nothing is copied through a link that git has put in place of a directory"
   scratch.write({ "conf/local/secret": "s\n", "conf/key": "k\n" });
   expect(await copyUntracked(scratch.path, tree, ["conf/local", "conf/key"])).toEqual([]);
   expect([existsSync(join(outside, "local")), existsSync(join(outside, "key"))]).toEqual([false, false]);
+});
+
+test("nothing is read through a link that leads out of the project, by a path, a pattern or a directory (mend 5)", async () => {
+  using scratch = new ScratchRepository();
+  const outside = join(scratch.root, "outside");
+  mkdirSync(join(outside, "keys"), { recursive: true });
+  writeFileSync(join(outside, "secret"), "s\n");
+  writeFileSync(join(outside, "keys/id"), "k\n");
+  symlinkSync(outside, join(scratch.path, "link"));
+  scratch.commit({ "sub/a": "a\n" }, "a link out");
+  const tree = scratch.worktree("one");
+  symlinkSync(outside, join(scratch.path, "sub/out"));
+  symlinkSync(outside, join(scratch.path, "loose"));
+  scratch.write({ "sub/mine": "m\n" });
+  const rules = [
+    "loose/secret",
+    "loose/keys",
+    "loose/k*/id",
+    "link/secret",
+    "link/keys",
+    "link/**",
+    "{link,sub}/secret",
+    "*/secret",
+    "sub/out/keys",
+    "sub/out/**",
+    "sub/mine",
+  ];
+  expect(await copyUntracked(scratch.path, tree, rules)).toEqual(["sub/mine"]);
+  expect([existsSync(join(tree, "sub/out")), existsSync(join(tree, "loose"))]).toEqual([false, false]);
+  // The link itself may be copied, as a link.
+  expect(await copyUntracked(scratch.path, tree, ["sub/out"])).toEqual(["sub/out"]);
+  expect(readlinkSync(join(tree, "sub/out"))).toBe(outside);
 });

@@ -7,7 +7,7 @@ import { cp, glob, lstat, mkdir } from "node:fs/promises";
 import { dirname, join, matchesGlob, normalize } from "node:path";
 import { git, parts } from "./git.ts";
 
-/** Answers what was copied, as paths below the tree. */
+/** Answers what was copied, as paths below the tree. A link is copied as a link. */
 export async function copyUntracked(from: string, to: string, rules: readonly string[]): Promise<string[]> {
   return copyFiles(from, to, await untrackedFor(from, rules));
 }
@@ -46,6 +46,8 @@ export async function untrackedFor(tree: string, rules: readonly string[]): Prom
   );
   const found = new Map<string, boolean>();
   for (const rule of fromTop) {
+    // The walk itself goes through links that a rule names.
+    if (await leadsAway(tree, fixedPart(rule))) continue;
     for await (const entry of glob(rule, { cwd: tree, withFileTypes: true }))
       found.set(normalize(join(entry.parentPath, entry.name)).slice(tree.length + 1), entry.isDirectory());
   }
@@ -54,7 +56,16 @@ export async function untrackedFor(tree: string, rules: readonly string[]): Prom
   for (const [path, isDirectory] of found) {
     if (!isInside(path)) files.push(...(isDirectory ? await untracked(tree, path) : [path]));
   }
-  return new Set(files.filter((path) => path !== "" && path.split("/")[0] !== ".git"));
+  const inside: string[] = [];
+  for (const path of files) if (path !== "" && path.split("/")[0] !== ".git" && !(await leadsAway(tree, path))) inside.push(path);
+  return new Set(inside);
+}
+
+/** Up to the first component that is a pattern, and that one. */
+function fixedPart(rule: string): string {
+  const names = rule.split("/");
+  const first = names.findIndex((name) => /[*?[\]{}()!\\]/.test(name));
+  return (first < 0 ? names : names.slice(0, first + 1)).join("/");
 }
 
 async function untracked(tree: string, directory: string): Promise<string[]> {
@@ -67,7 +78,7 @@ function above(path: string): string {
   return path.includes("/") ? dirname(path) : "";
 }
 
-/** Git may have put a link in place of a directory: nothing is written through it. */
+/** One of the directories above it is a link: nothing is read or written through that, it may lead out of the project. */
 async function leadsAway(tree: string, path: string): Promise<boolean> {
   for (let at = above(path); at !== ""; at = above(at)) {
     const stat = await lstat(join(tree, at)).catch(() => undefined);

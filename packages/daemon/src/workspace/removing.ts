@@ -23,6 +23,7 @@ import { commitOf, findRepository } from "./repository.ts";
 import { restore } from "./restore.ts";
 import { stopSetup } from "./set-up.ts";
 import { takeAway } from "./take-away.ts";
+import { actionsOf, placeOf, type TrustedProjects } from "./trust.ts";
 
 export interface RemoveOptions {
   force: boolean;
@@ -48,12 +49,14 @@ export class Removing {
   readonly #stopSession: (name: string, actor: Principal) => Promise<void>;
   readonly #turns: InTurn;
   readonly #ports: PortRanges;
+  readonly #trusted: TrustedProjects;
 
   constructor(options: {
     journal: Journal;
     queries: WorkspaceQueries;
     turns: InTurn;
     ports: PortRanges;
+    trusted: TrustedProjects;
     directoryOf(id: WorkspaceId): string;
     stopSession(name: string, actor: Principal): Promise<void>;
   }) {
@@ -61,6 +64,7 @@ export class Removing {
     this.#queries = options.queries;
     this.#turns = options.turns;
     this.#ports = options.ports;
+    this.#trusted = options.trusted;
     this.#directoryOf = options.directoryOf;
     this.#stopSession = options.stopSession;
   }
@@ -180,7 +184,7 @@ export class Removing {
     writeFileSync(join(directory, MARK), "");
 
     const restored = await restore({ repo: tree.repo, path: tree.path, name, remains, files: ref }, { env });
-    await this.#copyIgnored(tree, env);
+    const ignored = await this.#copyIgnored(tree, env);
     using range = await this.#ports.hold(record.ports, record);
     const now = {
       name,
@@ -193,7 +197,7 @@ export class Removing {
     writeFiles(directory, { ...specOf(record), ...now, making: false });
     this.#journal.append({ type: "workspace.recovered", actor, session: null, data: { id: record.id, ...now } });
     rmSync(join(directory, MARK), { force: true });
-    return [...restored.notes, IGNORED];
+    return [...restored.notes, ignored];
   }
 
   /** What was kept when it was removed; of one that was not, its branch. */
@@ -209,10 +213,15 @@ export class Removing {
     });
   }
 
-  /** As for a new one. */
-  async #copyIgnored(tree: TreeRecord, env: Environment | undefined): Promise<void> {
-    const main = (await findRepository(tree.repo, env))?.tree;
-    if (main) await copyUntracked(main, tree.path, readProject(main).copy);
+  /** As for a new one. Answers what to tell of it: its work comes back also where nobody trusts what the project copies. */
+  async #copyIgnored(tree: TreeRecord, env: Environment | undefined): Promise<string> {
+    const repository = await findRepository(tree.repo, env);
+    if (!repository?.tree) return IGNORED;
+    const project = readProject(repository.tree);
+    const actions = actionsOf(project, { ...placeOf(repository, tree.repo), setup: false });
+    if (actions && !this.#trusted.isTrusted(actions)) return `${UNTRUSTED}: holdfast trust add ${actions.directory}`;
+    await copyUntracked(repository.tree, tree.path, project.copy);
+    return IGNORED;
   }
 }
 
@@ -223,6 +232,8 @@ export async function whyUnreadable({ repo, path }: TreeRecord, env?: Environmen
   const { code, stderr } = await tryGit(path, ["rev-parse", "--git-dir"], { env });
   return code === 0 ? undefined : `git cannot read ${path}: ${firstLine(stderr)}`;
 }
+
+const UNTRUSTED = "files that git ignores are not kept, and what the project copies was not copied, because nobody has trusted it";
 
 const IGNORED = "files that git ignores are not kept: what the project copies was copied again, the rest is gone";
 

@@ -31,6 +31,7 @@ import { setupEnd, setupLog, setupTail, startSetup } from "./set-up.ts";
 import { orWithoutFilters } from "./snapshot.ts";
 import { changedFiles, stateOf } from "./state.ts";
 import { initSubmodules } from "./submodules.ts";
+import { actionsOf, placeOf, type TrustedProjects } from "./trust.ts";
 import { addWorktree, planBeginning, undoAdd } from "./worktree.ts";
 
 export interface CreateRequest {
@@ -86,14 +87,16 @@ export class Workspaces {
   readonly #journal: Journal;
   readonly queries: WorkspaceQueries;
   readonly ports: PortRanges;
+  readonly trusted: TrustedProjects;
   /** Names of those being made. */
   readonly #making = new Set<string>();
   readonly #ending = new AbortController();
 
-  constructor(options: { home: Home; journal: Journal; queries: WorkspaceQueries }) {
+  constructor(options: { home: Home; journal: Journal; queries: WorkspaceQueries; trusted: TrustedProjects }) {
     this.#home = options.home;
     this.#journal = options.journal;
     this.queries = options.queries;
+    this.trusted = options.trusted;
     this.ports = new PortRanges(() => options.queries.list());
   }
 
@@ -124,11 +127,19 @@ export class Workspaces {
   /** Throws what `create` would be refused for, and makes nothing. `branch`: which it would be on. */
   async check(request: CreateRequest): Promise<{ repository: string | null; branch: string | null }> {
     const name = this.#freeName(request.name);
-    const repository = await findRepository(request.cwd, request.env);
-    const project = readProject(repository ? repository.tree : request.cwd);
+    const { repository, project } = await this.checkTrust(request);
     if (repository) return { repository: repository.path, branch: (await beginningOf(request, { name, repository, project })).branch };
     this.#plainPath(request);
     return { repository: null, branch: null };
+  }
+
+  /** The project as it was checked: nothing of it is read again before it is done. */
+  async checkTrust({ cwd, env, setup }: Pick<CreateRequest, "cwd" | "env" | "setup">) {
+    const repository = await findRepository(cwd, env);
+    const place = placeOf(repository, cwd);
+    const project = readProject(place.tree);
+    this.trusted.check(actionsOf(project, { ...place, setup }));
+    return { repository, project };
   }
 
   #freeName(wanted: string): string {
@@ -141,8 +152,7 @@ export class Workspaces {
     const name = this.#freeName(request.name);
     this.#making.add(name);
     try {
-      const repository = await findRepository(request.cwd, request.env);
-      const project = readProject(repository ? repository.tree : request.cwd);
+      const { repository, project } = await this.checkTrust(request);
       using held = await this.ports.hold(project.ports);
       const range = { portBase: held.portBase, ports: held.ports };
       const { record, copied } = await (repository

@@ -10,6 +10,7 @@ import { waves } from "../../task/schedule.ts";
 import { SessionTurns } from "../../task/sessions.ts";
 import { readTaskFile } from "../../task/tick.ts";
 import { type Change, work } from "../../task/work.ts";
+import { TRUST_FLAG, trustFirst } from "../../trusting.ts";
 
 /** How often what is on a terminal is drawn again, for the times on it. */
 const DRAW_MS = 1000;
@@ -18,7 +19,7 @@ const MOST_AT_ONCE = 64;
 export const command: Command = {
   name: "task run",
   summary: "do the open items of a task file, and tick each that is done",
-  usage: "FILE.md [--agent A] [--parallel N] [--worktree] [--dry-run] [--multi-turn]",
+  usage: "FILE.md [--agent A] [--parallel N] [--worktree [--trust]] [--dry-run] [--multi-turn]",
   description:
     "Each open item, - [ ] …, is done by an agent in a conversation of its own; what is indented below it is told with it. In the file,\n\n  - [ ] 1. Analyze the authentication code\n    <!-- agent: security-expert -->      an agent, or a persona\n    <!-- budget: cost=2 -->              also <!-- model: opus --> and <!-- turns: 3 -->\n    Turn 1: Initial analysis             turns of one conversation, one after the other\n    Turn 2: Generate a remediation plan\n  - [ ] 2. Write the tests <!-- after: 1 -->\n\nNothing but the boxes is needed; what stands above the first item holds for all. Ctrl+C ends nothing but the waiting: what runs goes on, and the\nnext run of the file carries on with it, and with what is left.",
   arguments: "files",
@@ -26,6 +27,7 @@ export const command: Command = {
     agent: { value: "AGENT", summary: "who does the items that do not say it: an agent, or a persona", complete: "agents" },
     parallel: { value: "N", summary: "so many items at once (default: 1), as far as they do not wait for each other", complete: "nothing" },
     worktree: { summary: "each item in a git worktree of its own; see holdfast workspace" },
+    trust: TRUST_FLAG,
     "dry-run": { summary: "say what would be done, in which order and by whom, and do nothing" },
     "multi-turn": { summary: "the default: turns of an item are told one after the other" },
   },
@@ -47,6 +49,7 @@ export const command: Command = {
     checkHands(name, left, hands);
     if (flags.has("dry-run")) return plan(context, { items, hands });
     const where = { file: realpathSync(name), cwd, worktree: flags.has("worktree"), hands };
+    if (where.worktree) await trustFirst(context, cwd);
     const turns = await SessionTurns.open(client, where, items);
     return carryOut(context, { name, items, turns, parallel: parallelOf(flags.text("parallel")) });
   },

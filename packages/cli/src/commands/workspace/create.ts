@@ -2,19 +2,21 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Command } from "../../command.ts";
 import { plain } from "../../plain.ts";
 import { callerEnvironment } from "../../start-session.ts";
+import { TRUST_FLAG } from "../../trusting.ts";
 import { withProgress } from "../../workspace-progress.ts";
 
 export const command: Command = {
   name: "workspace create",
   summary: "make one from the repository of this directory",
-  usage: "[NAME] [--branch BRANCH] [--base REF] [--no-setup]",
+  usage: "[NAME] [--branch BRANCH] [--base REF] [--no-setup] [--trust]",
   description:
-    'Prints its path. It begins from what is checked out here, or from --base; uncommitted changes stay here. The project\'s .holdfast/config.toml\nsays which untracked files are copied into it and what is run in it first:\n\n  [workspace]\n  copy = [".env", "node_modules"]\n  setup = "npm ci"',
+    'Prints its path. It begins from what is checked out here, or from --base; uncommitted changes stay here. The project\'s .holdfast/config.toml\nsays which untracked files are copied into it and what is run in it first:\n\n  [workspace]\n  copy = [".env", "node_modules"]\n  setup = "npm ci"\n\nYou are asked before it is done the first time; see holdfast trust.',
   arguments: "nothing",
   flags: {
     branch: { value: "BRANCH", summary: "its branch (default: holdfast/NAME); one that is there is checked out", complete: "nothing" },
     base: { value: "REF", summary: "what it begins from: a branch or a commit (default: what is checked out)", complete: "nothing" },
     "no-setup": { summary: "without the project's set-up command" },
+    trust: TRUST_FLAG,
   },
   examples: [
     ["holdfast workspace create fix-login", "on the branch holdfast/fix-login"],

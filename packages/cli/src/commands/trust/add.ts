@@ -1,0 +1,40 @@
+import { resolve } from "node:path";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../../command.ts";
+import { plain } from "../../plain.ts";
+import { actionLines, isYes } from "../../trusting.ts";
+
+export const command: Command = {
+  name: "trust add",
+  summary: "show what a project asks for, and trust it",
+  usage: "[DIR] [--yes]",
+  description: "Without DIR, the project of this directory. It asks before it trusts; --yes does not.",
+  flags: { yes: { short: "y", summary: "do not ask" } },
+  arguments: "directories",
+  examples: [
+    ["holdfast trust add", "the project of this directory"],
+    ["holdfast trust add ~/code/app --yes", "in a script"],
+  ],
+  async run(context) {
+    const [directory = ".", ...more] = context.args;
+    if (more.length > 0) throw new HoldfastError("usage", "name one directory", { hint: "for example: holdfast trust add ~/code/app" });
+    const cwd = resolve(directory);
+    const { actions, trusted } = await context.client.call("inspectProject", { query: { cwd } });
+    if (actions === null)
+      throw new HoldfastError("usage", `the project of ${cwd} asks Holdfast to run and copy nothing`, {
+        hint: "there is nothing to trust",
+      });
+    if (!context.json) process.stderr.write(`${actionLines(actions).join("\n")}\n`);
+    if (!trusted && !context.flags.has("yes")) {
+      if (context.json || !process.stdin.isTTY || !process.stderr.isTTY)
+        throw new HoldfastError("not_a_terminal", "trust add asks before it trusts, and there is no terminal", { hint: "pass --yes" });
+      if (!(await isYes("Trust it to do that? [y/N] "))) {
+        process.stdout.write("Nothing was trusted.\n");
+        return 1;
+      }
+    }
+    const trust = await context.client.call("addTrust", { body: { cwd, hash: actions.hash } });
+    process.stdout.write(context.json ? `${JSON.stringify(trust)}\n` : `${plain(trust.directory)} is trusted.\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,35 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Trust } from "@holdfast/contract/trust";
+import { inOneLine, visible } from "@holdfast/contract/visible";
+import { color } from "../../color.ts";
+import type { Command } from "../../command.ts";
+import { plain } from "../../plain.ts";
+import { writeOut } from "../../write-out.ts";
+
+export const command: Command = {
+  name: "trust ls",
+  summary: "list what is trusted",
+  usage: "",
+  onlyReads: true,
+  flags: {},
+  arguments: "nothing",
+  examples: [
+    ["holdfast trust ls", "each directory, and what it may do"],
+    ["holdfast trust ls --json | jq '.[].directory'", "for a script"],
+  ],
+  async run(context) {
+    if (context.args.length > 0) throw new HoldfastError("usage", "trust ls takes no names", { hint: "see: holdfast trust --help" });
+    const { trusted } = await context.client.call("listTrust", {});
+    if (context.json) await writeOut(`${JSON.stringify(trusted)}\n`);
+    else await writeOut(`${trusted.length === 0 ? "Nothing is trusted." : trusted.flatMap(trustLines).join("\n")}\n`);
+    return 0;
+  },
+};
+
+export function trustLines({ directory, hash, setup, copy, at, by }: Trust): string[] {
+  return [
+    `${color("bold", visible(directory))}  ${hash.slice(0, 12)}  ${color("dim", `${new Date(at).toLocaleString("sv-SE")} by ${plain(by)}`)}`,
+    ...(setup === null ? [] : [`  run   ${inOneLine(setup)}`]),
+    ...(copy.length === 0 ? [] : [`  copy  ${copy.map(visible).join(", ")}`]),
+  ];
+}

