@@ -121,10 +121,10 @@ test("what a child is told first is marked as its parent's words, in a conversat
     await home.until(name, ({ turns, status }) => turns === 1 && status === "idle");
     return home.ok(["last", name]);
   };
-  expect(await reply("talk")).toMatch(/\[Message \w{10} from the agent session "lead", not from the user\]/);
+  expect(await reply("talk")).toMatch(/\[Message \w{10} from the agent session "lead", not from the user; quoted up to "end \w{8}"\]/);
   expect(await home.ok(["transcript", "talk"])).toMatch(/^lead \(session:\w{10}\) · .*\n> find the seal$/m);
-  expect(await reply("screen")).toMatch(/\[Message from the agent session "lead", not from the user\]/);
-  expect(await home.ok(["show", "screen"])).toContain(`$'[Message from the agent session "lead", not from the user]\\nfind the seal'`);
+  expect(await reply("screen")).toMatch(/\[Message from the agent session "lead", not from the user; quoted up to "end \w{8}"\]/);
+  expect(await home.ok(["show", "screen"])).toMatch(/not from the user; quoted up to "end (\w{8})"\]\\n\| find the seal\\n\[end \1\]'/);
   await client.call("spawn", { body: { ...body, name: "alone", prompt: undefined } });
   expect((await home.session("alone")).command.join(" ")).not.toContain("Message");
 });
@@ -143,7 +143,9 @@ test("what a child answers, and how it ends, comes back to the agent that starte
   });
   const worker = await home.session("worker");
   expect(result).toMatchObject({ from: `session:${worker.id}`, fromName: "worker", text: "Its answer at the end of turn 1:\n\nforty-two" });
-  expect(await home.ok(["transcript", "lead"])).toContain(`[Message ${result?.id} from the agent session "worker", not from the user]`);
+  expect(await home.ok(["transcript", "lead"])).toContain(
+    `[Message ${result?.id} from the agent session "worker", not from the user; quoted`,
+  );
   expect((await home.cli(["send", "worker", "fail out of luck", "--wait"])).code).toBe(25);
   await home.ok(["stop", "worker"]);
   const said = await eventually(async () => {
@@ -215,5 +217,5 @@ test("an agent on a terminal is given by typing what a child on a terminal answe
     via: "typed",
     text: expect.stringMatching(/^Its answer at the end of turn 1:\n\nthe result is /),
   });
-  expect(result?.reply).toContain(`[Message ${result?.id} from the agent session "kid", not from the user]`);
+  expect(result?.reply).toContain(`[Message ${result?.id} from the agent session "kid", not from the user; quoted`);
 });

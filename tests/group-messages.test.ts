@@ -55,10 +55,14 @@ test("a message to a group reaches each other member once, with receipts of its 
   ]);
   // The scripted agents say what they were told.
   for (const { name, reply } of log[0]?.to.slice(1) ?? [])
-    expect(reply, name).toContain('from the agent session "one" to the group "team", not from the user]');
+    expect(reply, name).toContain('from the agent session "one" to the group "team", not from the user; quoted');
   const [copy, ...more] = await readAs(home, "two");
   expect(more).toEqual([]);
-  expect(copy?.words).toBe(`[Message ${copy?.id} from the agent session "one" to the group "team", not from the user]\nthe API is frozen`);
+  expect(copy?.words).toMatch(
+    new RegExp(
+      `^\\[Message ${copy?.id} from the agent session "one" to the group "team", not from the user; quoted up to "end (\\w{8})"\\]\n\\| the API is frozen\n\\[end \\1\\]$`,
+    ),
+  );
   expect(copy).toMatchObject({ sent: sent.id, group: "team", role: "member" });
   expect(await readAs(home, "one")).toEqual([]);
   {

@@ -33,7 +33,8 @@ test("a person reads what an agent has left for them, once, and the answer goes 
 
   const [read, ...more] = await home.json<ReadMessage[]>(["messages", "--mine"]);
   expect([read?.id, read?.text, more]).toEqual([asked.id, "which database?", []]);
-  expect(read?.words).toBe(`[Message ${asked.id} from the agent session "child", not from the user]\nwhich database?`);
+  expect(read?.words).toContain(`[Message ${asked.id} from the agent session "child", not from the user; quoted up to "end `);
+  expect(read?.words).toMatch(/"end (\w{8})"\]\n\| which database\?\n\[end \1\]$/);
   expect(await home.json(["messages", "--mine"])).toEqual([]);
   expect(await messageOf(home, asked.id)).toMatchObject({ state: "injected", via: "read", settled: false });
 
@@ -97,7 +98,7 @@ test("what a child says to its parent's shell is never typed there: it waits unt
   expect(await home.ok(["logs", "parent"])).not.toContain("rm -rf");
   const env = { HOLDFAST_TOKEN: await tokenOf(home, "parent") };
   expect(await home.ok(["messages", "--mine"], { env })).toMatch(
-    /from child.*\n {2}\[Message \w+ from the agent session "child", not from the user\]\n {2}rm -rf \//,
+    /from child.*\n {2}\[Message \w+ from the agent session "child", not from the user; quoted up to "end \w+"\]\n {2}\| rm -rf \//,
   );
   // What was left unread when it ends has not been handed over, and says so.
   const { message } = await child.call("sendMessage", { params: { ref: "parent" }, body: { text: "too late" } });

@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type AvailableCommand, RequestError, type StopReason } from "@agentclientprotocol/sdk/unstable";
-import { parseScript, type Step } from "../model/script.ts";
+import { parseScript, type Step, wordsOf } from "../model/script.ts";
 import { ask, mayUse, question, read, run, write } from "./tools.ts";
 import type { Turn } from "./turn.ts";
 
@@ -138,7 +138,7 @@ const WORDS: Word[] = [
 
 /** The steps of a prompt; none when it is not a script. */
 export function stepsOf(prompt: string): Play[] {
-  return prompt.split(/\n|;/).flatMap((line) => stepOf(line.trim()) ?? []);
+  return wordsOf(prompt).flatMap((line) => stepOf(line) ?? []);
 }
 
 /** A slash before it is how a person finds it in a client. */
@@ -199,7 +199,7 @@ async function leave(turn: Turn, command: string): Promise<void> {
 }
 
 function recalled({ session }: Turn): string {
-  const lines = session.memory.turns().flatMap(({ prompt }) => prompt.split(/\n|;/));
+  const lines = session.memory.turns().flatMap(({ prompt }) => wordsOf(prompt));
   const kept = lines.flatMap((line) => /^remember (.+)$/.exec(line.trim())?.[1] ?? []);
   return kept.length === 0 ? "I remember nothing." : `I remember: ${kept.join(", ")}.`;
 }

@@ -67,7 +67,12 @@ const STEPS: [pattern: RegExp, read: (match: Match) => Step | undefined][] = [
 
 /** The steps of a prompt; none when it is not a script. */
 export function parseScript(prompt: string): Step[] {
-  return prompt.split(/\n|;/).flatMap((line) => readStep(line.trim()) ?? []);
+  return wordsOf(prompt).flatMap((line) => readStep(line) ?? []);
+}
+
+/** Of what another session says, each line is quoted. */
+export function wordsOf(prompt: string): string[] {
+  return prompt.split(/\n|;/).map((line) => line.trim().replace(/^\| ?/, "").trim());
 }
 
 /**

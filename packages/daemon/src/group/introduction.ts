@@ -60,15 +60,16 @@ function lineOf({ name, agent, coordinator, role, objective, isComing }: Other):
   const about = [
     agent,
     coordinator ? "the coordinator" : null,
-    role === null ? null : oneLine(role),
+    role === null ? null : inQuotes(role),
     isComing ? "about to be started" : null,
   ];
-  return `- ${name} (${about.filter((part) => part !== null).join(", ")})${objective === null ? "" : `: ${oneLine(objective)}`}`;
+  return `- ${name} (${about.filter((part) => part !== null).join(", ")})${objective === null ? "" : `: ${inQuotes(objective)}`}`;
 }
 
-function oneLine(text: string): string {
+/** Somebody else's words: one line, which cannot end its quotes. */
+function inQuotes(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length > LONGEST_OBJECTIVE ? `${line.slice(0, LONGEST_OBJECTIVE - 1)}…` : line;
+  return JSON.stringify(line.length > LONGEST_OBJECTIVE ? `${line.slice(0, LONGEST_OBJECTIVE - 1)}…` : line);
 }
 
 /** With Holdfast's tools it need not run commands; of what it cannot use it is not told. */

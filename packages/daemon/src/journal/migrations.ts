@@ -474,4 +474,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (directory, hash)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE messages ADD COLUMN nonce TEXT;
+  `,
 ];

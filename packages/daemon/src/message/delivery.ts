@@ -50,6 +50,8 @@ interface Seen {
   since: number;
 }
 
+type Said = Pick<MessageRecord, "id" | "nonce" | "from" | "text" | "addition" | "group" | "role">;
+
 export class Delivery implements Disposable {
   readonly #home: Home;
   readonly #journal: Journal;
@@ -151,11 +153,12 @@ export class Delivery implements Disposable {
   }
 
   /** What is handed over, by the name that its sender has now. */
-  said({ id, from, text, addition, group, role }: Pick<MessageRecord, "id" | "from" | "text" | "addition" | "group" | "role">): string {
-    const clean = asTyped(addition === null ? text : `${text}\n\n${addition}`);
+  said({ id, nonce, from, text, addition, group, role }: Said): string {
     const session = sessionOf(from);
-    if (session === undefined) return clean;
-    return headed({ id, name: this.#queries.get(session)?.name ?? session, group, role }, clean);
+    const heading = session && { id, nonce, name: this.#queries.get(session)?.name ?? session, group, role };
+    const words = heading ? headed(heading, asTyped(text)) : asTyped(text);
+    // The addition is Holdfast's own.
+    return addition === null ? words : `${words}\n\n${asTyped(addition)}`;
   }
 
   async #followJournal(): Promise<void> {

@@ -250,7 +250,7 @@ export class Messages {
     });
   }
 
-  #view({ open, working: _, doubt: __, due: ___, ...record }: MessageRecord): Message {
+  #view({ open, working: _, doubt: __, due: ___, nonce: ____, ...record }: MessageRecord): Message {
     const session = record.session === null ? undefined : this.#queries.get(record.session);
     const name = session?.name ?? record.session ?? record.principal ?? "";
     const agent = session?.agent ?? "it";
@@ -286,7 +286,7 @@ export class Messages {
     return session === undefined ? principal : (this.#queries.get(session)?.name ?? session);
   }
 
-  #waitsFor({ id, session, state, steer, why }: Omit<MessageRecord, "open" | "working" | "doubt" | "due">): string | null {
+  #waitsFor({ id, session, state, steer, why }: Pick<MessageRecord, "id" | "session" | "state" | "steer" | "why">): string | null {
     const record = session === null ? undefined : this.#queries.get(session);
     if (session === null || (record && !this.#delivery.delivers(record))) return "the message waits until it is read";
     if (state !== "queued") return this.#delivery.reasonOf(id) ?? why;

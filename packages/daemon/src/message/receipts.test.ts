@@ -26,7 +26,7 @@ function receipts(of: Signal, message: Partial<MessageRecord>, { answers = of.ev
   return drafts.map(({ type, data }) => ({ type, ...data }));
 }
 
-const peer = { id: "aaaaaaaaaa", name: "parent", group: null, role: null };
+const peer = { id: "aaaaaaaaaa", nonce: "0f1e2d3c", name: "parent", group: null, role: null };
 
 test("a prompt that the agent tells is the message that was handed over, and no other (BG-06 agents)", () => {
   expect(receipts(told, {})).toMatchObject([{ type: "message.turn_started", id: "m", run: 2 }]);

@@ -5,7 +5,7 @@ import { whoseText } from "./whose-text.ts";
 const shown = (text: string) => ({ is: "draft", text }) as const;
 const long = "fix the login bug, and then write a test for it that fails without the fix";
 
-const peer = { id: "aaaaaaaaaa", name: "parent", group: null, role: null };
+const peer = { id: "aaaaaaaaaa", nonce: "0f1e2d3c", name: "parent", group: null, role: null };
 
 test("what stands in a composer is ours when it is all of it, however it is broken, or what stands for a paste", () => {
   expect(whoseText(shown("fix the login bug"), "fix the login bug\n")).toBe("ours");

@@ -25,6 +25,8 @@ export interface MessageRecord {
   /** When it expires, on the clock that nobody sets. */
   due: string | null;
   text: string;
+  /** Of the marker that its text is quoted in; its sender could not know it. */
+  nonce: string;
   addition: string | null;
   steer: boolean;
   state: MessageState;
@@ -73,11 +75,11 @@ export const messagesProjection: Projection = {
 };
 
 const APPLY: Apply = {
-  "message.queued"(s, { session, actor, at, seq, data }) {
+  "message.queued"(s, { session, actor, at, seq, data, id: event }) {
     const { id, text, addition = null, steer, to = null, group = null, role = null, sent = null } = data;
     const { replyTo = null, thread = id, expiresAt = null, due = null } = data;
     const where = [session, to, group, role, sent, thread, replyTo, expiresAt, due];
-    s.queue.run(id, seq, actor, text, addition, steer ? 1 : 0, at, ...where);
+    s.queue.run(id, seq, actor, text, nonceOf(event), addition, steer ? 1 : 0, at, ...where);
   },
   "message.injecting": (s, { data }) => void s.injecting.run(data.run, data.via, data.working ? 1 : 0, data.id),
   "message.requeued": (s, { data }) => void s.requeue.run(data.why, data.doubt ? 1 : 0, data.id),
@@ -98,10 +100,15 @@ const APPLY: Apply = {
   },
 };
 
+/** An event's id is random, and nobody has it before the event is in the journal. */
+function nonceOf(event: string): string {
+  return event.replaceAll("-", "").slice(0, 8);
+}
+
 const SQL = {
-  queue: `INSERT INTO messages (id, seq, sender, text, addition, steer, state, queued_at, session, principal, group_path, role, sent, thread,
+  queue: `INSERT INTO messages (id, seq, sender, text, nonce, addition, steer, state, queued_at, session, principal, group_path, role, sent, thread,
             reply_to, expires_at, due)
-          VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   injecting: "UPDATE messages SET state = 'injecting', run = ?, via = ?, working = ?, why = NULL WHERE id = ?",
   requeue: "UPDATE messages SET state = 'queued', run = NULL, via = NULL, why = ?, doubt = ? WHERE id = ?",
   injected: "UPDATE messages SET state = 'injected', run = ?, via = ?, injected_at = ? WHERE id = ?",
@@ -260,6 +267,8 @@ function toRecord(row: Record<string, unknown>): MessageRecord {
     expiresAt: row.expires_at as string | null,
     due: row.due as string | null,
     text: row.text as string,
+    // Those of before there was one.
+    nonce: (row.nonce as string | null) ?? (row.id as string),
     addition: row.addition as string | null,
     steer: row.steer === 1,
     state: row.state as MessageState,

@@ -17,7 +17,7 @@ import {
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { atAGlance } from "../agent/glance.ts";
-import { headed } from "../agent/heading.ts";
+import { headed, newNonce } from "../agent/heading.ts";
 import { conversationFor, conversationId, type Forked, promptWords } from "../agent/launch.ts";
 import type { RunIdentity } from "../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
@@ -215,7 +215,7 @@ function firstPrompt(
 ): string | null {
   if (prompt === undefined) return null;
   // Of a conversation they are a message of the parent's, and get their heading as all messages do.
-  const words = chat || parent === undefined ? prompt : headed({ id: null, name: parent }, prompt);
+  const words = chat || parent === undefined ? prompt : headed({ id: null, nonce: newNonce(), name: parent }, prompt);
   const asked = withNotes(words, [beginsCommand(prompt) ? null : peers, context ? contextPointer(cwd, prompt) : null]);
   const told = instructions === undefined ? asked : `${asked}\n\n${roleNote(instructions)}`;
   if (chat || isShortPrompt(told)) return told;
