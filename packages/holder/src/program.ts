@@ -1,6 +1,10 @@
-/** The run's program in a pseudo-terminal. Its terminal hangs up with it; then what it said has been read to the end. */
+/**
+ * The run's program in a pseudo-terminal. The end of the program ends the run. Its terminal usually hangs up with it, and all it said has been
+ * read then; where a descendant holds the terminal open, what is there is read, and the terminal is closed.
+ */
 import type { ReadStream } from "node:tty";
 import { type IPty, spawn } from "@lydell/node-pty";
+import { calm } from "./calm.ts";
 import type { ProgramExit } from "./keeper.ts";
 
 export function startProgram(options: {
@@ -29,16 +33,26 @@ export function startProgram(options: {
 
 /**
  * node-pty closes the terminal 200 ms after the program's exit, whether or not it has been read to its end: on a busy machine the
- * last words would be cut. On Linux the end of what can be read is certain (EIO), so the closing is left to it.
+ * last words would be cut. On Linux the end of what can be read is certain (EIO), so the closing is left to it, unless a descendant keeps the
+ * terminal: then EIO never comes.
  */
 function keepReading(pty: IPty): void {
   if (process.platform !== "linux") return;
   const socket = (pty as unknown as { _socket: ReadStream })._socket;
   const destroy = socket.destroy.bind(socket);
   let ended = false;
+  let bytes = 0;
   const end = () => {
     ended = true;
   };
   socket.once("error", end).once("end", end);
-  socket.destroy = (error?: Error) => (ended || error ? destroy(error) : socket);
+  socket.on("data", (data: Uint8Array) => {
+    bytes += data.length;
+  });
+  const closeWhenRead = () => void calm({ read: () => bytes, isOver: () => ended }).then(() => ended || destroy());
+  socket.destroy = (error?: Error) => {
+    if (ended || error) return destroy(error);
+    closeWhenRead();
+    return socket;
+  };
 }

@@ -7,6 +7,7 @@ import { type HostName, newSessionId } from "@holdfast/contract";
 import {
   type Home,
   inspect,
+  isSameProcess,
   minimalEnvironment,
   openHome,
   runDirectory,
@@ -181,4 +182,22 @@ export function recorded({ directory }: TestRun): Buffer {
 
 export async function says(run: TestRun, text: string): Promise<void> {
   await vi.waitFor(() => expect(String(recorded(run))).toContain(text), { timeout: 20_000, interval: 10 });
+}
+
+/** Processes that a program left, by the pids it wrote. */
+export class LeftProcesses implements Disposable {
+  readonly #left: { pid: number; start: string }[];
+
+  constructor(pids: readonly string[]) {
+    this.#left = pids.map((pid) => ({ pid: Number(pid), start: inspect(Number(pid))?.start ?? "" }));
+  }
+
+  alive(index: number): boolean {
+    const { pid = 0, start = "" } = this.#left[index] ?? {};
+    return start !== "" && isSameProcess(pid, start);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { pid, start } of this.#left) if (start !== "") signalProcess(pid, start, "SIGKILL");
+  }
 }

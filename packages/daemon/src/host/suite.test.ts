@@ -6,7 +6,7 @@ import { EVERY_HOST, HOSTS } from "@holdfast/contract";
 import { inspect, isSameProcess } from "@holdfast/platform";
 import { describe, expect, test, vi } from "vitest";
 import { parseKey } from "./keys.ts";
-import { HostHome, recorded, says } from "./suite-home.ts";
+import { HostHome, LeftProcesses, recorded, says } from "./suite-home.ts";
 
 const TIMEOUT = 60_000;
 
@@ -153,12 +153,19 @@ describe.each(EVERY_HOST)("on the %s host", { timeout: TIMEOUT }, (name) => {
     expect(String(recorded(run))).toContain("last words");
   });
 
-  test("a run ends with its program, whatever it left in the background", async () => {
+  test("a run ends with its program, although a process it left holds the terminal and goes on (mend 10)", async () => {
     await using home = new HostHome(name);
-    const run = await home.start("(trap '' HUP; sleep 2) & exit 5");
+    // Away from the terminal's hang-up before the program ends; one is silent, the other writes on and on.
+    const leave = (then: string) => `n=; setsid sh -c 'echo pid $$; kill -USR1 $PPID; ${then}' & until [ "$n" ]; do sleep 0.01; done`;
+    const script = [`trap n=1 USR1`, leave("exec sleep 600"), leave("while sleep 0.02; do echo; done"), "echo last words", "exit 5"];
+    const run = await home.start(script.join("\n"));
     expect(await home.exited(run)).toEqual({ status: "5", signal: "" });
     await home.host.remove(run);
     expect(await home.host.list()).toEqual([]);
+    const said = String(recorded(run));
+    using left = new LeftProcesses([...said.matchAll(/pid (\d+)/g)].map(([, pid = ""]) => pid));
+    expect(said).toContain("last words\r\n");
+    expect(left.alive(0)).toBe(true);
   });
 });
 

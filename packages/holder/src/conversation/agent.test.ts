@@ -154,6 +154,15 @@ describe("a command", () => {
     await agent.until(() => !isAlive(stubborn.child));
   });
 
+  test("has ended although a process it left holds its output; killing the command ends that process too (mend 10)", async () => {
+    const { terminalId } = await create({ command: "sh", args: ["-c", "sleep 1000 & echo $!; exit 4"] });
+    expect((await of("wait_for_exit", terminalId)).result).toEqual({ exitCode: 4, signal: null });
+    const child = Number(agent.agent.terminals.printed(terminalId));
+    expect(isAlive(child)).toBe(true);
+    expect((await of("release", terminalId)).result).toEqual({});
+    await agent.until(() => !isAlive(child));
+  });
+
   test("that cannot be one is refused", async () => {
     for (const params of [
       {},
@@ -181,6 +190,19 @@ test("an agent that goes takes its commands with it", async () => {
   await other.until(() => other.exits.length > 0);
   await other.until(() => !isAlive(pid));
   expect(other.exits).toEqual([{ code: 0, signal: 0 }]);
+});
+
+test("an agent that ends has ended, although a process it left holds its pipes (mend 10)", async () => {
+  await using left = new Puppet({ program: "setsid sleep 1000 & echo $! >&2; echo nonsense; exit 6" });
+  await left.until(() => left.exits.length > 0);
+  const child = Number(left.errors.join(""));
+  try {
+    expect(left.exits).toEqual([{ code: 6, signal: 0 }]);
+    expect(left.nonsense).toHaveLength(1);
+    expect(isAlive(child)).toBe(true);
+  } finally {
+    process.kill(child, "SIGKILL");
+  }
 });
 
 test("of a program that cannot be started its end is told once, and its keeper ends nobody else", async () => {

@@ -24,6 +24,7 @@ import { STEER } from "@holdfast/contract/agent-order";
 import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
 import { VERSION } from "@holdfast/contract/version";
 import { writeFileAtomic } from "@holdfast/platform/files";
+import { calm } from "../calm.ts";
 import { inside } from "../inside.ts";
 import type { ProgramExit } from "../keeper.ts";
 import { Connection, UnknownMethod } from "./connection.ts";
@@ -90,7 +91,7 @@ export class Agent {
     };
     this.#child.on("error", () => over({ code: 127, signal: 0 }));
     this.#child.stderr.on("data", (bytes: Buffer) => listener.onError(bytes));
-    this.#child.on("close", (code, signal) => over({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 }));
+    onEnd(this.#child, over);
     const peer = {
       onRequest: (method: string, params: unknown) => this.#serve(method, { params, listener }),
       onNotification: (method: string, params: unknown) => this.#told(method, { params, listener }),
@@ -254,6 +255,22 @@ export class Agent {
     const until = performance.now() + REPLAY_MS;
     while (performance.now() < until && performance.now() - this.#lastUpdate < REPLAYED_MS) await delay(20);
   }
+}
+
+/** What the agent started may hold its pipes open behind its end. */
+function onEnd(child: ChildProcessByStdio<Writable, Readable, Readable>, over: (exit: ProgramExit) => void): void {
+  const { stdout, stderr } = child;
+  let bytes = 0;
+  for (const stream of [stdout, stderr])
+    stream.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+  child.on("exit", async () => {
+    await calm({ read: () => bytes, isOver: () => stdout.closed && stderr.closed });
+    stdout.destroy();
+    stderr.destroy();
+  });
+  child.on("close", (code, signal) => over({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 }));
 }
 
 /** Undefined: there is none yet. Of what is no file, as a pipe, reading or writing may never come to an end. */

@@ -5,6 +5,8 @@ import { constants } from "node:os";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse } from "@agentclientprotocol/sdk";
+import { inspect } from "@holdfast/platform/process";
+import { calm } from "../calm.ts";
 import { inside } from "../inside.ts";
 import { count } from "./told.ts";
 
@@ -26,7 +28,11 @@ interface Terminal {
   truncated: boolean;
   limit: number;
   exit: TerminalExitStatus | null;
+  /** The command has ended, and what it said has been read; a process that it left may still print. */
   ended: Promise<TerminalExitStatus>;
+  /** Nothing holds its output any more. */
+  isClosed: boolean;
+  closed: Promise<void>;
 }
 
 export class Terminals {
@@ -66,12 +72,24 @@ export class Terminals {
       exit: null,
       ended: new Promise((resolve) => {
         child.on("error", () => resolve({ exitCode: 127 }));
-        child.on("close", (code, signal) => resolve({ exitCode: code, signal: signal ? String(constants.signals[signal]) : null }));
+        child.on("exit", async (code, signal) => {
+          await calm({ read: () => printed, isOver: () => terminal.isClosed });
+          resolve({ exitCode: code, signal: signal ? String(constants.signals[signal]) : null });
+        });
+      }),
+      isClosed: false,
+      closed: new Promise((resolve) => {
+        child.on("close", () => {
+          terminal.isClosed = true;
+          resolve();
+        });
       }),
     };
+    let printed = 0;
     for (const stream of [child.stdout, child.stderr]) {
       const decoder = new StringDecoder("utf8");
       stream?.on("data", (chunk: Buffer) => {
+        printed += chunk.length;
         const text = decoder.write(chunk);
         keep(terminal, text);
         this.#onPrinted(id, text);
@@ -150,19 +168,20 @@ function cut(terminal: Terminal): void {
   terminal.bytes = Buffer.byteLength(terminal.output);
 }
 
-/** With all that it started: it leads a process group of its own. */
-/** One is over when nothing of its process group holds its output any more; what does not come to that is killed. */
+/** Ends the command with its whole process group, also when the command itself has ended; a group that still holds its output later is killed. */
 async function endGently(terminal: Terminal): Promise<void> {
-  if (terminal.exit) return;
+  if (terminal.isClosed) return;
   end(terminal, "SIGTERM");
   const late = new AbortController();
-  await Promise.race([terminal.ended, delay(GRACE_MS, undefined, { signal: late.signal }).catch(() => {})]);
+  await Promise.race([terminal.closed, delay(GRACE_MS, undefined, { signal: late.signal }).catch(() => {})]);
   late.abort();
   end(terminal, "SIGKILL");
 }
 
-function end({ child, exit }: Terminal, signal: NodeJS.Signals): void {
-  if (exit || child.pid === undefined) return;
+function end({ child, isClosed }: Terminal, signal: NodeJS.Signals): void {
+  if (isClosed || child.pid === undefined) return;
+  // The command has ended and another process has its pid: the group of that number is not ours.
+  if ((child.exitCode ?? child.signalCode) !== null && inspect(child.pid)) return;
   try {
     process.kill(-child.pid, signal);
   } catch {
