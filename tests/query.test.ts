@@ -20,7 +20,7 @@ import {
 } from "@holdfast/sdk";
 import { afterEach, expect, test } from "vitest";
 import { type Model, startModel } from "../agents/src/model/server.ts";
-import { eventually, TestHome } from "./home.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { environmentOf } from "./proc.ts";
 import { TestRepository } from "./repository.ts";
 
@@ -244,6 +244,30 @@ test("cancelled with shells in the background and a file half written, nothing i
   await expect(asked.result).rejects.toBeInstanceOf(AbortError);
   expect(traces(home, cwd)).toEqual(before);
 });
+
+test.each(["that is cancelled", "that succeeds"])(
+  "a query %s ends and removes the sessions that its agent started, and theirs (mend 21)",
+  async (how) => {
+    const { home, holdfast, cwd } = await begin();
+    mkdirSync(path.join(home.path, "sessions"), { recursive: true });
+    // As the agent's tools do it: by the run's own token.
+    const below = path.join(home.root, "below");
+    const shell = `${HOLDFAST} run --name below -- sleep 1000; touch ${below}; exec sleep 1000`;
+    const start = `${HOLDFAST} run --name shell -- sh -c '${shell}'; until [ -e ${below} ]; do sleep 0.05; done\n`;
+    writeFileSync(path.join(cwd, "start.sh"), start);
+    const before = traces(home, cwd);
+    const prompt = `run sh start.sh\n${how === "that succeeds" ? "say done" : "sleep 60000"}`;
+    const asked = holdfast.query({ agent: "demo", prompt, cwd });
+    await eventually(() => existsSync(below));
+    if (how === "that succeeds") expect(await asked.result).toMatchObject({ text: expect.stringContaining("done") });
+    else {
+      asked.abort();
+      await expect(asked.result).rejects.toBeInstanceOf(AbortError);
+    }
+    expect(traces(home, cwd)).toEqual(before);
+    expect(await home.json(["ls", "--all"])).toEqual([]);
+  },
+);
 
 test("cancelled before it began, while it starts, and by leaving the loop, nothing is left either (BG-13 together)", async () => {
   const { home, holdfast, cwd } = await begin();

@@ -2,8 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session, StopReply } from "@holdfast/contract";
+import { inspect } from "@holdfast/platform";
 import { expect, test } from "vitest";
-import { eventually, TestHome } from "./home.ts";
+import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { lives } from "./proc.ts";
 
 type Stopped = Session & Pick<StopReply, "killed">;
@@ -93,6 +94,88 @@ test("what a program left behind does not keep its session running, and down --a
   expect(lives(pid)).toBe(true);
   await home.ok(["down", "--all"]);
   expect(lives(pid)).toBe(false);
+});
+
+/** Leaves a process in a process session of its own that holds the terminal, and ends once that runs. */
+function leaving(file: string, code = 4): string {
+  return `setsid sh -c 'trap "" HUP; echo $$ >> ${file}; exec sleep 1000' & while ! [ -s ${file} ]; do sleep 0.02; done; exit ${code}`;
+}
+
+test("a dead program ends its run although a child holds its terminal: wait returns, and its policy starts it again (mend 10)", async () => {
+  await using home = new TestHome();
+  const file = path.join(home.root, "pids");
+  await home.run(
+    `if [ -e ${file} ]; then exec sleep 1000; fi; ${leaving(file)}`,
+    "--name",
+    "again",
+    "--host",
+    "native",
+    "--restart",
+    "on-failure",
+  );
+  await home.until("again", ({ runs, status }) => runs === 2 && status !== "starting");
+  const once = path.join(home.root, "once");
+  await home.run(leaving(once), "--name", "once", "--host", "native");
+  expect(await home.cli(["wait", "once", "--timeout", "60s"])).toMatchObject({
+    code: expect.any(Number),
+    stdout: expect.stringContaining("failed"),
+  });
+  const [pid = 0] = await pidsIn(once, 1);
+  expect(lives(pid)).toBe(true);
+  expect(await home.ok(["explain", "once"])).toMatch(new RegExp(`has ended \\(code 4\\); still runs of it: pid ${pid} `));
+  expect((await home.session("once")).left).toMatchObject([{ pid, isProgram: false, command: "sleep 1000" }]);
+});
+
+test("stop and rm on an ended session end the processes that its runs left (mend 21)", async () => {
+  await using home = new TestHome();
+  const [one, two] = [path.join(home.root, "one"), path.join(home.root, "two")];
+  await home.run(leaving(one, 0), "--name", "one");
+  await home.run(leaving(two, 0), "--name", "two", "--host", "native");
+  await Promise.all([home.ended("one"), home.ended("two")]);
+  const [[first = 0], [second = 0]] = await Promise.all([pidsIn(one, 1), pidsIn(two, 1)]);
+  expect(await home.ok(["show", "one"])).toContain(`pid ${first}: sleep 1000`);
+  expect(await home.ok(["resume", "one"])).toContain(`pid ${first}: sleep 1000`);
+  await home.ended("one");
+  expect(lives(first)).toBe(true);
+  expect(await home.ok(["stop", "one"])).toBe("one stopped (1 process)\n");
+  expect(lives(first)).toBe(false);
+  expect(await home.cli(["stop", "one"])).toMatchObject({ code: 6 });
+  expect(lives(second)).toBe(true);
+  await home.ok(["rm", "two"]);
+  expect(lives(second)).toBe(false);
+});
+
+test("neither resume nor restore starts a second copy beside a program that outlived its keeper (mend 21)", async () => {
+  await using home = new TestHome();
+  const { id, pid } = await home.run("trap '' HUP; exec sleep 1000", "--name", "alone", "--host", "native");
+  await eventually(() => inspect(Number(pid))?.name === "sleep");
+  const { pid: holder } = JSON.parse(readFileSync(path.join(home.path, "holders", `${id}-1.json`), "utf8")) as { pid: number };
+  process.kill(holder, "SIGKILL");
+  expect(await home.ended("alone")).toMatchObject({ status: "lost" });
+  expect(await home.cli(["resume", "alone"])).toMatchObject({
+    code: 6,
+    stderr: `holdfast: the program of alone still runs without its terminal (pid ${pid})\n  end it first: holdfast stop alone\n`,
+  });
+  expect(await home.cli(["restore", "alone"])).toMatchObject({ stdout: expect.stringContaining("still runs without its terminal") });
+  expect(await home.session("alone")).toMatchObject({ runs: 1, left: [{ pid, isProgram: true }] });
+  await home.ok(["stop", "alone"]);
+  expect(lives(Number(pid))).toBe(false);
+  expect(await home.ok(["resume", "alone"])).toContain("run 2");
+});
+
+test("rm refuses a session whose child sessions still run, and with --tree removes them once they have ended (mend 21)", async () => {
+  await using home = new TestHome();
+  await home.run(`${HOLDFAST} run --name child -- sleep 1000`, "--name", "top");
+  await home.ended("top");
+  const names = "sessions that it started still run: child\n  stop them: holdfast stop top --tree\n";
+  expect(await home.cli(["stop", "top"])).toMatchObject({ code: 6, stderr: `holdfast: top has ended (done); ${names}` });
+  expect(await home.cli(["rm", "top"])).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining("sessions that top started still run: child"),
+  });
+  await home.ok(["stop", "top", "--tree"]);
+  await home.ok(["rm", "top", "--tree"]);
+  expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
 });
 
 test("several are stopped at once, and of each it is known how it ended", async () => {

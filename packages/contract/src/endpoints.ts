@@ -210,10 +210,12 @@ export const ENDPOINTS = {
   },
   removeSession: {
     ...ROUTES.removeSession,
-    summary: "Removes the record and the files of an ended session; an adopted one that runs is let go, and its agent goes on.",
+    summary:
+      "Removes the record and the files of an ended session, and ends processes that it left; with `tree` also all that descend from it. An adopted one that runs is let go, and its agent goes on.",
     scope: "owner",
+    query: z.object({ tree: flag }),
     reply: Session,
-    errors: [...SESSION_ERRORS, "session_running", "host_failed"],
+    errors: [...SESSION_ERRORS, "session_running", "stop_incomplete", "host_failed"],
   },
   resumeSession: {
     ...ROUTES.resumeSession,
@@ -239,7 +241,7 @@ export const ENDPOINTS = {
   stopSession: {
     ...ROUTES.stopSession,
     summary:
-      "SIGTERM to every process of the run, SIGKILL after the grace period; answers when all are gone. With `tree` also everything that descends from it, whether it runs itself or not.",
+      "SIGTERM to every process of the session, also to those that an ended one left, SIGKILL after the grace period; answers when all are gone. With `tree` also everything that descends from it, whether it runs itself or not.",
     scope: "driver",
     reach: "own",
     body: z.object({

@@ -19,6 +19,10 @@ export type Exit = z.infer<typeof Exit>;
 export const Usage = z.object({ cpuMs: z.number(), memoryBytes: z.int(), processes: z.int() });
 export type Usage = z.infer<typeof Usage>;
 
+/** A process that outlived its run; `isProgram`: it is the session's program itself. */
+export const LeftProcess = z.object({ pid: z.int(), command: z.string(), isProgram: z.boolean() });
+export type LeftProcess = z.infer<typeof LeftProcess>;
+
 /** A point in time as ISO 8601 in UTC with milliseconds. */
 export const Time = z.iso.datetime();
 
@@ -141,5 +145,7 @@ export const Session = z.object({
   viewedAt: z.nullable(Time),
   /** Who has it on a terminal, the longest first. */
   attachments: z.array(Attachment),
+  /** Processes of an ended session that still run, where one session is asked for; `stop` and `rm` end them. */
+  left: z.optional(z.array(LeftProcess)),
 });
 export type Session = z.infer<typeof Session>;

@@ -2,8 +2,8 @@
  * What a query does: a conversation of its own, one turn, and what came of it.
  *
  * It owns the session that it starts. However it ends, by a result, an error, a cancellation or a reader that has enough, what it started is ended
- * before anybody hears of it: the turn is cancelled, so that the agent drops its request to the model; then every process of the run is ended, and
- * with them what it left running; then its record and files are removed. Only a program that is itself killed leaves its session behind: it goes on.
+ * before anybody hears of it: the turn is cancelled, so that the agent drops its request to the model; then every process of the run is ended, with
+ * all sessions that its agent started through Holdfast's own tools, and theirs; then their records and files are removed. Only a program that is itself killed leaves its session behind: it goes on.
  *
  * Every step can be repeated: the session has a name of the query's own, by which it is found again when the daemon dies over its start; the prompt has
  * an id; entries are followed by cursor.
@@ -182,9 +182,9 @@ interface Leaving extends Place {
 async function leave(client: HoldfastClient, { session, isOurs, message, options, isOver, around }: Leaving): Promise<void> {
   if (!isOver) await cancel(client, session, message);
   if (!isOurs || (isOver && options.keep)) return;
-  await surely(() => session.stop({ graceMs: GRACE_MS }));
+  await surely(() => session.stop({ graceMs: GRACE_MS, tree: true }));
   try {
-    await surely(() => session.remove());
+    await surely(() => session.remove({ tree: true }));
   } catch (error) {
     // Who may start sessions and not remove them leaves the record behind; `session_not_found`: a daemon died over it, and it is gone.
     if (!isCode(error, "forbidden", "session_not_found")) throw error;

@@ -97,9 +97,9 @@ export class Session {
     }
   }
 
-  /** Removes its record and its files. It must have ended. */
-  async remove(): Promise<void> {
-    await this.#client.call("removeSession", this.#named);
+  /** Removes its record and its files. It must have ended. `tree`: and all sessions that descend from it. */
+  async remove(options: { tree?: boolean } = {}): Promise<void> {
+    await this.#client.call("removeSession", { ...this.#named, query: options });
   }
 
   async rename(name: string): Promise<this> {

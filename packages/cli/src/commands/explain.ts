@@ -76,8 +76,10 @@ function render({ session, explanation }: { session: Session; explanation: Expla
   return rows.map(([name, value]) => `${color("dim", name.padEnd(12))} ${value}`).join("\n");
 }
 
-function processOf({ pid, status, host, exit, kind }: Session): string {
-  if (hasEnded(status)) return `has ended${exit ? ` (${exit.signal ?? `code ${exit.code ?? "not known"}`})` : ""}`;
+function processOf({ name, pid, status, host, exit, kind, left = [] }: Session): string {
+  const pids = left.map((each) => each.pid).join(", ");
+  const stays = left.length === 0 ? "" : `; still runs of it: pid ${pids} (end: holdfast stop ${plain(name)})`;
+  if (hasEnded(status)) return `has ended${exit ? ` (${exit.signal ?? `code ${exit.code ?? "not known"}`})` : ""}${stays}`;
   if (pid === null) return "is being started";
   return `runs, pid ${pid}, by its keeper (${host})${kind === "shell" ? ": a shell works while it runs" : ""}`;
 }

@@ -45,12 +45,19 @@ export const command: Command = {
     });
     if (prompt !== undefined) await client.call("sendMessage", { params: { ref: session.id }, body: { text: prompt } });
     if (context.json) process.stdout.write(`${JSON.stringify(session)}\n`);
-    else process.stdout.write(`${told(session)}\n`);
+    else process.stdout.write(`${told(session)}\n${stillRuns(session)}`);
     if (!flags.has("attach")) return 0;
     const attach = (await import("./attach.ts")).command;
     return (await attach.run({ ...context, args: [session.name] })) ?? 0;
   },
 };
+
+/** A development server is often meant to stay; a second one may want the same port. */
+function stillRuns({ left = [] }: Session): string {
+  if (left.length === 0) return "";
+  const which = left.map(({ pid, command }) => `  pid ${pid}: ${plain(command)}\n`).join("");
+  return `Processes of its earlier runs still run:\n${which}`;
+}
 
 function told(session: Session & { resumed: Resumed }): string {
   const name = plain(session.name);

@@ -6,10 +6,14 @@ import { selected } from "../select.ts";
 export const command: Command = {
   name: "rm",
   summary: "remove ended sessions with what they printed",
-  usage: "NAME… [--all] [--status S] [--agent A]",
+  usage: "NAME… [--tree] [--all] [--status S] [--agent A]",
   description:
-    "A running session is refused: stop it first. One that was adopted is let go: its agent goes on where it is, and what was recorded of it is removed.\nWhat is removed cannot be brought back.",
-  flags: { ...SELECTION_FLAGS, all: { summary: "all that have ended" } },
+    "A running session is refused: stop it first. So is one whose child sessions still run. Processes that it left behind are ended. One that was adopted is let go: its agent goes on where it is, and what was recorded of it is removed.\nWhat is removed cannot be brought back.",
+  flags: {
+    tree: { summary: "and all sessions that descend from it" },
+    ...SELECTION_FLAGS,
+    all: { summary: "all that have ended" },
+  },
   arguments: "sessions",
   examples: [
     ["holdfast rm build", "one"],
@@ -21,7 +25,7 @@ export const command: Command = {
     if (chosen.length === 0 && !context.json) process.stdout.write("Nothing to remove.\n");
     return actOnEach(chosen, {
       json: context.json,
-      act: ({ id }) => context.client.call("removeSession", { params: { ref: id } }),
+      act: ({ id }) => context.client.call("removeSession", { params: { ref: id }, query: { tree: context.flags.has("tree") } }),
       line: ({ name, cause, pid }) => `${plain(name)} removed${cause === "let_go" ? `; its agent goes on where it is, pid ${pid}` : ""}`,
       toJson: (session) => session,
     });

@@ -54,6 +54,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["", digest?.news ? `more: holdfast digest ${session.name}` : null],
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
     ["", session.status !== "lost" ? null : session.cause === "exited" ? notTold(session) : lostText(session)],
+    ...leftRows(session),
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
@@ -108,6 +109,15 @@ function notTold({ name, conversation }: Session): string {
 
 function lostText({ name }: Session): string {
   return `its keeper vanished, and how the program ended is not known; bring it back: holdfast resume ${name}; what may still run of it: holdfast orphans; why: holdfast doctor`;
+}
+
+/** Processes that outlived it, each with its pid. */
+function leftRows({ name, left = [] }: Session): [string, string][] {
+  const rows = left.map(({ pid, command, isProgram }): [string, string] => [
+    "",
+    `pid ${pid}${isProgram ? ", its program" : ""}: ${command}`,
+  ]);
+  return left.length === 0 ? [] : [["still runs", `${counted(left.length, "process", "processes")}; end: holdfast stop ${name}`], ...rows];
 }
 
 const GIVEN_UP = {

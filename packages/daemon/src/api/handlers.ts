@@ -148,7 +148,7 @@ export function handlers(rooms: {
       sessions.check(await rooms.inRole({ ...rooms.usualPlace(undefined), ...given(body) }), actor),
     getSession: ({ params }) => sessions.get(params.ref),
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
-    removeSession: ({ params }, { actor }) => adopting.remove(params.ref, actor),
+    removeSession: ({ params, query: { tree } }, { actor }) => adopting.remove(params.ref, { actor, tree }),
     resumeSession: ({ params, body }, { actor }) => sessions.resume(params.ref, { ...body, why: "resume", actor }),
     forkSession: ({ params, body }, { actor, reach }) => {
       if (reach === undefined) return rooms.forking.fork(params.ref, body, { actor, parent: null });

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isSameProcess, type ProcessInfo, signalProcess } from "@holdfast/platform";
-import { membersOf, scanTogether } from "./members.ts";
+import { membersOf, type RunProcesses, scanTogether } from "./members.ts";
 
 export interface Ended {
   pid: number;
@@ -20,6 +20,7 @@ export async function endProcesses(options: {
   root: { pid: number; start: string };
   marker: string;
   treeOnly?: boolean | undefined;
+  isMember?: RunProcesses["isMember"];
   keepers: number[];
   graceMs: number;
   /** The program gets a SIGHUP too: it ignores SIGTERM, but goes when its terminal does. */

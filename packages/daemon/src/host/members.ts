@@ -22,6 +22,8 @@ export interface RunProcesses {
   marker: string;
   /** It was adopted: others than its own share its terminal and process session, the shell it was typed into above all. */
   treeOnly?: boolean | undefined;
+  /** Whether a process belongs to it for another reason. */
+  isMember?: ((info: ProcessInfo, scan: ProcessScan) => boolean) | undefined;
   /** Processes that were found to be members before: they stay members when their parents are gone. */
   known?: ReadonlyMap<number, ProcessInfo>;
 }
@@ -69,7 +71,8 @@ export function membersOf(scan: ProcessScan, run: RunProcesses): ProcessInfo[] {
     const isRoot = rootLives && info.pid === run.root.pid;
     const sharesSession = !run.treeOnly && rootLives && info.session === run.root.pid;
     const sharesTerminal = !run.treeOnly && rootLives && root !== undefined && root.tty !== "" && info.tty === root.tty;
-    if (isKnown || isRoot || sharesSession || sharesTerminal || scan.markers.get(info.pid) === run.marker) members.add(info.pid);
+    const isMarked = scan.markers.get(info.pid) === run.marker;
+    if (isKnown || isRoot || sharesSession || sharesTerminal || isMarked || run.isMember?.(info, scan)) members.add(info.pid);
   }
   // Children of members, down to the leaves; a keeper's subtree is not entered.
   for (let grew = true; grew; ) {

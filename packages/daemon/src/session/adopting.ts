@@ -169,10 +169,10 @@ export class Adopting implements Disposable {
   }
 
   /** Removes a session as usual; one that was adopted and runs is let go first, which ends nothing. */
-  async remove(ref: string, actor: Principal): Promise<Session> {
+  async remove(ref: string, how: { actor: Principal; tree: boolean }): Promise<Session> {
     const record = this.#queries.resolve(ref);
     if (record.host === "foreign" && !hasEnded(record.status)) await this.#letGo(record);
-    return this.#sessions.remove(record.id, actor);
+    return this.#sessions.remove(record.id, how);
   }
 
   /** What is meant is on disk before anything is done: where a daemon dies in between, the next one ends it so. */

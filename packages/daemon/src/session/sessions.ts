@@ -53,9 +53,13 @@ import { amendSpec, readSpec, type Spec } from "./run-files.ts";
 import { runOf } from "./running.ts";
 import { Starting, titleOf } from "./starting.ts";
 import { Stopping } from "./stopping.ts";
+import { Survivors } from "./survivors.ts";
 import { Terminals } from "./terminals.ts";
 import { RecentUsage } from "./usage.ts";
 import { viewOf } from "./view.ts";
+
+/** Of processes that a removed session left behind, before they are killed. */
+const REMOVE_GRACE_MS = 5000;
 
 type SpawnOrder = { actor: Principal; parent?: SessionId | null; fork?: ForkOrder } & Pick<CreateRequest, "tournament" | "copyOf">;
 
@@ -76,6 +80,7 @@ export class Sessions {
   #accounts: Accounts | undefined;
   #memberships: Memberships | undefined;
   readonly #usage = new RecentUsage();
+  readonly #survivors: Survivors;
   readonly restarts: Restarts;
   readonly limits: Limits;
   readonly starting: Starting;
@@ -120,6 +125,7 @@ export class Sessions {
     this.#missingHost = options.missingHost;
     this.#recordingLimit = options.recordingLimit;
     this.#budget = options.budget;
+    this.#survivors = new Survivors(options);
     this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
     this.limits = new Limits({ journal: options.journal, queries: options.queries, hosts: options.hosts });
     this.starting = new Starting({
@@ -129,7 +135,7 @@ export class Sessions {
       usualHost: () => this.#usualHost,
     });
     const view = (record: SessionRecord) => this.#view(record);
-    this.stopping = new Stopping({ ...options, restarts: this.restarts, keepers: () => this.#keepers(), view });
+    this.stopping = new Stopping({ ...options, survivors: this.#survivors, restarts: this.restarts, keepers: () => this.#keepers(), view });
     this.terminals = new Terminals({ ...options, hostOf: (name) => this.#host(name), view });
     this.recordings = new Recordings(options);
     options.lifecycle.followWith(this.restarts);
@@ -153,7 +159,8 @@ export class Sessions {
 
   get(ref: string): Session {
     const record = this.#queries.resolve(ref);
-    return this.#view(record, this.#usage.of([record], () => this.#keepers()).get(record.id));
+    const usage = this.#usage.of([record], () => this.#keepers()).get(record.id);
+    return { ...this.#view(record, usage), ...this.#leftOf(record) };
   }
 
   /** Without what its processes take, which has to be asked of each process of the machine. */
@@ -163,7 +170,7 @@ export class Sessions {
 
   explain(ref: string): { session: Session; explanation: Explanation } {
     const record = this.#queries.resolve(ref);
-    return { session: this.#view(record), explanation: this.#status.explain(record) };
+    return { session: { ...this.#view(record), ...this.#leftOf(record) }, explanation: this.#status.explain(record) };
   }
 
   /** Throws what a start in a new worktree would be refused for, before anything is made. */
@@ -322,6 +329,9 @@ export class Sessions {
 
   /** The next run of a session that has ended, with what it was started with, as its policy wants it. */
   async restart(id: SessionId): Promise<Session> {
+    const before = this.#queries.resolve(id);
+    // The policy wants one that runs and can be reached.
+    if (hasEnded(before.status)) await this.#survivors.endProgram(before);
     const record = this.#queries.resolve(id);
     // One that a daemon's death kept from starting is the next run itself.
     const isCreated = this.#lifecycle.isCutShort(record);
@@ -347,6 +357,7 @@ export class Sessions {
       actor: Principal;
     },
   ): Promise<Session & { resumed: Resumed }> {
+    const { left } = await this.#alone(this.#queries.resolve(ref));
     const record = this.#queries.resolve(ref);
     const known = this.checkResume(record, how);
     this.#changeBudget(record, how);
@@ -357,7 +368,19 @@ export class Sessions {
     const isEmpty = record.kind === "conversation" && record.conversations.find(({ id }) => id === known)?.turns === 0;
     const goesOn = conversation && !isEmpty && ("resume" in conversation || "fork" in conversation);
     const resumed = goesOn ? "conversation" : record.kind === "shell" ? "command" : "fresh";
-    return { ...this.#view(this.#queries.resolve(record.id)), resumed };
+    return { ...this.#view(this.#queries.resolve(record.id)), ...(left ? { left } : {}), resumed };
+  }
+
+  /** Throws where the program of an ended session still runs: a second copy must not work beside it. Else what its runs left. */
+  async #alone(record: SessionRecord): Promise<Pick<Session, "left">> {
+    if (hasEnded(record.status)) await this.#survivors.refuse(record);
+    return this.#leftOf(record);
+  }
+
+  /** Of a session that has ended. */
+  #leftOf(record: SessionRecord): Pick<Session, "left"> {
+    const left = hasEnded(record.status) ? this.#survivors.list(record) : [];
+    return left.length > 0 ? { left } : {};
   }
 
   /** Which conversation a resume would go on with; null: it would begin anew. Throws what it would be refused for. */
@@ -395,18 +418,39 @@ export class Sessions {
     return this.#view(this.#queries.resolve(record.id));
   }
 
-  /** The fact first: files that outlive it are swept at the next start, a record without files would be a lie. */
-  remove(ref: string, actor: Principal): Session {
-    const record = this.#queries.resolve(ref);
+  /**
+   * Ends what its runs left, then removes it; `tree`: and all that descend from it, which must have ended. The fact first: files that outlive it are
+   * swept at the next start, a record without files would be a lie.
+   */
+  async remove(ref: string, { actor, tree }: { actor: Principal; tree: boolean }): Promise<Session> {
+    const { id } = this.#queries.resolve(ref);
+    const family = this.#removable(id);
+    const view = this.#view(this.#queries.resolve(id));
+    const doomed = tree ? family.toReversed() : family.filter((record) => record.id === id);
+    const left = this.#survivors.among(doomed);
+    for (const record of doomed) if (left.has(record.id)) await this.#survivors.end(record, { graceMs: REMOVE_GRACE_MS });
+    // Somebody may have started one of them meanwhile.
+    if (left.size > 0) this.#removable(id);
+    for (const record of doomed) this.discard(record, { actor, why: "asked", bytes: bytesOfSession(this.#home, record.id).totalBytes });
+    return view;
+  }
+
+  /** The session and all that descend from it; throws where one of them runs. */
+  #removable(id: SessionId): SessionRecord[] {
+    const record = this.#queries.resolve(id);
     if (isRunning(record.status) || record.restartAt !== null) {
       const isDue = record.restartAt !== null;
       throw new HoldfastError("session_running", `${record.name} ${isDue ? "has ended, but its next run starts soon" : "is running"}`, {
         hint: `${isDue ? "call that off" : "stop it"} first: holdfast stop ${record.name}`,
       });
     }
-    const view = this.#view(record);
-    this.discard(record, { actor, why: "asked", bytes: bytesOfSession(this.#home, record.id).totalBytes });
-    return view;
+    const family = this.#queries.tree(id);
+    const running = family.filter(({ status, restartAt }) => isRunning(status) || restartAt !== null);
+    if (running.length === 0) return family;
+    const names = running.map(({ name }) => name).join(", ");
+    throw new HoldfastError("session_running", `sessions that ${record.name} started still run: ${names}`, {
+      hint: `stop them first: holdfast stop ${record.name} --tree`,
+    });
   }
 
   /** The one way in which a session goes, whoever wants it. */

@@ -1,6 +1,6 @@
 /** Ending what runs of a session: the fact first, then its processes, then the word of its keeper that they are gone. */
 import { HoldfastError, hasEnded, isRunning, type Principal, type Session, type SessionId, type StopReply } from "@holdfast/contract";
-import { counted, describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
+import { describe, type Home, log, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { endProcesses } from "../host/ending.ts";
 import { type RunId, runMarker } from "../host/host.ts";
@@ -10,8 +10,9 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import { isInteractiveShell } from "./interactive-shell.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Restarts } from "./restarts.ts";
-import { runningOne, runOf } from "./running.ts";
+import { notRunning, runningOne, runOf } from "./running.ts";
 import { hasStopFile, writeStopFile } from "./stop-file.ts";
+import { type Survivors, stillThere } from "./survivors.ts";
 
 /** A keeper says that a program has ended within milliseconds; one that has not by then is asked. */
 const PROMPT_MS = 250;
@@ -34,6 +35,7 @@ export class Stopping {
   readonly #lifecycle: Lifecycle;
   readonly #restarts: Restarts;
   readonly #reserve: Reserve;
+  readonly #survivors: Survivors;
   readonly #keepers: () => number[];
   readonly #view: (record: SessionRecord) => Session;
 
@@ -44,6 +46,7 @@ export class Stopping {
     lifecycle: Lifecycle;
     restarts: Restarts;
     reserve: Reserve;
+    survivors: Survivors;
     keepers(): number[];
     view(record: SessionRecord): Session;
   }) {
@@ -53,6 +56,7 @@ export class Stopping {
     this.#lifecycle = options.lifecycle;
     this.#restarts = options.restarts;
     this.#reserve = options.reserve;
+    this.#survivors = options.survivors;
     this.#keepers = options.keepers;
     this.#view = options.view;
   }
@@ -77,15 +81,22 @@ export class Stopping {
     const records = this.#queries.tree(root.id);
     const due = records.filter(({ restartAt }) => restartAt !== null);
     const running = records.filter(({ status }) => isRunning(status));
-    if (due.length + running.length === 0) runningOne(this.#queries, root.id);
+    const left = this.#survivors.among(records.filter(({ status }) => hasEnded(status)));
+    if (due.length + running.length + left.size === 0) this.#refuseEnded(root);
     for (const record of due) this.#restarts.abandon(record, options.actor);
     this.#journal.note(...running.map((record) => stopRequest(record, options)));
     const outcomes = await Promise.allSettled(running.map(({ id }) => this.#endRequested(id, options)));
+    const outlived = new Map<SessionId, Stopped["killed"]>();
+    for (const record of records.filter(({ id }) => left.has(id))) outlived.set(record.id, await this.#endLeft(record, options));
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
     const killed = new Map(running.map(({ id }, index) => [id, killedBy(outcomes[index])]));
-    const viewOf = ({ id }: SessionRecord) => ({ session: this.#view(this.#queries.resolve(id)), killed: killed.get(id) ?? [] });
-    const stopped = records.filter(({ id }) => id !== root.id && (killed.has(id) || due.some((record) => record.id === id)));
+    const viewOf = ({ id }: SessionRecord) => ({
+      session: this.#view(this.#queries.resolve(id)),
+      killed: killed.get(id) ?? outlived.get(id) ?? [],
+    });
+    const isTold = ({ id }: SessionRecord) => killed.has(id) || outlived.has(id) || due.some((record) => record.id === id);
+    const stopped = records.filter((record) => record.id !== root.id && isTold(record));
     return { ...viewOf(root), tree: stopped.map(viewOf) };
   }
 
@@ -97,8 +108,33 @@ export class Stopping {
     }
     // Before it has a pid, there is nothing that could be ended.
     await this.#lifecycle.startDone(named.id);
+    if (hasEnded(named.status)) return this.#stopEnded(this.#queries.resolve(named.id), options);
     this.#journal.note(stopRequest(runningOne(this.#queries, named.id), options));
     return this.#end(named.id, options);
+  }
+
+  /** A session that has ended may have left processes behind; a stop is for those. */
+  async #stopEnded(record: SessionRecord, options: { graceMs: number; actor: Principal }): Promise<Stopped> {
+    if (!hasEnded(record.status)) return this.stop(record.id, options);
+    if (this.#survivors.list(record).length === 0) this.#refuseEnded(record);
+    return { session: this.#view(record), killed: await this.#endLeft(record, options) };
+  }
+
+  async #endLeft(record: SessionRecord, { graceMs, actor }: { graceMs: number; actor: Principal }): Promise<Stopped["killed"]> {
+    for (const { pid, command } of this.#survivors.list(record)) {
+      this.#journal.note({ type: "orphan.stop_requested", actor, session: record.id, data: { id: `pid-${pid}`, pid, command } });
+    }
+    return this.#survivors.end(record, { graceMs });
+  }
+
+  /** What it started may still run as sessions of their own. */
+  #refuseEnded(record: SessionRecord): never {
+    const running = this.#queries.tree(record.id).filter(({ id, status }) => id !== record.id && !hasEnded(status));
+    if (running.length === 0) throw notRunning(record);
+    const names = running.map(({ name }) => name).join(", ");
+    throw new HoldfastError("session_ended", `${record.name} has ended (${record.status}); sessions that it started still run: ${names}`, {
+      hint: `stop them: holdfast stop ${record.name} --tree`,
+    });
   }
 
   /** Of one that is to be stopped already. What ended by itself meanwhile is as good as stopped. */
@@ -116,20 +152,13 @@ export class Stopping {
     const { ended, left } = await endProcesses({
       root: { pid: record.pid ?? 0, start: record.pidStart ?? "" },
       marker: runMarker(run),
+      isMember: this.#survivors.isOf(record),
       keepers: this.#keepers(),
       treeOnly: record.host === "foreign",
       graceMs: options.graceMs,
       hangUp: isInteractiveShell(record.command),
     });
-    if (left.length > 0) {
-      throw new HoldfastError(
-        "stop_incomplete",
-        `${counted(left.length, "process", "processes")} of ${record.name} still there after SIGKILL: ${left.map(({ pid, name }) => `${pid} (${name})`).join(", ")}`,
-        {
-          hint: "they may wait for a device or a network file system; try again later",
-        },
-      );
-    }
+    if (left.length > 0) throw stillThere(record.name, left);
     if (!(await this.#lifecycle.ended(record.id, PROMPT_MS))) {
       await this.#lifecycle.reconcile();
       await this.#checkRoom(record);
