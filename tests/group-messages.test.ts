@@ -5,6 +5,7 @@ import type { GroupMessage, Message, ReadMessage } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { clientAs } from "./as-session.ts";
 import { eventually, TestHome } from "./home.ts";
+import { McpClient, sessionWithToken } from "./mcp-client.ts";
 
 /** Shells that do nothing by themselves, and one conversation, in a group. */
 async function team(home: TestHome, group: string, ...names: string[]): Promise<void> {
@@ -101,6 +102,51 @@ test("to the coordinator it is one message; when that ends, the next is to whoev
   });
   expect(next.to.map(({ name }) => name)).toEqual(["second"]);
   expect((await readAs(home, "second")).at(-1)).toMatchObject({ role: "coordinator", text: "and you?", words: "and you?" });
+});
+
+test("mail to a coordinator follows the role, once; the log has what peers said to each other; send_message waits (mend 22)", async () => {
+  await using home = new TestHome();
+  await team(home, "team", "first", "second");
+  const said = await home.json<GroupMessage>(["send", "--coordinator", "team", "how far are you?"]);
+  const copy = said.to[0]?.message ?? "";
+  await home.ok(["stop", "first"]);
+  const moved = await eventually(async () => {
+    const now = (await home.json<Message[]>(["messages"])).find(({ id }) => id === copy);
+    return now?.name === "second" && now;
+  });
+  expect(moved).toMatchObject({ state: "queued", sent: said.id, text: "how far are you?", group: "team" });
+  // Nobody is left: the next is whoever comes.
+  await home.ok(["stop", "second"]);
+  await eventually(async () => {
+    const [now] = await home.json<Message[]>(["messages"]);
+    return now?.state === "queued" && now.why === "nobody coordinates team; the message waits for who does next";
+  });
+  await home.ok(["rm", "first", "second"]);
+  await home.killDaemon();
+  await home.ok(["up"]);
+  const third = await sessionWithToken(home, "third");
+  await join(home, "team", "third");
+  expect((await readAs(home, "third")).map(({ id, text }) => [id, text])).toEqual([[copy, "how far are you?"]]);
+  expect(await readAs(home, "third")).toEqual([]);
+
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
+  await home.until("talk", ({ status }) => status === "idle");
+  await join(home, "team", "talk");
+  await home.ok(["group", "coordinator", "team", "talk"]);
+  await using mcp = await McpClient.stdio(home, third);
+  for (const to of ["coordinator:team", "group:team"]) {
+    const sent = await mcp.ok("send_message", { to, text: "say done", wait_ms: 60_000 });
+    expect(sent.to, to).toMatchObject([{ name: "talk", state: "replied", reply: "done" }]);
+  }
+  await mcp.ok("send_message", { to: "talk", text: "say psst", wait_ms: 60_000 });
+  const { messages: log } = await mcp.ok("group_log", { group: "team" });
+  expect(log.map(({ role, text }: GroupMessage) => [role, text])).toEqual([
+    ["coordinator", "how far are you?"],
+    ["coordinator", "say done"],
+    ["member", "say done"],
+    ["direct", "say psst"],
+  ]);
+  expect(await home.ok(["group", "log", "team"])).toMatch(/from third, to talk alone, .*1 replied\n {2}say psst\n {2}talk: psst/);
 });
 
 test("send --coordinator --wait prints what the one that coordinates has answered; what cannot be meant is told so (GRP-05 together)", async () => {

@@ -21,7 +21,7 @@ export function logEntry({ id, fromName, role, at, to, text, replyTo, answers }:
   const age = formatDuration(Math.max(0, now - Date.parse(at)));
   const about = [
     `from ${plain(fromName)}`,
-    ...(role === "coordinator" ? [`to ${plain(to[0]?.name ?? "the coordinator")}`] : []),
+    ...(role === "member" ? [] : [`to ${plain(to[0]?.name ?? "the coordinator")}${role === "direct" ? " alone" : ""}`]),
     `${age} ago`,
   ];
   if (replyTo !== null) about.push(`answers ${replyTo}`);

@@ -15,7 +15,7 @@ export const SAID_FLAGS = {
 export interface Said {
   group: string;
   text: string;
-  role: GroupMessage["role"];
+  role: "member" | "coordinator";
 }
 
 export async function sayToGroup(context: Context, said: Said): Promise<number> {

@@ -129,7 +129,7 @@ export const GROUP_MESSAGE_ENDPOINTS = {
   },
   groupLog: {
     ...ROUTES.groupLog,
-    summary: "What was said to a group, oldest first, with what became of each copy and what was answered.",
+    summary: "What was said to a group, and by one member to another, oldest first, with what became of each copy and what was answered.",
     scope: "observer",
     reach: "own",
     /** The newest so many. */

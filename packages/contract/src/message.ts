@@ -72,11 +72,12 @@ export const Message = z.object({
 });
 export type Message = z.infer<typeof Message>;
 
-/** What somebody said to a group. Each member it was for has a copy of its own, with receipts of its own. */
+/** What somebody said to a group, or, in its log, one member to another. Each member it was for has a copy of its own, with receipts of its own. */
 export const GroupMessage = z.object({
   id: z.string(),
   group: z.string(),
-  role: z.enum(MESSAGE_ROLES),
+  /** `direct`: a member said it to another one alone. */
+  role: z.enum([...MESSAGE_ROLES, "direct"]),
   from: Principal,
   fromName: z.string(),
   text: z.string(),
@@ -128,6 +129,24 @@ export const MESSAGE_EVENTS = {
     expiresAt: z.optional(Time),
     /** The same moment on the clock that nobody sets: boot and milliseconds since. */
     due: z.optional(z.nullable(z.string())),
+  }),
+  /** One to the coordinator of a group, which nobody was given yet, goes on to the session that coordinates it now. With all that it is: `from` sent it. */
+  "message.readdressed": z.object({
+    id: z.string(),
+    from: Principal,
+    text: z.string(),
+    steer: z.boolean(),
+    addition: z.optional(z.string()),
+    group: z.string(),
+    role: z.enum(MESSAGE_ROLES),
+    sent: z.string(),
+    replyTo: z.optional(z.string()),
+    thread: z.string(),
+    expiresAt: z.optional(Time),
+    due: z.optional(z.nullable(z.string())),
+    queuedAt: Time,
+    /** Whose mailbox it was in. */
+    before: SessionId,
   }),
   /** The intent, before the first key: whoever finds it without anything later has to find out whether it was done. `working`: a turn ran. */
   "message.injecting": z.object({ id: z.string(), run: RunNumber, via: z.string(), working: z.boolean() }),

@@ -104,6 +104,7 @@ import { Messages } from "./message/messages.ts";
 import { People } from "./message/people.ts";
 import { reportsFrom } from "./message/reports.ts";
 import { revokedMail } from "./message/revoked-mail.ts";
+import { roleMail } from "./message/role-mail.ts";
 import { inRole } from "./persona/in-role.ts";
 import { Personas } from "./persona/personas.ts";
 import { Plans } from "./plan/plans.ts";
@@ -429,6 +430,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     expiry,
     attend: (session) => conversations.attend(session),
   });
+  const additionFor = (session: SessionId, text: string) => messages.additionFor(queries.resolve(session), text);
+  journal.followWith(roleMail({ messages: messageQueries, groups: groupQueries, additionFor }));
   const looks = new Looks({ journal, db, isThere: (id) => queries.get(id) !== undefined });
   const digests = new Digests({
     db,

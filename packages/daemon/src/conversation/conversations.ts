@@ -38,7 +38,7 @@ import type { Fact } from "./reading.ts";
 const AGAIN_MS = 1000;
 
 /** Of these a session with words that wait is seen to. */
-const CHANGES = new Set(["message.queued", "message.cancelled", "session.started", "session.ended", "turn.ended"]);
+const CHANGES = new Set(["message.queued", "message.readdressed", "message.cancelled", "session.started", "session.ended", "turn.ended"]);
 
 export class Conversations implements RunObserver, Disposable {
   readonly #home: Home;

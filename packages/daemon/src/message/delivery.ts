@@ -41,7 +41,7 @@ const TYPING_MS = 5000;
 /** What cannot be written, or seen, is tried again. */
 const AGAIN_MS = 2000;
 
-const CHANGES = new Set(["message.queued", "session.ended", "session.started", "session.restart_abandoned"]);
+const CHANGES = new Set(["message.queued", "message.readdressed", "session.ended", "session.started", "session.restart_abandoned"]);
 /** After these nothing of a message needs to be remembered. */
 const ENDS = new Set(["message.replied", "message.failed", "message.settled", "message.cancelled", "message.read"]);
 
@@ -200,6 +200,7 @@ export class Delivery implements Disposable {
         if (onlySteering && !message.steer) continue;
         await this.#advance(message);
         const now = this.#find(message.id);
+        if (now?.session !== session) continue;
         // One that waits for the end of the turn is overtaken by one that does not; else what follows waits until this one is accounted for.
         if (now?.state === "queued" && !now.steer) onlySteering = true;
         else if (now?.open && now.state !== "turn_started") break;
@@ -228,6 +229,8 @@ export class Delivery implements Disposable {
   async #advance(message: SessionMessage): Promise<void> {
     for (let now: SessionMessage | undefined = message; now?.open && !this.#end.signal.aborted; now = this.#find(message.id)) {
       const action = decide(now, await this.#look(now));
+      // Meanwhile it may have gone on to another coordinator, or wait for one.
+      if (this.#find(message.id)?.session !== message.session || !this.#messages.isInLine(message.id)) return;
       if (action.do === "hold") {
         this.#reasons.set(now.id, action.why);
         this.#timer.order(now.session, action.againMs);
@@ -275,7 +278,9 @@ export class Delivery implements Disposable {
       const { record, run, host, profile } = this.#placeOf(message);
       // While its screen was asked for, somebody may have read it, taken it back, or waited too long for it.
       this.#expiry.look();
-      if (!record || !run || !host || this.#find(message.id)?.state !== "queued") return;
+      const current = this.#find(message.id);
+      if (!record || !run || !host || current?.state !== "queued" || current.session !== message.session) return;
+      if (!this.#messages.isInLine(message.id)) return;
       const via = (now.channel !== undefined && profile?.channel?.name) || "typed";
       // What was told counts, not a last frame of a spinner.
       const working = this.#queries.get(message.session)?.standing?.turn === "working";

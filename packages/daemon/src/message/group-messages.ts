@@ -2,7 +2,7 @@
  * Messages to groups. That something was said to a group, and what each of its members is told, is one transaction; from there on each copy goes
  * its own way, as any message to that session: the mailbox of an agent that works, the hands of one that is idle, or nobody's until it is read.
  */
-import { type GroupMessage, HoldfastError, newSessionId, type Principal, type SessionId } from "@holdfast/contract";
+import { type GroupMessage, HoldfastError, type Message, newSessionId, type Principal, type SessionId } from "@holdfast/contract";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { GroupMessageQueries, GroupMessageRecord } from "../projection/group-messages.ts";
 import type { GroupQueries } from "../projection/group-queries.ts";
@@ -46,7 +46,7 @@ export class GroupMessages {
 
   send(
     group: string,
-    { id = newSessionId(), role, steer, ...said }: Saying & { role: GroupMessage["role"]; steer: boolean },
+    { id = newSessionId(), role, steer, ...said }: Saying & { role: NonNullable<Message["role"]>; steer: boolean },
   ): GroupMessage {
     const path = this.#groups.resolve(group);
     const { text, actor } = said;
@@ -86,9 +86,14 @@ export class GroupMessages {
     return this.#log.get(id)?.group;
   }
 
-  /** The newest `limit`, oldest first. */
+  /** What was said to it, and by its members to each other; the newest `limit`, oldest first. */
   list(group: string, limit: number): GroupMessage[] {
-    return this.#log.list(this.#groups.resolve(group), limit).map((record) => this.#view(record));
+    const path = this.#groups.resolve(group);
+    const members = this.#groups.membersBelow(path).map(({ session }) => session);
+    // What answers something that was said to the group stands there.
+    const direct = this.#copies.direct(members, limit).filter(({ thread }) => this.#log.get(thread)?.group !== path);
+    const all = [...this.#log.list(path, limit).map((each) => this.#view(each)), ...direct.map(({ id }) => this.#directView(path, id))];
+    return all.sort((a, b) => a.at.localeCompare(b.at)).slice(-limit);
   }
 
   /** Each once, in however many of the groups below it is; nobody hears themselves. */
@@ -107,6 +112,12 @@ export class GroupMessages {
     throw new HoldfastError("group_empty", coordinator ? `${path} is coordinated by the sender itself` : `nobody coordinates ${path}`, {
       hint: `who is in it: holdfast group show ${path}`,
     });
+  }
+
+  #directView(group: string, message: string): GroupMessage {
+    const { id, from, fromName, text, thread, replyTo, queuedAt: at, session, name, state, via, reply, why } = this.#messages.get(message);
+    const to = session === null ? [] : [{ session, name, message: id, state, via, reply, why }];
+    return { id, group, role: "direct", from, fromName, text, thread, replyTo, at, to, answers: [] };
   }
 
   #view(record: GroupMessageRecord): GroupMessage {

@@ -269,7 +269,8 @@ export class Messages {
     };
   }
 
-  #isHeld({ state, session }: Pick<MessageRecord, "state" | "session">): boolean {
+  #isHeld({ id, state, session, role }: Pick<MessageRecord, "id" | "state" | "session" | "role">): boolean {
+    if (role === "coordinator" && !this.#messages.isInLine(id)) return false;
     const record = session === null ? undefined : this.#queries.get(session);
     return state === "queued" && record !== undefined && waitsForNextRun(record);
   }
@@ -286,7 +287,16 @@ export class Messages {
     return session === undefined ? principal : (this.#queries.get(session)?.name ?? session);
   }
 
-  #waitsFor({ id, session, state, steer, why }: Pick<MessageRecord, "id" | "session" | "state" | "steer" | "why">): string | null {
+  #waitsFor({
+    id,
+    session,
+    state,
+    steer,
+    why,
+    role,
+    group,
+  }: Pick<MessageRecord, "id" | "session" | "state" | "steer" | "why" | "role" | "group">): string | null {
+    if (role === "coordinator" && !this.#messages.isInLine(id)) return `nobody coordinates ${group}; the message waits for who does next`;
     const record = session === null ? undefined : this.#queries.get(session);
     if (session === null || (record && !this.#delivery.delivers(record))) return "the message waits until it is read";
     if (state !== "queued") return this.#delivery.reasonOf(id) ?? why;

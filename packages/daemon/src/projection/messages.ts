@@ -6,7 +6,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { HoldfastEvent, Message, MessageState, Principal, SessionId } from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import type { Projection } from "../journal/journal.ts";
-import type { SessionRecord } from "./session-queries.ts";
+import { LIVE, type SessionRecord } from "./session-queries.ts";
 import { insertRow } from "./sessions.ts";
 import { statementsOf } from "./statements.ts";
 
@@ -66,8 +66,9 @@ type Apply = { [T in HoldfastEvent["type"]]?: (s: Statements, event: Extract<Hol
 
 export const messagesProjection: Projection = {
   tables: ["messages"],
-  // Those to persons are of no session.
-  needed: "type LIKE 'message.%' AND json_extract(data, '$.id') IN (SELECT id FROM messages WHERE session IS NULL)",
+  // Those to persons are of no session, and those to a coordinator outlive the one that was it.
+  needed: `type LIKE 'message.%' AND json_extract(data, '$.id') IN
+             (SELECT id FROM messages WHERE session IS NULL OR (role = 'coordinator' AND open = 1))`,
   apply(db, event) {
     const apply = APPLY[event.type] as ((s: Statements, event: HoldfastEvent, db: DatabaseSync) => void) | undefined;
     apply?.(prepared(db), event, db);
@@ -80,6 +81,12 @@ const APPLY: Apply = {
     const { replyTo = null, thread = id, expiresAt = null, due = null } = data;
     const where = [session, to, group, role, sent, thread, replyTo, expiresAt, due];
     s.queue.run(id, seq, actor, text, nonceOf(event), addition, steer ? 1 : 0, at, ...where);
+  },
+  "message.readdressed"(s, { id: event, session, seq, data }) {
+    const { id, from, text, addition = null, steer, group, role, sent, thread, queuedAt } = data;
+    const { replyTo = null, expiresAt = null, due = null } = data;
+    const where = [session, null, group, role, sent, thread, replyTo, expiresAt, due];
+    s.queue.run(id, seq, from, text, nonceOf(event), addition, steer ? 1 : 0, queuedAt, ...where);
   },
   "message.injecting": (s, { data }) => void s.injecting.run(data.run, data.via, data.working ? 1 : 0, data.id),
   "message.requeued": (s, { data }) => void s.requeue.run(data.why, data.doubt ? 1 : 0, data.id),
@@ -96,7 +103,11 @@ const APPLY: Apply = {
   "session.removed": (s, { session }) => void s.remove.run(session),
   "session.snapshot"(s, { session, data }, db) {
     s.remove.run(session);
-    for (const row of data.messages ?? []) insertRow(db, "messages", row);
+    for (const row of data.messages ?? []) {
+      // It may have come from another session, of which an older event still tells.
+      s.forgetOne.run(String(row.id));
+      insertRow(db, "messages", row);
+    }
   },
 };
 
@@ -106,7 +117,7 @@ function nonceOf(event: string): string {
 }
 
 const SQL = {
-  queue: `INSERT INTO messages (id, seq, sender, text, nonce, addition, steer, state, queued_at, session, principal, group_path, role, sent, thread,
+  queue: `INSERT OR REPLACE INTO messages (id, seq, sender, text, nonce, addition, steer, state, queued_at, session, principal, group_path, role, sent, thread,
             reply_to, expires_at, due)
           VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   injecting: "UPDATE messages SET state = 'injecting', run = ?, via = ?, working = ?, why = NULL WHERE id = ?",
@@ -121,14 +132,20 @@ const SQL = {
   fail: "UPDATE messages SET state = 'failed', open = 0, why = ?, hint = ?, known = ?, ended_at = ? WHERE id = ?",
   cancel: "UPDATE messages SET state = 'cancelled', open = 0, ended_at = ? WHERE id = ?",
   forget: "DELETE FROM messages WHERE session IS NULL AND open = 0 AND coalesce(ended_at, injected_at) < ?",
-  remove: "DELETE FROM messages WHERE session = ?",
+  forgetOne: "DELETE FROM messages WHERE id = ?",
+  remove: "DELETE FROM messages WHERE session = ? AND NOT (role IS 'coordinator' AND open = 1 AND state = 'queued' AND doubt = 0)",
 } as const;
 
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const prepared = statementsOf(SQL);
 
-const UNREAD = `open = 1 AND state = 'queued' AND doubt = 0 AND NOT EXISTS (
+/** What waits for the coordinator of a group is for nobody else: not for one that was it, nor for one that has ended. */
+const IN_LINE = `NOT (m.role IS 'coordinator' AND m.state = 'queued' AND m.doubt = 0 AND NOT EXISTS (
+  SELECT 1 FROM group_members g JOIN sessions s ON s.id = g.session
+  WHERE g.path = m.group_path AND g.session = m.session AND g.coordinator = 1 AND (s.status IN ${LIVE} OR s.restart_at IS NOT NULL)))`;
+
+const UNREAD = `open = 1 AND state = 'queued' AND doubt = 0 AND ${IN_LINE} AND NOT EXISTS (
   SELECT 1 FROM messages b WHERE b.session = m.session AND b.open = 1 AND b.sender = m.sender AND b.seq < m.seq
     AND (b.state = 'injecting' OR (b.state = 'queued' AND b.doubt = 1)))`;
 
@@ -157,12 +174,12 @@ export class MessageQueries {
 
   /** Those of a session of which something may still come, in the order they were sent. */
   open(session: SessionId): SessionMessage[] {
-    return this.#read("WHERE session = ? AND open = 1 ORDER BY seq", session) as SessionMessage[];
+    return this.#read(`AS m WHERE session = ? AND open = 1 AND ${IN_LINE} ORDER BY seq`, session) as SessionMessage[];
   }
 
   /** The same without their words: there may be hundreds, of which one is next. */
   line(session: SessionId): InLine[] {
-    const sql = "SELECT id, state, steer FROM messages WHERE session = ? AND open = 1 ORDER BY seq";
+    const sql = `SELECT id, state, steer FROM messages m WHERE session = ? AND open = 1 AND ${IN_LINE} ORDER BY seq`;
     const rows = watched(this.#db, () => this.#prepare(sql).all(session));
     return rows.map(({ id, state, steer }) => ({ id: id as string, state: state as MessageState, steer: steer === 1 }));
   }
@@ -187,6 +204,24 @@ export class MessageQueries {
   /** What was given to whoever asked for it under this id. */
   givenTo(read: string): MessageRecord[] {
     return this.#read("WHERE read_id = ? ORDER BY seq", read);
+  }
+
+  /** False: it is to the coordinator of a group, which the session that has it is not, or not any more. */
+  isInLine(id: string): boolean {
+    return this.#count(`AS m WHERE id = ? AND ${IN_LINE}`, id) > 0;
+  }
+
+  /** What waits for whoever coordinates the group, in order. */
+  toCoordinator(group: string): SessionMessage[] {
+    const where = "WHERE group_path = ? AND role = 'coordinator' AND open = 1 AND state = 'queued' AND doubt = 0 ORDER BY seq";
+    return this.#read(where, group) as SessionMessage[];
+  }
+
+  /** What these sessions have said to each other, not by a group; the newest `limit`, the newest first. */
+  direct(sessions: readonly SessionId[], limit: number): SessionMessage[] {
+    const where = `WHERE sent IS NULL AND session IN (SELECT value FROM json_each(?1)) AND sender IN (SELECT 'session:' || value FROM json_each(?1))
+                   ORDER BY seq DESC LIMIT ?2`;
+    return this.#read(where, JSON.stringify(sessions), limit) as SessionMessage[];
   }
 
   /** Of a message to a group, in the order of its members. */

@@ -1,6 +1,6 @@
 /** What agents say to each other and to people. */
 import { newSessionId } from "@holdfast/contract/ids";
-import { LONGEST_EXPIRY_MS, LONGEST_MESSAGE, type Message } from "@holdfast/contract/message";
+import { type GroupMessage, LONGEST_EXPIRY_MS, LONGEST_MESSAGE, type Message } from "@holdfast/contract/message";
 import { surely } from "@holdfast/sdk/follow";
 import { sendOnce } from "@holdfast/sdk/messages";
 import * as z from "zod/mini";
@@ -39,12 +39,14 @@ export const MESSAGE_TOOLS = [
       };
       if (/^(user|token):|^owner$/.test(to)) {
         const leave = () => call.client.call("sendToPerson", { params: { person: to }, body: said }, call.signal);
-        return shown(await surely(leave, call.signal));
+        return shown(await answered(await surely(leave, call.signal), waitMs, call));
       }
       const [, role, path = ""] = /^(group|coordinator):(.+)$/.exec(to) ?? [];
       if (role !== undefined) {
         const body = { ...said, steer, role: role === "group" ? ("member" as const) : ("coordinator" as const) };
-        return surely(() => call.client.call("sendToGroup", { params: { group: path }, body }, call.signal), call.signal);
+        // Sent again under its id it is the same message, and tells how far it has come.
+        const send = () => surely(() => call.client.call("sendToGroup", { params: { group: path }, body }, call.signal), call.signal);
+        return allAnswered(send, waitMs, call);
       }
       const sent = await sendOnce(call.client, to, { ...said, steer }, call.signal);
       if (sent.message === null) return { to: sent.session?.name ?? to, state: "typed" };
@@ -74,12 +76,24 @@ export const MESSAGE_TOOLS = [
   }),
   tool({
     name: "group_log",
-    description: "What was said to a group, oldest first, with what became of each copy and what was answered.",
+    description:
+      "What was said to a group, and by one member to another (role: direct), oldest first, with what became of each copy and what was answered.",
     reads: true,
     input: z.object({ group, limit: say(z._default(z.number().check(z.minimum(1), z.maximum(1000)), 50), "the newest so many") }),
     run: ({ group: path, limit }, { client }) => client.call("groupLog", { params: { group: path }, query: { limit } }),
   }),
 ];
+
+/** Once each copy was answered or can come no further, or the time is over. */
+async function allAnswered(send: () => Promise<GroupMessage>, waitMs: number, call: Call): Promise<GroupMessage> {
+  const deadline = performance.now() + waitMs;
+  const sent = await send();
+  for (const { message } of waitMs === 0 ? [] : sent.to) {
+    const left = Math.max(0, deadline - performance.now());
+    await answered(await call.client.call("getMessage", { params: { id: message }, query: {} }, call.signal), left, call);
+  }
+  return waitMs === 0 ? sent : send();
+}
 
 /** Once it was answered, can come no further, or the time is over. */
 async function answered(sent: Message, waitMs: number, { client, signal, tell }: Call): Promise<Message> {

@@ -5,7 +5,7 @@ import { wholeNumber } from "../../select.ts";
 
 export const command: Command = {
   name: "group log",
-  summary: "what was said to a group, and what came back",
+  summary: "list what was said to a group and between its members, and what came back",
   onlyReads: true,
   usage: "GROUP [--limit N]",
   flags: { limit: { value: "N", summary: "the newest so many (default 100)", complete: "nothing" } },
