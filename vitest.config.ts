@@ -17,7 +17,20 @@ const agents = {
 
 /** What takes minutes, and is not in `npm test`: `npm run test:suites`, or `test:faults`, `test:places`, `test:terminals`, `test:together` (script/test-suites.mjs). */
 const SUITES = {
-  faults: ["full-disk", "backup", "damage", "upgrade", "clock", "recording-limit", "leaks", "prune", "odd-homes", "odd-agent", "bad-input"],
+  faults: [
+    "security-api",
+    "full-disk",
+    "backup",
+    "damage",
+    "upgrade",
+    "clock",
+    "recording-limit",
+    "leaks",
+    "prune",
+    "odd-homes",
+    "odd-agent",
+    "bad-input",
+  ],
   places: [
     "adopt",
     "checkpoints",

@@ -48,6 +48,8 @@ export const APPROVAL_ENDPOINTS = {
       "Puts into the inbox what a session's agent asks leave for, or its question, by a tool of ours; a rule of config.toml may answer.",
     scope: "driver",
     reach: "own",
+    takesText: true,
+    verbatim: ["input"],
     body: ApprovalRequest,
     reply: Approval,
     errors: ["session_not_found", "session_ambiguous", "session_ended", "usage"],

@@ -33,6 +33,7 @@ export const CONTEXT_ENDPOINTS = {
     summary: "Writes a file of a Working Context; without one, lays out those that are missing.",
     scope: "driver",
     reach: "own",
+    takesText: true,
     body: z.object({
       ...TARGET,
       write: z.optional(

@@ -19,6 +19,10 @@ export interface Endpoint {
   reach?: "own" | "any" | "children";
   query?: z.ZodMiniObject;
   body?: z.ZodMiniObject;
+  /** Its body holds text or an environment: it may have 32 MB, not 1 MB. */
+  takesText?: true;
+  /** Fields of the body whose strings may contain NUL; no other string of a request may. */
+  verbatim?: readonly string[];
   reply: z.ZodMiniType | "events" | "entries" | "socket" | "bytes" | "terminal";
   errors: readonly ErrorCode[];
 }

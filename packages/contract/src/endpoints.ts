@@ -177,6 +177,7 @@ export const ENDPOINTS = {
     summary: "Starts a session and answers once its program runs.",
     scope: "driver",
     reach: "own",
+    takesText: true,
     body: SpawnBody,
     /** `notes`: what whoever asked should know of the workspace that was made for it. */
     reply: z.extend(Session, { notes: z.array(z.string()) }),
@@ -186,6 +187,7 @@ export const ENDPOINTS = {
     ...ROUTES.checkSpawn,
     summary: "Answers as `spawn` would refuse, and starts and makes nothing.",
     scope: "driver",
+    takesText: true,
     body: SpawnBody,
     /** Of a new worktree: its repository, and the branch that it would be on. */
     reply: z.object({ repository: z.nullable(z.string()), branch: z.nullable(z.string()) }),

@@ -162,6 +162,8 @@ export const ERRORS = {
   },
   value_too_large: { http: 413, exit: 46, what: "A shared value has at most 64 KB as JSON; nothing was written." },
   too_many_keys: { http: 409, exit: 46, what: "A group has at most 1,000 values; nothing was written." },
+  body_too_large: { http: 413, exit: 46, what: "The request's body is larger than its endpoint takes; nothing was done." },
+  daemon_busy: { http: 503, exit: 10, what: "The daemon holds too many large requests at once; nothing was done. Try again." },
   context_not_found: { http: 404, exit: 3, what: "The directory has no Working Context." },
   context_changed: { http: 409, exit: 6, what: "Somebody changed the file of the Working Context since it was read; nothing was written." },
   file_exists: { http: 409, exit: 5, what: "The file to write to is there already; --force replaces it." },

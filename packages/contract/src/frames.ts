@@ -2,8 +2,18 @@
 export const MESSAGE = 0;
 export const BYTES = 1;
 
-/** Far above a 1 MB paste in base64; a longer frame is a defect or not one of ours. */
+const HEAD = 5;
+
+/** Far above a prompt of 16 million characters, or a screen; a longer frame is a defect or not one of ours. */
 const LONGEST = 64 * 1024 * 1024;
+
+/** Of keys, and of what is said about a terminal: what is longer comes in several. */
+export const LONGEST_TYPED = 4 * 1024 * 1024;
+
+export interface Frame {
+  type: number;
+  payload: Uint8Array;
+}
 
 export function encodeFrame(type: number, payload: Uint8Array): Uint8Array {
   const frame = new Uint8Array(5 + payload.length);
@@ -17,38 +27,71 @@ export function encodeMessage(message: unknown): Uint8Array {
   return encodeFrame(MESSAGE, new TextEncoder().encode(JSON.stringify(message)));
 }
 
-/** Collects chunks and gives each whole frame once, in order. */
+/**
+ * Collects chunks and gives each whole frame once, in order. Each byte is copied once on the average, however small the chunks; memory is
+ * taken as bytes come, not as a head announces them.
+ */
 export class FrameReader {
-  #parts: Uint8Array[] = [];
-  #size = 0;
+  readonly #longest: number;
+  readonly #head = new Uint8Array(HEAD);
+  #headSize = 0;
+  #payload = new Uint8Array();
+  #filled = 0;
 
-  push(chunk: Uint8Array): { type: number; payload: Uint8Array }[] {
-    this.#parts.push(chunk);
-    this.#size += chunk.length;
-    const frames: { type: number; payload: Uint8Array }[] = [];
+  constructor(longest = LONGEST) {
+    this.#longest = longest;
+  }
+
+  push(chunk: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
+    let rest = chunk;
     for (;;) {
-      if (this.#size < 5) return frames;
-      const head = this.#joined();
-      const length = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(1);
-      if (length > LONGEST) throw new Error(`a frame of ${length} bytes`);
-      if (head.length < 5 + length) return frames;
-      frames.push({ type: head[0] ?? 0, payload: head.subarray(5, 5 + length) });
-      this.#parts = [head.subarray(5 + length)];
-      this.#size = head.length - 5 - length;
+      rest = this.#readHead(rest);
+      if (this.#headSize < HEAD) return frames;
+      const length = this.#length();
+      // A frame that is whole in its chunk is not copied.
+      if (this.#filled === 0 && rest.length >= length) {
+        frames.push(this.#frame(rest.subarray(0, length)));
+        rest = rest.subarray(length);
+        continue;
+      }
+      const part = rest.subarray(0, length - this.#filled);
+      this.#append(part, length);
+      rest = rest.subarray(part.length);
+      if (this.#filled < length) return frames;
+      frames.push(this.#frame(this.#payload));
     }
   }
 
-  #joined(): Uint8Array {
-    const [only] = this.#parts;
-    if (this.#parts.length === 1 && only) return only;
-    const all = new Uint8Array(this.#size);
-    let at = 0;
-    for (const part of this.#parts) {
-      all.set(part, at);
-      at += part.length;
+  #readHead(chunk: Uint8Array): Uint8Array {
+    const part = chunk.subarray(0, HEAD - this.#headSize);
+    this.#head.set(part, this.#headSize);
+    this.#headSize += part.length;
+    return chunk.subarray(part.length);
+  }
+
+  #length(): number {
+    const length = new DataView(this.#head.buffer).getUint32(1);
+    if (length > this.#longest) throw new Error(`a frame of ${length} bytes`);
+    return length;
+  }
+
+  #append(part: Uint8Array, length: number): void {
+    const needed = this.#filled + part.length;
+    if (needed > this.#payload.length) {
+      const larger = new Uint8Array(Math.min(length, Math.max(needed, 2 * this.#payload.length)));
+      larger.set(this.#payload.subarray(0, this.#filled));
+      this.#payload = larger;
     }
-    this.#parts = [all];
-    return all;
+    this.#payload.set(part, this.#filled);
+    this.#filled = needed;
+  }
+
+  #frame(payload: Uint8Array): Frame {
+    this.#headSize = 0;
+    this.#filled = 0;
+    this.#payload = new Uint8Array();
+    return { type: this.#head[0] ?? 0, payload };
   }
 }
 

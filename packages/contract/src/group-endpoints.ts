@@ -124,6 +124,7 @@ export const GROUP_ENDPOINTS = {
       "Sets a value. With `ifRevision` only while it is the one that was read; else `stale_value`, with the current one in `details`.",
     scope: "driver",
     reach: "own",
+    verbatim: ["value"],
     body: z.object({ value: z.unknown(), ifRevision }),
     reply: SharedValue,
     errors: [...GROUP_ERRORS, "stale_value", "value_too_large", "too_many_keys"],

@@ -28,6 +28,7 @@ export * from "./group-path.ts";
 export * from "./holder.ts";
 export * from "./home-place.ts";
 export * from "./ids.ts";
+export * from "./limits.ts";
 export { GroupMessage, LONGEST_MESSAGE, MESSAGE_ROLES, Message } from "./message.ts";
 export { MESSAGE_ENDPOINTS, ReadMessage } from "./message-endpoints.ts";
 export * from "./names.ts";

@@ -42,6 +42,7 @@ export const MESSAGE_ENDPOINTS = {
       "Says something to a session's agent: queued until it can be handed over safely, with receipts. A program that cannot be read gets it typed at once, without any (`typed`), if it is a person's word or that of a session it descends from; else it waits until it is read.",
     scope: "driver",
     reach: "own",
+    takesText: true,
     body: z.object({
       ...Said,
       /** Do not wait for the end of a turn. */
@@ -60,6 +61,7 @@ export const MESSAGE_ENDPOINTS = {
       "Leaves a message for a person, `user:NAME` or `token:NAME`, or for the `owner`: of the session that asks, else of this home. It waits until it is read.",
     scope: "driver",
     reach: "any",
+    takesText: true,
     body: z.object(Said),
     reply: Message,
     errors: ["principal_unknown", "message_not_found"],
@@ -123,6 +125,7 @@ export const GROUP_MESSAGE_ENDPOINTS = {
       "Says something to every member of a group and of those below it that is alive, but for the sender; or, with the role `coordinator`, to the one that coordinates it. Each has a copy with receipts of its own; nothing is ever typed into a shell.",
     scope: "driver",
     reach: "own",
+    takesText: true,
     body: z.object({ ...Said, steer, role: z._default(z.enum(MESSAGE_ROLES), "member") }),
     reply: GroupMessage,
     errors: ["group_not_found", "invalid_name", "group_empty", "message_not_found"],

@@ -4,6 +4,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { DaemonStatus, ENDPOINTS, SessionList, StopReply } from "./endpoints.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
 import { AnyEvent } from "./events.ts";
+import { bodyLimitOf } from "./limits.ts";
 import { Exit, Session } from "./session.ts";
 import { SpawnRequest } from "./spawn-request.ts";
 import { AttachPlan } from "./terminal-endpoints.ts";
@@ -44,6 +45,7 @@ function operation(name: string, endpoint: Endpoint, schemas: Schemas): Json {
     summary: endpoint.summary,
     "x-scope": endpoint.scope,
     "x-session-reach": endpoint.reach ?? "none",
+    "x-body-limit": bodyLimitOf(endpoint),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(endpoint.body ? { requestBody: { required: true, content: json(schemas.of(endpoint.body, "input")) } } : {}),
     responses: { 200: reply(endpoint, schemas), ...failures(endpoint) },
@@ -76,11 +78,22 @@ function serverSent(what: string, contentSchema: Json): Json {
   };
 }
 
-/** Beside what an endpoint names: any request can be malformed or not allowed, anything can break, and what is to be written down needs a disk. */
+/** Any endpoint can answer these, beside the errors of its own. */
+const EVERYWHERE = [
+  "usage",
+  "unauthenticated",
+  "forbidden",
+  "body_too_large",
+  "client_outdated",
+  "daemon_outdated",
+  "internal",
+  "daemon_busy",
+] as const satisfies ErrorCode[];
+
 function failures({ errors, method }: Endpoint): Record<string, Json> {
   const byStatus = new Map<number, Set<ErrorCode>>();
   const writing = method === "GET" ? [] : (["disk_full", "home_read_only"] as const);
-  for (const code of [...errors, ...writing, "usage", "unauthenticated", "forbidden", "internal"] as const) {
+  for (const code of [...errors, ...writing, ...EVERYWHERE]) {
     const status = ERRORS[code].http;
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
   }
@@ -88,7 +101,7 @@ function failures({ errors, method }: Endpoint): Record<string, Json> {
 }
 
 function failure(codes: ErrorCode[]): Json {
-  const schema = { allOf: [{ $ref: "#/components/schemas/Error" }, { properties: { code: { enum: codes } } }] };
+  const schema = { allOf: [{ $ref: "#/components/schemas/Error" }, { properties: { error: { properties: { code: { enum: codes } } } } }] };
   return { description: codes.map((code) => `\`${code}\`: ${ERRORS[code].what}`).join(" "), content: json(schema) };
 }
 
@@ -134,9 +147,10 @@ function withoutId({ id: _, ...schema }: Json): Json {
   return schema;
 }
 
+/** A failed request is answered with `{"error": {...}}`, whatever it asked for. */
 function errorSchema(): Json {
   const text = { type: "string" };
-  return {
+  const error = {
     type: "object",
     properties: {
       code: { type: "string", enum: Object.keys(ERRORS) },
@@ -146,5 +160,7 @@ function errorSchema(): Json {
       details: { type: "object", additionalProperties: true },
     },
     required: ["code", "message"],
+    additionalProperties: false,
   };
+  return { type: "object", properties: { error }, required: ["error"], additionalProperties: false };
 }

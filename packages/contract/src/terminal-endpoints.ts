@@ -96,6 +96,8 @@ export const TERMINAL_ENDPOINTS = {
     summary: "Types text into a session's program in one piece: as a paste where the program takes pastes, then Enter.",
     scope: "driver",
     reach: "own",
+    takesText: true,
+    verbatim: ["text"],
     body: z.object({
       text: TypedText,
       enter: z._default(z.boolean(), true),

@@ -46,6 +46,7 @@ export const TOURNAMENT_ENDPOINTS = {
       "Starts several agents on one prompt, each in a worktree of its own from the same commit. Asked again with the same name and prompt, it starts those that are missing.",
     scope: "driver",
     reach: "own",
+    takesText: true,
     body: TournamentRequest,
     reply: z.object({ tournament: Tournament, failures: z.array(EntryFailure) }),
     errors: [
@@ -82,6 +83,7 @@ export const TOURNAMENT_ENDPOINTS = {
     summary:
       "Merges one entry into its base, then stops and removes the others, which can be recovered. Asked again, it goes on where it was.",
     scope: "driver",
+    takesText: true,
     body: z.extend(MergeRequest, { entry: text }),
     reply: z.object({
       tournament: Tournament,
@@ -106,6 +108,7 @@ export const TOURNAMENT_ENDPOINTS = {
     summary: "Runs a command in a workspace to see what it is worth, and answers when it has ended; with the caller it ends, too.",
     scope: "driver",
     reach: "own",
+    takesText: true,
     body: z.object({
       command: z.string().check(z.minLength(1, "say what to run"), z.maxLength(100_000, "a command has at most 100,000 characters")),
       /** The caller's whole environment. */

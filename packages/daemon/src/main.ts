@@ -169,6 +169,9 @@ import { Workspaces } from "./workspace/workspaces.ts";
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
 
+/** Of others, over TCP or on the shared socket: each costs memory before it has shown a token. */
+const MOST_CONNECTIONS = 1000;
+
 /** What works in a workspace that is removed by force ends as by `stop`. */
 const STOP_GRACE_MS = 5000;
 
@@ -659,7 +662,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const isMended = () => lookAtConfiguration().error === undefined;
   const bound = trouble ? servedWithout(all, { trouble, isMended, end: () => void end("asked") }) : all;
   const upgrades = (door: Door) => terminalUpgrades(bound, { gate, door, other: eventSockets(bound, { gate, door }) });
-  const serveAt = (door: Door) => serveHttp(bind(bound, { gate, door }), upgrades(door));
+  const serveAt = (door: Door) => serveHttp(bind(bound, { gate, door }), { upgrade: upgrades(door), most: MOST_CONNECTIONS });
   const tcp = new TcpDoor({ home, journal, serve: serveAt });
   const shared = new SharedDoor({ home, journal, serve: () => serveAt(SHARED_DOOR) });
   const door = await listen(bind(bound, { gate, door: UNIX_DOOR }), home, upgrades(UNIX_DOOR));

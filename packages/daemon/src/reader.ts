@@ -77,6 +77,8 @@ import { TrustedProjects } from "./workspace/trust.ts";
 import { Checkpoints } from "./workspace/workspace-checkpoints.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
+const MOST_CONNECTIONS = 100;
+
 const READS = new Set<EndpointName>([
   "listSessions",
   "getSession",
@@ -265,7 +267,7 @@ export async function serveReader(options: {
       return [name, journaled.trouble ? unreadable : all[name]];
     }),
   ) as unknown as Handlers;
-  const { server } = serve(bind(answers, { gate, door: UNIX_DOOR }));
+  const { server } = serve(bind(answers, { gate, door: UNIX_DOOR }), { most: MOST_CONNECTIONS });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(join(options.place, "reader.sock"), resolve);
   });

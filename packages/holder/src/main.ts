@@ -8,7 +8,7 @@
 import { fstatSync, openSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { BYTES, decodeMessage, encodeMessage, FrameReader } from "@holdfast/contract/frames";
+import { BYTES, decodeMessage, encodeMessage, FrameReader, LONGEST_TYPED } from "@holdfast/contract/frames";
 import { type FromHolder, HOLDER_PROTOCOL, ToHolder } from "@holdfast/contract/holder";
 import { writeFileAtomic } from "@holdfast/platform/files";
 import type { IPty } from "@lydell/node-pty";
@@ -86,7 +86,7 @@ function onExit(exit: ProgramExit): void {
 }
 
 function serve(socket: Socket): void {
-  const reader = new FrameReader();
+  const reader = new FrameReader(LONGEST_TYPED);
   const say = (message: FromHolder) => socket.write(encodeMessage(message));
   socket.on("error", () => socket.destroy());
   socket.on("data", (chunk: Buffer) => {

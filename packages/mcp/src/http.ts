@@ -13,6 +13,8 @@ const SESSION = "mcp-session-id";
 
 export interface McpRequest {
   request: Request;
+  /** Its body, read and parsed; undefined: it has none. */
+  message: unknown;
   /** Who asks: a cancellation reaches only calls of the same. */
   actor: string;
   /** Asks the daemon as they would. */
@@ -22,11 +24,10 @@ export interface McpRequest {
 /** By actor, client and id: the calls that run. */
 const running = new Map<string, () => void>();
 
-export async function answerMcp({ request, actor, ask }: McpRequest): Promise<Response> {
+export async function answerMcp({ request, message, actor, ask }: McpRequest): Promise<Response> {
   if (request.method === "DELETE") return new Response(null, { status: 200 });
   if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST, DELETE" } });
-  const body = await request.text();
-  const messages = messagesIn(body);
+  const messages = messagesIn(message);
   const key = (id: unknown) => JSON.stringify([actor, request.headers.get(SESSION), id]);
   for (const { method, params } of messages) if (method === "notifications/cancelled") running.get(key(params?.requestId))?.();
 
@@ -42,7 +43,7 @@ export async function answerMcp({ request, actor, ask }: McpRequest): Promise<Re
   for (const each of keys) running.set(each, end);
   request.signal.addEventListener("abort", end, { once: true });
   const { method, headers } = request;
-  const reply = await transport.handleRequest(new Request(request.url, { method, headers, body }));
+  const reply = await transport.handleRequest(new Request(request.url, { method, headers }), { parsedBody: message });
   if (keys.length === 0) end();
   const isBeginning = messages.some((message) => message.method === "initialize");
   return withEnd(isBeginning ? withSession(reply) : reply, end);
@@ -54,14 +55,9 @@ interface Rpc {
   params?: { requestId?: unknown } | undefined;
 }
 
-/** What is no JSON the transport refuses. */
-function messagesIn(body: string): Rpc[] {
-  try {
-    const value = JSON.parse(body) as unknown;
-    return (Array.isArray(value) ? value : [value]).filter((each): each is Rpc => typeof each === "object" && each !== null);
-  } catch {
-    return [];
-  }
+/** What is no message the transport refuses. */
+function messagesIn(value: unknown): Rpc[] {
+  return (Array.isArray(value) ? value : [value]).filter((each): each is Rpc => typeof each === "object" && each !== null);
 }
 
 function withSession(reply: Response): Response {
@@ -92,7 +88,13 @@ function withEnd(reply: Response, end: () => void): Response {
 /** A daemon asked from within. */
 function asking(ask: McpRequest["ask"]): Transport {
   const send = ({ method, path, body, signal }: WireRequest) =>
-    ask(new Request(`http://holdfast${path}`, { method, ...(body === undefined ? {} : { body }), ...(signal ? { signal } : {}) }));
+    ask(
+      new Request(`http://holdfast${path}`, {
+        method,
+        ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+        ...(signal ? { signal } : {}),
+      }),
+    );
   return {
     async request(request) {
       const reply = await send(request);

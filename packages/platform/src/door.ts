@@ -10,6 +10,9 @@ import { describe, log } from "./log.ts";
 /** Until then a process whose socket cannot be made anew is reached by nobody. */
 const RETRY_MS = 1000;
 
+/** Connections that wait to be accepted; a Unix socket refuses the next one. */
+const BACKLOG = 4096;
+
 export interface DoorOptions {
   path: string;
   /** Makes or checks the directory. */
@@ -66,7 +69,7 @@ export async function keepListening(server: Server, options: DoorOptions): Promi
 function open(server: Server, { path, gid }: DoorOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     rmSync(path, { force: true });
-    server.once("error", reject).listen(path, () => {
+    server.once("error", reject).listen({ path, backlog: BACKLOG }, () => {
       server.off("error", reject);
       try {
         chmodSync(path, 0o600);

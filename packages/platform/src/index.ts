@@ -6,6 +6,7 @@ export * from "./edit-distance.ts";
 export * from "./files.ts";
 export * from "./gaps.ts";
 export * from "./home.ts";
+export * from "./json-shape.ts";
 export * from "./log.ts";
 export * from "./login.ts";
 export * from "./process.ts";

@@ -6,6 +6,7 @@
 import type { Duplex } from "node:stream";
 import {
   type AnyEvent,
+  bodyLimitOf,
   compareVersions,
   ENDPOINTS,
   type Endpoint,
@@ -25,8 +26,11 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Identity } from "../access/identity.ts";
 import { GitError } from "../workspace/git.ts";
+import { jsonOf, readBody } from "./body.ts";
+import { failure, json } from "./failure.ts";
 import { type Door, type Gate, type Headers, whileValid } from "./gate.ts";
 import { answerMcp, MCP_PATH } from "./mcp.ts";
+import { checkEncoding, checkNul, checkParams, checkType } from "./plain-request.ts";
 
 export interface Caller {
   actor: Principal;
@@ -79,6 +83,7 @@ export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Doo
         incoming?.socket,
       ),
     );
+    checkEncoding(c.req.raw.url);
     const error = versionConflict(c.req.header("holdfast-version"));
     // Whatever its version, a client must be able to end this daemon.
     return error && c.req.path !== ENDPOINTS.shutdown.path ? failure(error) : next();
@@ -87,7 +92,9 @@ export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Doo
     const handler = handlers[name] as unknown as AnyHandler;
     app.on(endpoint.method, [endpoint.path], (c) => {
       const identity = c.get("identity");
-      const params = gate.permit(identity, name, c.req.param() as Record<string, string>);
+      const named = c.req.param() as Record<string, string>;
+      checkParams(named);
+      const params = gate.permit(identity, name, named);
       return answer(c, endpoint, { handler, identity, params });
     });
   }
@@ -117,22 +124,44 @@ async function answer(
     throw new HoldfastError("usage", `${endpoint.path} speaks WebSocket only`, { hint: "or read /events/stream" });
   if (endpoint.reply === "terminal")
     throw new HoldfastError("usage", `${endpoint.path} needs an upgrade to holdfast`, { hint: "holdfast attach makes one" });
-  const request = {
-    params,
-    query: endpoint.query ? parse(endpoint.query, c.req.query(), "query") : {},
-    body: endpoint.body ? parse(endpoint.body, await jsonBody(c), "body") : undefined,
-  };
+  const query = endpoint.query ? parse(endpoint.query, c.req.query(), "query") : {};
+  const sent = await readBody(c, { limit: bodyLimitOf(endpoint), actor: identity.actor });
+  try {
+    const body = endpoint.body
+      ? bodyOf({ ...endpoint, body: endpoint.body }, { bytes: sent.bytes, type: c.req.header("content-type") })
+      : undefined;
+    return await reply(c, endpoint, { handler, identity, request: { params, query, body } });
+  } finally {
+    sent.release();
+  }
+}
+
+function bodyOf(
+  { body, verbatim }: Pick<Endpoint, "verbatim"> & { body: NonNullable<Endpoint["body"]> },
+  { bytes, type }: { bytes: Uint8Array; type: string | undefined },
+): unknown {
+  if (bytes.length > 0) checkType(type);
+  const value = jsonOf(bytes);
+  checkNul(value, verbatim);
+  return parse(body, value, "body");
+}
+
+async function reply(
+  c: Context,
+  endpoint: Endpoint,
+  { handler, identity, request }: { handler: AnyHandler; identity: Identity; request: Parameters<AnyHandler>[0] },
+): Promise<Response> {
   const { actor, scope, reach } = identity;
   const end = new AbortController();
   c.req.raw.signal.addEventListener("abort", () => end.abort());
-  const reply = handler(request, { actor, scope, reach, version: c.req.header("holdfast-version"), signal: end.signal });
+  const result = handler(request, { actor, scope, reach, version: c.req.header("holdfast-version"), signal: end.signal });
   if (endpoint.reply === "events")
-    return stream(sse(whileValid(identity, reply as AsyncIterable<AnyEvent | undefined>, end), asEvent), "text/event-stream");
+    return stream(sse(whileValid(identity, result as AsyncIterable<AnyEvent | undefined>, end), asEvent), "text/event-stream");
   if (endpoint.reply === "entries")
-    return stream(sse(whileValid(identity, reply as AsyncIterable<PlacedEntry | undefined>, end), asEntry), "text/event-stream");
+    return stream(sse(whileValid(identity, result as AsyncIterable<PlacedEntry | undefined>, end), asEntry), "text/event-stream");
   if (endpoint.reply === "bytes")
-    return stream(brokenOff(c, whileValid(identity, reply as AsyncIterable<Uint8Array>, end)), "application/octet-stream");
-  return json(200, await reply);
+    return stream(brokenOff(c, whileValid(identity, result as AsyncIterable<Uint8Array>, end)), "application/octet-stream");
+  return json(200, await result);
 }
 
 /** A newer CLI is told to replace this daemon; an older one, to get itself replaced. A caller that says nothing is served. */
@@ -146,16 +175,6 @@ export function versionConflict(theirs: string | undefined): HoldfastError | und
     : new HoldfastError("client_outdated", `this is holdfast ${theirs}, but the running daemon is the newer ${VERSION}`, {
         hint: `use holdfast ${VERSION}, or end its daemon with that version's: holdfast down (sessions keep running)`,
       });
-}
-
-async function jsonBody(c: Context): Promise<unknown> {
-  const text = await c.req.text();
-  if (text === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new HoldfastError("usage", "the request's body is not JSON", { cause });
-  }
 }
 
 /** What was sent, as the contract has it; throws `usage` with the first thing that is wrong. */
@@ -205,23 +224,6 @@ function stream(chunks: AsyncIterable<Uint8Array>, type: string): Response {
   return new Response(ReadableStream.from(chunks), {
     headers: { "content-type": type, "cache-control": "no-store", "holdfast-version": VERSION },
   });
-}
-
-function json(status: number, value: unknown): Response {
-  const body = JSON.stringify(value);
-  return new Response(body, {
-    status,
-    headers: {
-      "content-type": "application/json",
-      "content-length": String(Buffer.byteLength(body)),
-      "cache-control": "no-store",
-      "holdfast-version": VERSION,
-    },
-  });
-}
-
-function failure(error: HoldfastError): Response {
-  return json(error.httpStatus, { error: error.toBody() });
 }
 
 export function toError(thrown: unknown): HoldfastError {

@@ -14,6 +14,7 @@ import { runMarker } from "../host/host.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { realPath } from "../session/place.ts";
+import { claim } from "./connections.ts";
 import { insideWithoutToken, type RunsOfHome, runAround } from "./inside-a-run.ts";
 import { peerOf } from "./peer.ts";
 import { findWorkspace, reachesWorkspace, worksBelow } from "./workspace-reach.ts";
@@ -73,6 +74,7 @@ export class Gate {
     door.check(headers);
     const identity = this.#access.identify(headers.authorization, door);
     if (headers.authorization === undefined && headers.as !== "owner" && socket) await this.#refuseInsideRun(socket, headers.process);
+    if (socket) claim(socket, identity.actor);
     return identity;
   }
 

@@ -2,9 +2,12 @@
 import { type Home, keepListening, log, secureSocketDirectory } from "@holdfast/platform";
 import { serve, type Upgrade } from "./serve.ts";
 
+/** Commands, hooks and tools of several hundred sessions at once. */
+const MOST_CONNECTIONS = 4000;
+
 /** The caller holds the home's lock: a socket file that is there belongs to nobody. */
 export async function listen(app: Parameters<typeof serve>[0], home: Home, upgrade?: Upgrade): Promise<AsyncDisposable> {
-  const { server, end } = serve(app, upgrade);
+  const { server, end } = serve(app, { upgrade, most: MOST_CONNECTIONS });
   const door = await keepListening(server, { path: home.daemonSocket, secure: () => secureSocketDirectory(home) });
   server.on("error", (error) => log(`on the socket: ${error.message}`));
   return {

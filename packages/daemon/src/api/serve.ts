@@ -1,15 +1,22 @@
 /** An HTTP server that ends in order, whatever it listens on. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import { HoldfastError } from "@holdfast/contract";
 import { getRequestListener } from "@hono/node-server";
+import { Connections } from "./connections.ts";
+import { failure } from "./failure.ts";
+import { refuse } from "./refuse.ts";
 
 /** A request that takes longer than this (a stop with its grace period) is cut off by the daemon's end. */
 const ANSWER_MS = 2000;
 
 /** A client that does not read its last reply by then does not get it: it must not keep the daemon from ending. */
 const FLUSH_MS = 1000;
+
+/** The head of a request comes in one piece but for a client that means harm, or a network that is hardly there. */
+const HEAD_MS = 20_000;
+const LOOK_MS = 5000;
 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -19,19 +26,25 @@ export interface Served {
   end(): Promise<void>;
 }
 
-export function serve(app: { fetch: Parameters<typeof getRequestListener>[0] }, upgrade?: Upgrade): Served {
-  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+/** `most`: connections at once. */
+export function serve(
+  app: { fetch: Parameters<typeof getRequestListener>[0] },
+  { upgrade, most }: { upgrade?: Upgrade | undefined; most: number },
+): Served {
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: () => failure(unreadable()) });
+  const server = createServer({ headersTimeout: HEAD_MS, connectionsCheckingInterval: LOOK_MS }, answer);
   // A caller could be writing on an idle connection just when it is closed, and could not know whether that was heard.
   server.keepAliveTimeout = 0;
-  const sockets = new Set<Socket>();
+  const connections = new Connections(most);
   const unanswered = new Set<ServerResponse>();
   server.on("request", (_request, response) => {
     unanswered.add(response);
     response.on("close", () => unanswered.delete(response));
   });
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
+  server.on("connection", (socket) => connections.add(socket));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+    else refuse(socket, unreadable(error));
   });
   if (upgrade) server.on("upgrade", upgrade);
 
@@ -42,11 +55,20 @@ export function serve(app: { fetch: Parameters<typeof getRequestListener>[0] }, 
       do await delay(10);
       while ([...unanswered].some((response) => !response.headersSent) && performance.now() < deadline);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const socket of sockets) socket.destroySoon();
+      for (const socket of connections.open) socket.destroySoon();
       setTimeout(() => {
-        for (const socket of sockets) socket.destroy();
+        for (const socket of connections.open) socket.destroy();
       }, FLUSH_MS).unref();
       await closed;
     },
   };
+}
+
+const WHY: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: "the head of the request is too long",
+  ERR_HTTP_REQUEST_TIMEOUT: "the request did not arrive in time",
+};
+
+function unreadable(error?: NodeJS.ErrnoException): HoldfastError {
+  return new HoldfastError("usage", WHY[error?.code ?? ""] ?? "the request cannot be read as HTTP");
 }

@@ -25,7 +25,7 @@ class Events implements AsyncDisposable {
     });
     const socketEvents = () => source(this);
     const how = { gate, door: UNIX_DOOR as Door, ...(stalledMs === undefined ? {} : { stalledMs }) };
-    this.#served = serve({ fetch: () => new Response() }, eventSockets({ socketEvents }, how));
+    this.#served = serve({ fetch: () => new Response() }, { upgrade: eventSockets({ socketEvents }, how), most: 100 });
     this.#served.server.on("connection", (socket) => {
       this.#open.add(socket);
       socket.on("close", () => this.#open.delete(socket));

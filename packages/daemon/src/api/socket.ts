@@ -6,17 +6,19 @@
  * A frame is sent when the one before has left, so a slow reader costs the daemon one event. One that takes nothing for STALLED_MS, or
  * does not answer a ping, is dropped; it comes back with its cursor.
  */
-import { type IncomingMessage, STATUS_CODES } from "node:http";
-import type { Duplex } from "node:stream";
+import type { IncomingMessage } from "node:http";
 import { type AnyEvent, ENDPOINTS, HoldfastError } from "@holdfast/contract";
 import { type WebSocket, WebSocketServer } from "ws";
 import { type Handlers, headersOf, parse, toError, versionConflict } from "./bind.ts";
 import { type Door, type Gate, whileValid } from "./gate.ts";
+import { urlOf } from "./plain-request.ts";
+import { refuse } from "./refuse.ts";
 import type { Upgrade } from "./serve.ts";
 
 /** A reader on a train may be without a network for a while; one that is gone for longer had better come back anew. */
 const STALLED_MS = 60_000;
-const FLUSH_MS = 1000;
+/** Beyond the event that is on its way. */
+const MOST_UNREAD = 16 << 20;
 const PROTOCOL = "holdfast";
 const TOKEN = "token.";
 
@@ -35,7 +37,7 @@ export function eventSockets(
   const open = async (request: IncomingMessage): Promise<{ events: AsyncIterable<AnyEvent | undefined>; gone: AbortController }> => {
     const headers = headersOf((name) => request.headers[name]?.toString());
     const identity = await gate.admit({ ...headers, authorization: headers.authorization ?? bearerOf(request) }, door, request.socket);
-    const url = new URL(request.url ?? "/", "http://holdfast");
+    const url = urlOf(request.url);
     if (url.pathname !== ENDPOINTS.socketEvents.path) throw new HoldfastError("usage", `there is no WebSocket at ${url.pathname}`);
     gate.permit(identity, "socketEvents", {});
     const conflict = versionConflict(request.headers["holdfast-version"]?.toString());
@@ -67,6 +69,10 @@ async function pump(
     .on("error", () => client.terminate())
     .on("pong", () => {
       answered = true;
+    })
+    // Each is answered, also to a client that reads no answers.
+    .on("ping", () => {
+      if (client.bufferedAmount > MOST_UNREAD) client.terminate();
     });
   try {
     for await (const event of events) {
@@ -101,13 +107,4 @@ function bearerOf(request: IncomingMessage): string | undefined {
   const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim());
   const token = offered.find((each) => each.startsWith(TOKEN));
   return token === undefined ? undefined : `Bearer ${token.slice(TOKEN.length)}`;
-}
-
-export function refuse(socket: Duplex, error: HoldfastError): void {
-  // A client that does not close its end would keep ours.
-  setTimeout(() => socket.destroy(), FLUSH_MS).unref();
-  const body = JSON.stringify({ error: error.toBody() });
-  socket.end(
-    `HTTP/1.1 ${error.httpStatus} ${STATUS_CODES[error.httpStatus] ?? ""}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
 }

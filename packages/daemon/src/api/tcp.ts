@@ -14,8 +14,7 @@ import type { Served } from "./serve.ts";
 
 const RETRY_MS = 2000;
 
-/** More at once are closed unheard: each costs memory before it has shown a token. Who keeps one must use it. */
-const MOST_CONNECTIONS = 1000;
+/** A connection that is kept must be used. */
 const IDLE_MS = 60_000;
 
 interface Wanted {
@@ -111,7 +110,6 @@ export class TcpDoor implements AsyncDisposable {
   async #open(address: Address): Promise<{ served: Served; port: number }> {
     const bound = { ...address };
     const served = this.#serve({ open: false, check: (headers) => checkNames(bound, headers) });
-    served.server.maxConnections = MOST_CONNECTIONS;
     served.server.keepAliveTimeout = IDLE_MS;
     await new Promise<void>((resolve, reject) => {
       served.server.once("error", (cause) => reject(unusable(address, cause))).listen({ ...address, exclusive: true }, () => resolve());

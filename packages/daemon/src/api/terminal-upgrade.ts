@@ -3,8 +3,9 @@ import type { IncomingMessage } from "node:http";
 import { ENDPOINTS } from "@holdfast/contract";
 import { type Handlers, headersOf, parse, toError, versionConflict } from "./bind.ts";
 import type { Door, Gate } from "./gate.ts";
+import { checkParams, urlOf } from "./plain-request.ts";
+import { refuse } from "./refuse.ts";
 import type { Upgrade } from "./serve.ts";
-import { refuse } from "./socket.ts";
 
 const PATH = /^\/sessions\/([^/]+)\/terminal$/;
 
@@ -27,8 +28,9 @@ export function terminalUpgrades(handlers: Pick<Handlers, "openTerminal">, how: 
 async function open(handlers: Pick<Handlers, "openTerminal">, request: IncomingMessage, { gate, door }: { gate: Gate; door: Door }) {
   const headers = headersOf((name) => request.headers[name]?.toString());
   const identity = await gate.admit(headers, door, request.socket);
-  const url = new URL(request.url ?? "/", "http://holdfast");
+  const url = urlOf(request.url);
   const ref = decodeURIComponent(PATH.exec(url.pathname)?.[1] ?? "");
+  checkParams({ ref });
   const params = gate.permit(identity, "openTerminal", { ref }) as { ref: string };
   const conflict = versionConflict(request.headers["holdfast-version"]?.toString());
   if (conflict) throw conflict;

@@ -13,6 +13,7 @@ import {
   encodeFrame,
   encodeMessage,
   FrameReader,
+  LONGEST_TYPED,
   type FromHolder,
   type Principal,
   type Scope,
@@ -126,7 +127,7 @@ function requestOf(plan: AttachPlan, { actor, readOnly, take, terminal, from }: 
 
 /** A client's nonsense ends its own wire. */
 function read(wire: Duplex, onFrame: (type: number, payload: Uint8Array) => void): void {
-  const reader = new FrameReader();
+  const reader = new FrameReader(LONGEST_TYPED);
   wire.on("data", (chunk: Buffer) => {
     try {
       for (const { type, payload } of reader.push(chunk)) onFrame(type, payload);

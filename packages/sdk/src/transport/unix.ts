@@ -63,8 +63,12 @@ export function wireTransport(
       request.signal?.throwIfAborted();
       socket.write(head(request, "keep-alive") + (request.body ?? ""));
       const reply = await readReply(socket);
-      socket.unref();
-      idle.push(socket);
+      // Refused before all of it was sent: what is still to go would be taken for the next request.
+      if (socket.writableLength > 0) socket.destroy();
+      else {
+        socket.unref();
+        idle.push(socket);
+      }
       return reply;
     } catch (error) {
       socket.destroy();

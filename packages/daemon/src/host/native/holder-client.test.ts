@@ -2,7 +2,7 @@ import { mkdtempDisposableSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { decodeMessage, encodeMessage, FrameReader, HOLDER_PROTOCOL, type ToHolder } from "@holdfast/contract";
+import { decodeMessage, encodeFrame, encodeMessage, FrameReader, HOLDER_PROTOCOL, MESSAGE, type ToHolder } from "@holdfast/contract";
 import { expect, onTestFinished, test } from "vitest";
 import { HolderClient } from "./holder-client.ts";
 
@@ -42,4 +42,21 @@ test("what a holder of this version refuses is told as it says it", async () => 
   await expect(client.request({ t: "screen" })).rejects.toMatchObject({
     message: "the holder refused: this holder does not know that request",
   });
+});
+
+test.each([
+  ["a frame without end", Buffer.from([1, 255, 255, 255, 255])],
+  ["what is no JSON", encodeFrame(MESSAGE, Buffer.from("{no"))],
+  ["null", encodeMessage(null)],
+])("a holder that says %s ends its connection, not the daemon (mend 4)", async (_, said) => {
+  const directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const server = createServer((socket) => void socket.on("error", () => {}).write(said));
+  await new Promise<void>((resolve) => server.listen(join(directory.path, "s"), resolve));
+  onTestFinished(() => {
+    server.close();
+    directory.remove();
+  });
+  const ended = Promise.withResolvers<void>();
+  using _client = await HolderClient.open(join(directory.path, "s"), { onEnd: () => ended.resolve(), onViewers() {} });
+  await ended.promise;
 });

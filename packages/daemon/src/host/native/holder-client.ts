@@ -13,7 +13,7 @@ import {
   type ToHolder,
   type Viewer,
 } from "@holdfast/contract";
-
+import { describe, log } from "@holdfast/platform";
 import { programEnded } from "../host.ts";
 
 /** The protocol's version from which on a holder does that. */
@@ -47,7 +47,13 @@ export class HolderClient implements Disposable {
     this.#onViewers = onViewers;
     const reader = new FrameReader();
     socket.on("data", (chunk: Buffer) => {
-      for (const { type, payload } of reader.push(chunk)) if (type === MESSAGE) this.#hear(decodeMessage(payload) as FromHolder);
+      try {
+        for (const { type, payload } of reader.push(chunk)) if (type === MESSAGE) this.#hear(decodeMessage(payload) as FromHolder);
+      } catch (error) {
+        // A program in the run may have put something else in its holder's place: its nonsense must not end the daemon.
+        log(`a holder said what cannot be read: ${describe(error)}`);
+        socket.destroy();
+      }
     });
     socket.on("error", () => {});
     socket.on("close", () => {

@@ -1,0 +1,48 @@
+/**
+ * How many connections a door holds. When it is full, whoever comes next is let in and another goes: first the oldest that has not shown who
+ * it is, else the oldest of the principal that has the most. So neither half-open requests nor the streams of one token keep others out.
+ */
+import type { Socket } from "node:net";
+import type { Principal } from "@holdfast/contract";
+
+const principals = new WeakMap<Socket, Principal>();
+
+/** Notes whose connection it is, once a request on it has shown that. */
+export function claim(socket: Socket, actor: Principal): void {
+  principals.set(socket, actor);
+}
+
+export class Connections {
+  /** Oldest first. */
+  readonly open = new Set<Socket>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(socket: Socket): void {
+    if (this.open.size >= this.#most) this.#end(this.#leastDeserving());
+    this.open.add(socket);
+    socket.on("close", () => this.open.delete(socket));
+  }
+
+  /** Not counted from now on: its `close` comes only after others have been accepted. */
+  #end(socket: Socket | undefined): void {
+    if (!socket) return;
+    this.open.delete(socket);
+    socket.destroy();
+  }
+
+  #leastDeserving(): Socket | undefined {
+    const counts = new Map<Principal, number>();
+    for (const socket of this.open) {
+      const actor = principals.get(socket);
+      if (actor === undefined) return socket;
+      counts.set(actor, (counts.get(actor) ?? 0) + 1);
+    }
+    const most = Math.max(...counts.values());
+    for (const socket of this.open) if (counts.get(principals.get(socket) as Principal) === most) return socket;
+    return undefined;
+  }
+}

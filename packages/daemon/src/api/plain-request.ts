@@ -1,0 +1,48 @@
+/** Text that no name, path or program can have is refused at the door: what came after would fail on it, each in a way of its own. */
+import { HoldfastError, LONGEST_PARAM } from "@holdfast/contract";
+
+/** A request's address, as it was sent. */
+export function checkEncoding(url: string): void {
+  if (!url.includes("%")) return;
+  let text: string;
+  try {
+    text = decodeURIComponent(url);
+  } catch (cause) {
+    throw new HoldfastError("usage", "the request's address is not percent-encoded UTF-8", { cause });
+  }
+  if (text.includes("\0")) throw new HoldfastError("usage", "the request's address contains a NUL character");
+}
+
+export function checkParams(params: Record<string, string>): void {
+  for (const [name, value] of Object.entries(params)) {
+    if (value.length > LONGEST_PARAM)
+      throw new HoldfastError("usage", `${name} in the request's path has more than ${LONGEST_PARAM} characters`);
+  }
+}
+
+export function urlOf(text: string | undefined): URL {
+  checkEncoding(text ?? "");
+  const url = URL.parse(text ?? "/", "http://holdfast");
+  if (!url) throw new HoldfastError("usage", "the request's address cannot be read");
+  return url;
+}
+
+/** Empty is no type; a client that says none means JSON. */
+export function checkType(type: string | undefined): void {
+  if (type !== undefined && !/^application\/json *(;|$)/i.test(type))
+    throw new HoldfastError("usage", `the request's body is of type ${JSON.stringify(type)}`, { hint: "send application/json" });
+}
+
+/** `verbatim`: the fields in which NUL is a character as any other. */
+export function checkNul(body: unknown, verbatim: readonly string[] = []): void {
+  if (typeof body !== "object" || body === null) return;
+  for (const [field, value] of Object.entries(body)) {
+    if (!verbatim.includes(field) && hasNul(value)) throw new HoldfastError("usage", `${JSON.stringify(field)} contains a NUL character`);
+  }
+}
+
+function hasNul(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("\0");
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, each]) => key.includes("\0") || hasNul(each));
+}
