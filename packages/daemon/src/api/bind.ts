@@ -124,9 +124,9 @@ async function answer(
     throw new HoldfastError("usage", `${endpoint.path} speaks WebSocket only`, { hint: "or read /events/stream" });
   if (endpoint.reply === "terminal")
     throw new HoldfastError("usage", `${endpoint.path} needs an upgrade to holdfast`, { hint: "holdfast attach makes one" });
-  const query = endpoint.query ? parse(endpoint.query, c.req.query(), "query") : {};
   const sent = await readBody(c, { limit: bodyLimitOf(endpoint), actor: identity.actor });
   try {
+    const query = endpoint.query ? parse(endpoint.query, c.req.query(), "query") : {};
     const body = endpoint.body
       ? bodyOf({ ...endpoint, body: endpoint.body }, { bytes: sent.bytes, type: c.req.header("content-type") })
       : undefined;
