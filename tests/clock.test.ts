@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { AnyEvent, PruneReply, Session } from "@holdfast/contract";
+import type { AnyEvent, NewToken, PruneReply, Session } from "@holdfast/contract";
 import { afterAll, describe, expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 import { clearSharedMemory, SettableClock } from "./set-clock.ts";
@@ -164,4 +164,22 @@ test("wait --timeout waits as long as it says, whatever is done to the clock", a
   expect((await waited).code).toBe(16);
   expect(performance.now() - began).toBeGreaterThan(2900);
   expect(performance.now() - began).toBeLessThan(60_000);
+});
+
+test("a token that has expired stays so when the clock is set back, while the daemon runs and after it was killed (mend 8)", async () => {
+  await using home = new TestHome();
+  const clock = new SettableClock(home);
+  await clock.startDaemon();
+  const make = async (name: string) =>
+    (await home.json<NewToken>(["token", "create", "--scope", "observer", "--name", name, "--expires", "1h"])).token;
+  const [used, unused] = [await make("used"), await make("unused")];
+  const codeOf = async (token: string) => (await home.cli(["ls"], { env: { HOLDFAST_TOKEN: token } })).code;
+  expect([await codeOf(used), await codeOf(unused)]).toEqual([0, 0]);
+  clock.set("+2h");
+  expect(await codeOf(used)).toBe(22);
+  clock.set("-2h");
+  expect([await codeOf(used), await codeOf(unused)]).toEqual([22, 22]);
+  await home.killDaemon();
+  await clock.startDaemon();
+  expect([await codeOf(used), await codeOf(unused)]).toEqual([22, 22]);
 });

@@ -9,6 +9,7 @@ import { BODY_LIMIT, bodyLimitOf, type DaemonStatus, DEEPEST_JSON, ENDPOINTS, ty
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { fromJSONSchema } from "zod";
+import { clientAs } from "./as-session.ts";
 import { eventually, ROOT, TestHome } from "./home.ts";
 import { mostResidentBytes } from "./proc.ts";
 import { ask, headOf, opened, type RawReply, type RawRequest } from "./raw-http.ts";
@@ -253,6 +254,39 @@ test("NUL, broken percent-encoding and over-long names are refused as such, wher
     expect(JSON.parse(reply.slice(reply.indexOf("\r\n\r\n") + 4)), request.slice(0, 40)).toMatchObject({ error: { code: "usage" } });
   }
   await daemon.isWell();
+});
+
+test("a session's token can set no field that is not for sessions: it writes no plan records (mend 9)", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "own");
+  using client = await clientAs(home, "own");
+  const plan = { file: "/plan.toml", said: { agent: "forged" } };
+  await expect(client.call("spawn", { body: { agent: "shell", command: ["true"], name: "child", plan } })).rejects.toMatchObject({
+    code: "forbidden",
+    message: 'a session may not set "plan"',
+  });
+  const prompt = "x";
+  await expect(
+    client.call("startTournament", { body: { agents: ["shell"], count: 2, cwd: home.root, env: {}, prompt, plan } }),
+  ).rejects.toMatchObject({
+    code: "forbidden",
+  });
+  using owner = home.client();
+  expect(await owner.call("listDeclared", { query: { file: "/plan.toml" } })).toEqual({ declared: [] });
+  expect(await home.ok(["events", "--type", "plan.declared"])).toBe("");
+});
+
+test("a command is no longer than the system takes (mend 9)", async () => {
+  await using home = new TestHome();
+  await home.ok(["up"]);
+  using client = home.client();
+  const spawn = (command: string[]) => client.call("spawn", { body: { agent: "shell", cwd: home.root, env: home.env, command } });
+  await expect(spawn(["true", "x".repeat(131_072)])).rejects.toMatchObject({ code: "usage" });
+  await expect(spawn(["true", ...Array.from({ length: 20 }, () => "x".repeat(131_000))])).rejects.toMatchObject({ code: "usage" });
+  await expect(spawn(["x".repeat(10_000)])).rejects.toMatchObject({ code: "program_not_found" });
+  expect(await home.json(["ls", "--all"])).toEqual([]);
+  const { command } = await spawn(["true", "x".repeat(130_000)]);
+  expect(command[1]).toHaveLength(130_000);
 });
 
 test("a thousand half-open requests keep nobody else from an answer, over TCP and on the socket (mend 4)", async () => {

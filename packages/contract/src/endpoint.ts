@@ -23,6 +23,8 @@ export interface Endpoint {
   takesText?: true;
   /** Fields of the body whose strings may contain NUL; no other string of a request may. */
   verbatim?: readonly string[];
+  /** Fields of the body that a session's own token may not set. */
+  closedToSessions?: readonly string[];
   reply: z.ZodMiniType | "events" | "entries" | "socket" | "bytes" | "terminal";
   errors: readonly ErrorCode[];
 }

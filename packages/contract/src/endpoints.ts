@@ -178,6 +178,7 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     takesText: true,
+    closedToSessions: ["plan"],
     body: SpawnBody,
     /** `notes`: what whoever asked should know of the workspace that was made for it. */
     reply: z.extend(Session, { notes: z.array(z.string()) }),

@@ -49,6 +49,8 @@ export const EVENTS = {
   /** Only the hash of its text is kept, here and everywhere. */
   "token.created": z.object({ id: z.string(), name: z.string(), scope: ScopeSchema, hash: z.string(), expiresAt: z.nullable(Time) }),
   "token.revoked": z.object({ id: z.string(), name: z.string() }),
+  /** It stays expired, also when the clock is set back. */
+  "token.expired": z.object({ id: z.string(), name: z.string() }),
   /** A request of a known principal was refused. The same again within a minute is only counted, as `more` of the next. */
   "access.refused": z.object({ endpoint: z.string(), why: z.string(), more: z.int() }),
   "session.created": z.object({

@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 import { BudgetRequest } from "./budget.ts";
 import { SessionId } from "./ids.ts";
+import { LONGEST_ARGUMENT, LONGEST_COMMAND } from "./limits.ts";
 import { PlanOrigin } from "./plan.ts";
 import { RestartSchema } from "./session.ts";
 import { HOSTS } from "./status.ts";
@@ -13,7 +14,25 @@ const text = z.string().check(z.maxLength(10_000, "a name, a role or an objectiv
 const LONGEST_PROMPT = 120_000;
 
 export function isShortPrompt(text: string): boolean {
-  return new TextEncoder().encode(text).length <= LONGEST_PROMPT;
+  return bytesOf(text) <= LONGEST_PROMPT;
+}
+
+/** As many as the system takes. */
+const commandLine = z
+  .array(
+    z
+      .string()
+      .check(z.refine((word) => bytesOf(word) <= LONGEST_ARGUMENT, "an argument has at most 131,071 bytes; put a longer one into a file")),
+  )
+  .check(
+    z.refine(
+      (words) => words.reduce((sum, word) => sum + bytesOf(word) + 1, 0) <= LONGEST_COMMAND,
+      "a command has at most 2,000,000 bytes with its arguments; put them into a file",
+    ),
+  );
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 /** A recording is deleted by the megabyte, and the one that grows stays. */
@@ -35,13 +54,13 @@ export const SpawnRequest = z.object({
   /** The caller's file mode mask: what the session creates has the permissions the caller would expect. */
   umask: z._default(z.int().check(z.minimum(0), z.maximum(0o777)), 0o022),
   /** The program and its arguments, for an agent that runs what it is given (`shell`); else the profile says. */
-  command: z.optional(z.array(z.string()).check(z.minLength(1))),
+  command: z.optional(commandLine.check(z.minLength(1))),
   /** A role by its name, as `listPersonas` has it for `cwd`: it says the agent (where that is empty), the model and the instructions. */
   persona: z.optional(text),
   /** What its agent is told to be, with the first words to it. */
   instructions: z.optional(z.string().check(z.maxLength(300_000, "instructions have at most 300,000 characters"))),
   /** Added to the profile's command. */
-  args: z._default(z.array(z.string()), []),
+  args: z._default(commandLine, []),
   /** The agent's first prompt. */
   prompt: z.optional(FirstPrompt),
   /** As a conversation: the agent is talked to in a protocol, and has no terminal. */
@@ -54,7 +73,7 @@ export const SpawnRequest = z.object({
   /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */
   context: z._default(z.boolean(), true),
   /** It is in them from the beginning; one that is not there yet is made. */
-  groups: z.optional(z.array(z.string())),
+  groups: z.optional(z.array(text).check(z.maxLength(1000, "a session is started in at most 1,000 groups"))),
   /**
    * Of one that a session starts: each answer of it, and how it ends, is a message to that session. Left out: of an agent it is, of a shell it is
    * not.

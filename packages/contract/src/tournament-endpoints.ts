@@ -47,6 +47,7 @@ export const TOURNAMENT_ENDPOINTS = {
     scope: "driver",
     reach: "own",
     takesText: true,
+    closedToSessions: ["plan"],
     body: TournamentRequest,
     reply: z.object({ tournament: Tournament, failures: z.array(EntryFailure) }),
     errors: [

@@ -37,6 +37,7 @@ import {
 import { Access } from "./access/access.ts";
 import { calledIn, DAEMON, scopeOf } from "./access/principal.ts";
 import { Refusals } from "./access/refusals.ts";
+import { tokenClock } from "./access/token-clock.ts";
 import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
 import { ownServer, readServers } from "./agent/mcp.ts";
@@ -169,6 +170,9 @@ import { Workspaces } from "./workspace/workspaces.ts";
 /** A daemon that finds damage sooner after its start is not followed by another at once: the two could take turns without end. */
 const STEADY_MS = 10_000;
 
+/** A token that nobody uses any more is found to have expired at most this late. */
+const EXPIRY_MS = 60_000;
+
 /** Of others, over TCP or on the shared socket: each costs memory before it has shown a token. */
 const MOST_CONNECTIONS = 1000;
 
@@ -232,12 +236,13 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const journal = new Journal({ db, reserve, projections: PROJECTIONS, machineName: hostname().split(".")[0] || "machine" });
   const queries = new SessionQueries(db);
   const tokenQueries = new TokenQueries(db);
-  const tokens = new Tokens({ home, journal, queries: tokenQueries });
+  const clock = tokenClock({ least: Date.parse(journal.lastOf()?.at ?? "") || 0 });
+  const tokens = new Tokens({ home, journal, queries: tokenQueries, clock });
   const refusals = new Refusals({ journal });
   const workspaceQueries = new WorkspaceQueries(db);
   const groupQueries = new GroupQueries(db);
   const gate = new Gate({
-    access: new Access({ home, queries, tokens: tokenQueries, refusals }),
+    access: new Access({ home, queries, tokens: tokenQueries, refusals, clock, onExpired: () => tokens.expire() }),
     refusals,
     queries,
     workspaces: workspaceQueries,
@@ -487,6 +492,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     data: { pid: process.pid, version: VERSION, node: process.execPath, ...(process.platform === "linux" ? { boot: boot() } : {}) },
   });
   tokens.begin();
+  tokens.expire();
+  setInterval(() => tokens.expire(), EXPIRY_MS).unref();
   await workspaces.begin({ restored: pending !== undefined });
   radar.begin();
   sweepSessions(home, { journal, queries });

@@ -42,7 +42,14 @@ class Rooms implements Disposable {
     this.journal = new Journal({ db: this.db, projections: [sessionsProjection, tokensProjection], machineName: "box", clock });
     this.refusals = new Refusals({ journal: this.journal, clock });
     this.tokens = new Tokens({ home: this.home, journal: this.journal, queries: this.tokenQueries, clock });
-    this.access = new Access({ home: this.home, queries: this.queries, tokens: this.tokenQueries, refusals: this.refusals, clock });
+    this.access = new Access({
+      home: this.home,
+      queries: this.queries,
+      tokens: this.tokenQueries,
+      refusals: this.refusals,
+      clock,
+      onExpired: () => this.tokens.expire(),
+    });
   }
 
   start(session: SessionId, name: string, parent: SessionId | null = null): string {
@@ -178,6 +185,32 @@ test("what was revoked stays so in a journal that is older than the revocation",
   expect(rooms.journal.readAfter(0, 10, { types: ["token.revoked"], actors: [DAEMON] })).toMatchObject([
     { actor: DAEMON, data: { name: "gone" } },
   ]);
+});
+
+test("an expired token stays expired when the clock is set back, used or not (mend 8)", () => {
+  using rooms = new Rooms();
+  const began = rooms.now;
+  const used = rooms.tokens.create({ scope: "driver", name: "used", expiresInMs: 60_000 }, OWNER);
+  const unused = rooms.tokens.create({ scope: "driver", name: "unused", expiresInMs: 60_000 }, OWNER);
+  const later = rooms.tokens.create({ scope: "driver", name: "later", expiresInMs: 3_600_000 }, OWNER);
+  rooms.now += 60_000;
+  expect(rooms.refused(used.token)).toContain("has expired");
+  rooms.now = began;
+  expect(rooms.refused(used.token)).toContain("has expired");
+  expect(rooms.refused(unused.token)).toContain("has expired");
+  expect(rooms.as(later.token).isValid()).toBe(true);
+  const told = rooms.journal.readAfter(0, 10, { types: ["token.expired"] });
+  expect(told.map(({ actor, data }) => ({ actor, data }))).toEqual([
+    { actor: DAEMON, data: { id: used.id, name: "used" } },
+    { actor: DAEMON, data: { id: unused.id, name: "unused" } },
+  ]);
+  // The next daemon, and one on a journal from before the expiry.
+  rooms.tokens.begin();
+  expect(rooms.refused(used.token)).toContain("has expired");
+  rooms.db.exec("UPDATE tokens SET expired = 0; DELETE FROM events WHERE type = 'token.expired'");
+  rooms.tokens.begin();
+  rooms.refused(used.token);
+  expect(rooms.as(later.token).isValid()).toBe(true);
 });
 
 test("a run's token is its session, while that very run lives", () => {

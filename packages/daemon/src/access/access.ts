@@ -19,14 +19,24 @@ export class Access {
   readonly #tokens: TokenQueries;
   readonly #refusals: Refusals;
   readonly #clock: () => number;
+  readonly #onExpired: () => void;
   readonly #user: Identity = { actor: osUser(), scope: "owner", reach: undefined, lasts: true, isValid: () => true };
 
-  constructor(options: { home: Home; queries: SessionQueries; tokens: TokenQueries; refusals: Refusals; clock?: () => number }) {
+  constructor(options: {
+    home: Home;
+    queries: SessionQueries;
+    tokens: TokenQueries;
+    refusals: Refusals;
+    clock?: () => number;
+    /** A token has been found to have expired. */
+    onExpired?(): void;
+  }) {
     this.#home = options.home;
     this.#queries = options.queries;
     this.#tokens = options.tokens;
     this.#refusals = options.refusals;
     this.#clock = options.clock ?? Date.now;
+    this.#onExpired = options.onExpired ?? (() => {});
   }
 
   /** Whose request this is, by its `Authorization`; `open` where one without is the OS user's. Throws `unauthenticated`. */
@@ -51,10 +61,11 @@ export class Access {
     const why = () => {
       const now = this.#tokens.get(token.id);
       if (!now || now.revokedAt !== null) return "revoked";
-      return now.expiresAt !== null && this.#clock() >= Date.parse(now.expiresAt) ? "expired" : undefined;
+      return now.expired || (now.expiresAt !== null && this.#clock() >= Date.parse(now.expiresAt)) ? "expired" : undefined;
     };
     const over = why();
     if (over !== undefined) {
+      if (over === "expired" && !token.expired) this.#onExpired();
       this.#refusals.note(actor, { endpoint: "any", why: `the token is ${over}` });
       throw refuse(
         `the token ${token.name} ${over === "revoked" ? "was revoked" : "has expired"}`,

@@ -1,5 +1,5 @@
 import { checkName, HoldfastError, type NewToken, newSessionId, type Principal, type Scope, type Token } from "@holdfast/contract";
-import type { Home } from "@holdfast/platform";
+import { describe, type Home, log } from "@holdfast/platform";
 import type { Journal } from "../journal/journal.ts";
 import type { TokenQueries } from "../projection/tokens.ts";
 import { DAEMON } from "./principal.ts";
@@ -24,8 +24,23 @@ export class Tokens {
   begin(): void {
     const revoked = this.#list.read();
     for (const { id, name, revokedAt } of this.#queries.list()) {
-      if (revokedAt !== null || !revoked.includes(id)) continue;
+      if (revokedAt !== null || !revoked.includes(id) || this.#queries.get(id)?.expired) continue;
       this.#journal.append({ type: "token.revoked", actor: DAEMON, session: null, data: { id, name } });
+    }
+  }
+
+  /** Writes down which tokens have expired: a clock that is set back afterwards brings none of them back, and neither does a backup. */
+  expire(): void {
+    const now = this.#clock();
+    for (const { id, name, expiresAt } of this.#queries.expiring()) {
+      if (expiresAt === null || Date.parse(expiresAt) > now) continue;
+      try {
+        this.#list.add(id);
+        this.#journal.append({ type: "token.expired", actor: DAEMON, session: null, data: { id, name } });
+      } catch (error) {
+        // It is refused all the same, and the next look tries again.
+        log(`not written down that the token ${name} has expired: ${describe(error)}`);
+      }
     }
   }
 

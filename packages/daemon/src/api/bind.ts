@@ -95,7 +95,7 @@ export function bind(handlers: Handlers, { gate, door }: { gate: Gate; door: Doo
       const named = c.req.param() as Record<string, string>;
       checkParams(named);
       const params = gate.permit(identity, name, named);
-      return answer(c, endpoint, { handler, identity, params });
+      return answer(c, endpoint, { handler, identity, params, check: (body) => gate.permitFields(identity, name, body) });
     });
   }
   app.all(MCP_PATH, (c) => answerMcp(c, (request) => app.fetch(request)));
@@ -118,7 +118,12 @@ export function headersOf(header: (name: string) => string | undefined): Headers
 async function answer(
   c: Context,
   endpoint: Endpoint,
-  { handler, identity, params }: { handler: AnyHandler; identity: Identity; params: Record<string, string> },
+  {
+    handler,
+    identity,
+    params,
+    check,
+  }: { handler: AnyHandler; identity: Identity; params: Record<string, string>; check(body: unknown): void },
 ): Promise<Response> {
   if (endpoint.reply === "socket")
     throw new HoldfastError("usage", `${endpoint.path} speaks WebSocket only`, { hint: "or read /events/stream" });
@@ -130,6 +135,7 @@ async function answer(
     const body = endpoint.body
       ? bodyOf({ ...endpoint, body: endpoint.body }, { bytes: sent.bytes, type: c.req.header("content-type") })
       : undefined;
+    check(body);
     return await reply(c, endpoint, { handler, identity, request: { params, query, body } });
   } finally {
     sent.release();

@@ -106,6 +106,14 @@ export class Gate {
     return { ...params, ref: id };
   }
 
+  /** Throws `forbidden` where a session sets a field that is not for sessions: what such a field does has an endpoint that is closed to it. */
+  permitFields(identity: Identity, name: EndpointName, body: unknown): void {
+    const { closedToSessions = [] }: Endpoint = ENDPOINTS[name];
+    if (identity.reach === undefined) return;
+    const field = closedToSessions.find((each) => (body as Record<string, unknown> | undefined)?.[each] !== undefined);
+    if (field !== undefined) throw this.refuse(identity.reach, name, `a session may not set ${JSON.stringify(field)}`);
+  }
+
   /** What a session may not type into: a key may be what allows what is asked. */
   refuseApproving(reach: SessionId, name: EndpointName, id: SessionId): void {
     const record = this.#queries.get(id);

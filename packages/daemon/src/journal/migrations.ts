@@ -477,4 +477,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE messages ADD COLUMN nonce TEXT;
   `,
+  `
+  ALTER TABLE tokens ADD COLUMN expired INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

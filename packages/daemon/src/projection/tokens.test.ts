@@ -8,10 +8,13 @@ import { TokenQueries, tokensProjection } from "./tokens.ts";
 
 const ACTOR = "user:tester" as Principal;
 
-const steps = fc.array(fc.record({ verb: fc.constantFrom("create", "revoke", "prune"), token: fc.nat(5), expires: fc.boolean() }), {
-  maxLength: 60,
-  size: "max",
-});
+const steps = fc.array(
+  fc.record({ verb: fc.constantFrom("create", "revoke", "expire", "prune"), token: fc.nat(5), expires: fc.boolean() }),
+  {
+    maxLength: 60,
+    size: "max",
+  },
+);
 
 test("tokens rebuilt from the journal equal the live ones, whatever happened and however much of it was pruned", () => {
   let most = 0;
@@ -33,6 +36,8 @@ test("tokens rebuilt from the journal equal the live ones, whatever happened and
           journal.append({ type: "token.created", actor: ACTOR, session: null, data: { ...data, scope: "driver" } });
         } else if (verb === "revoke" && live) {
           journal.append({ type: "token.revoked", actor: ACTOR, session: null, data: { id: live.id, name: live.name } });
+        } else if (verb === "expire" && live) {
+          journal.append({ type: "token.expired", actor: ACTOR, session: null, data: { id: live.id, name: live.name } });
         } else if (verb === "prune") {
           // Something that may go, and everything is old by then.
           journal.append({ type: "access.refused", actor: ACTOR, session: null, data: { endpoint: "spawn", why: "x", more: 0 } });

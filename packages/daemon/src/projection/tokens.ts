@@ -5,7 +5,7 @@ import type { Projection } from "../journal/journal.ts";
 
 export const tokensProjection: Projection = {
   tables: ["tokens"],
-  kept: ["token.created", "token.revoked"],
+  kept: ["token.created", "token.revoked", "token.expired"],
   apply(db, { type, data, at, actor, seq }) {
     if (type === "token.created") {
       db.prepare(
@@ -13,6 +13,8 @@ export const tokensProjection: Projection = {
       ).run(data.id, data.name, data.scope, data.hash, at, actor, seq, data.expiresAt);
     } else if (type === "token.revoked") {
       db.prepare("UPDATE tokens SET revoked_at = ? WHERE id = ?").run(at, data.id);
+    } else if (type === "token.expired") {
+      db.prepare("UPDATE tokens SET expired = 1 WHERE id = ?").run(data.id);
     }
   },
 };
@@ -29,9 +31,16 @@ export class TokenQueries {
     return this.#db.prepare("SELECT * FROM tokens ORDER BY created_seq").all().map(toToken);
   }
 
-  get(id: string): (Token & { hash: string }) | undefined {
+  /** `expired`: that was found once, and stays so whatever the clock says. */
+  get(id: string): (Token & { hash: string; expired: boolean }) | undefined {
     const row = this.#db.prepare("SELECT * FROM tokens WHERE id = ?").get(id);
-    return row && { ...toToken(row), hash: row.hash as string };
+    return row && { ...toToken(row), hash: row.hash as string, expired: row.expired === 1 };
+  }
+
+  /** Neither revoked nor found to have expired, but with a time to. */
+  expiring(): Token[] {
+    const rows = this.#db.prepare("SELECT * FROM tokens WHERE expires_at IS NOT NULL AND revoked_at IS NULL AND expired = 0 ORDER BY created_seq").all();
+    return rows.map(toToken);
   }
 
   /** The one of that name that is not revoked, else of that id. */
