@@ -2,13 +2,14 @@
  * What scripts read: the shapes of `--json`, to the key. A test that fails here says that docs/JSON.md has to change too;
  * a key may be added, never renamed or removed.
  */
+import { spawnSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { userInfo } from "node:os";
 import path from "node:path";
 import type { AnyEvent, AttachPlan, DaemonStatus, DiskUse, ErrorBody, PruneReply, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { attachTerminal } from "./attached.ts";
-import { TestHome } from "./home.ts";
+import { HOLDFAST, TestHome } from "./home.ts";
 
 /** Those that issue 2 asks for, then what came with time. */
 const ASKED_FOR =
@@ -30,6 +31,9 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 function keys(value: object | undefined): string[] {
   return Object.keys(value ?? {}).sort();
 }
+
+/** C1 controls, and what turns the direction of text. */
+const OBEYED = /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
 test("run --json prints the session that runs", async () => {
   await using home = new TestHome();
@@ -341,4 +345,53 @@ test("send and messages --json print messages, group send and log what was said 
   expect(sent.to.map(keys)).toEqual(["session name message state via reply why".split(" ").sort()]);
   expect((await home.json<object[]>(["group", "log", "team"])).map(keys)).toEqual([SENT]);
   expect((await home.json<object[]>(["messages", "one"])).map(keys)).toEqual([MESSAGE]);
+});
+
+test("no command lets text of others reach the terminal as control or bidi characters (mend 8)", async () => {
+  await using home = new TestHome();
+  const unsafe = "a\u009b31mb\u202ec\u2066d\x7fe";
+  await home.ok(["run", "--name", "one", "--role", unsafe, "--objective", unsafe, "--", "sleep", "1000"]);
+  await home.ok(["group", "join", "team", "one"]);
+  await home.ok(["group", "share", "team", "key", JSON.stringify({ [unsafe]: unsafe })]);
+  await home.cli(["group", "send", "team", unsafe]);
+  const commands = [
+    ["events"],
+    ["group", "get", "team", "key"],
+    ["group", "get", "--json", "team", "key"],
+    ["group", "show", "--json", "team"],
+    ["group", "log", "--json", "team"],
+    ["ls", "--json"],
+    ["show", "--json", "one"],
+    ["explain", "--json", "one"],
+    ["messages", "--json"],
+    ["audit", "--json"],
+    ["usage", "--json"],
+    ["digest", "--json", "one"],
+    ["screen", "--json", "one"],
+    ["next", "--json"],
+  ];
+  for (const args of commands) {
+    const { stdout, stderr } = await home.cli(args);
+    expect(stdout + stderr, args.join(" ")).not.toMatch(OBEYED);
+    for (const line of stdout.split("\n").filter(Boolean)) JSON.parse(line);
+  }
+  expect(JSON.parse(await home.ok(["group", "get", "team", "key"]))).toEqual({ [unsafe]: unsafe });
+  expect((await home.session("one")).objective).toBe(unsafe);
+
+  // And as text, on a real terminal.
+  for (const args of [
+    ["events"],
+    ["group", "get", "team", "key"],
+    ["group", "show", "team"],
+    ["group", "log", "team"],
+    ["show", "one"],
+    ["ls"],
+    ["explain", "one"],
+    ["audit"],
+  ]) {
+    const line = [HOLDFAST, ...args].map((word) => `'${word}'`).join(" ");
+    const { stdout } = spawnSync("script", ["-qec", line, "/dev/null"], { env: home.env, cwd: home.root, encoding: "utf8", input: "" });
+    expect(stdout.length, args.join(" ")).toBeGreaterThan(0);
+    expect(stdout, args.join(" ")).not.toMatch(OBEYED);
+  }
 });

@@ -64,6 +64,10 @@ export interface Command {
   onlyReads?: boolean;
   /** Finds or ends what runs: it goes on where config.toml makes no sense. */
   stops?: boolean;
+  /** All that it prints is JSON, also without --json. */
+  printsJson?: boolean;
+  /** It shows a terminal as it is, or was. */
+  showsTerminal?: boolean;
   /** Not in the list of commands. */
   hidden?: boolean;
   /** Its verbs are commands of their own (`workspace merge`); without one, or with only flags, it is the first. */

@@ -9,6 +9,7 @@ import type { HoldfastClient } from "@holdfast/sdk/client";
 import { parseCommandLine } from "./command-line.ts";
 import { connect } from "./connect.ts";
 import { findCommand } from "./registry.ts";
+import { printSafely } from "./safe-output.ts";
 
 main(process.argv.slice(2)).then(
   (code) => {
@@ -60,6 +61,8 @@ async function runHere(argv: string[], far?: HoldfastClient): Promise<number> {
   }
   const home = openHome();
   const json = line.flags.has("json");
+  if (!command.showsTerminal || json)
+    for (const stream of [process.stdout, process.stderr]) printSafely(stream, { json: json || command.printsJson === true });
   using client = far ?? connect(home, { onlyReads: command.onlyReads === true, stops: command.stops === true, quiet: json });
   try {
     return (await command.run({ ...line, json, home, client })) ?? 0;

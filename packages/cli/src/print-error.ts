@@ -1,12 +1,13 @@
 import type { HoldfastError } from "@holdfast/contract/errors";
 import { color } from "./color.ts";
 import { plain } from "./plain.ts";
+import { safeJson } from "./safe-output.ts";
 import { cut } from "./table.ts";
 
 /** What happened, what to do, what may have been meant; returns the exit code. */
 export function printError(error: HoldfastError, options: { json: boolean }): number {
   if (options.json) {
-    process.stderr.write(`${JSON.stringify({ error: error.toBody() })}\n`);
+    process.stderr.write(safeJson(`${JSON.stringify({ error: error.toBody() })}\n`));
     return error.exitCode;
   }
   // Of several lines, the first is what happened, the others what a program said or what would be lost.

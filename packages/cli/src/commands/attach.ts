@@ -14,6 +14,7 @@ const MOST_NEWS = 5;
 
 export const command: Command = {
   name: "attach",
+  showsTerminal: true,
   summary: "put a session on this terminal; Ctrl+\\ leaves it running",
   stops: true,
   usage: "NAME [--read-only | --take]",

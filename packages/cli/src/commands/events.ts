@@ -7,6 +7,7 @@ export const command: Command = {
   name: "events",
   summary: "what happened, one JSON per line",
   onlyReads: true,
+  printsJson: true,
   usage: "[-f] [--after [EPOCH:]SEQ] [--session NAME | --group GROUP] [--type T]",
   description:
     "From the first event, or after a place. `seq` counts from 1 without gaps; come back with the last one you saw and you miss nothing.",

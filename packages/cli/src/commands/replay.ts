@@ -5,6 +5,7 @@ import { oneName, runNumber } from "../select.ts";
 
 export const command: Command = {
   name: "replay",
+  showsTerminal: true,
   summary: "watch a session's recording again, in its time",
   onlyReads: true,
   usage: "NAME [--speed 4] [--from 10m] [--idle-limit 2s] [--run N]",

@@ -11,6 +11,7 @@ export const command: Command = {
   description:
     "The group's own, else that of the nearest group above it that has one. With --json also its revision, which --if-revision of share and unset takes, its author and\nits time.",
   onlyReads: true,
+  printsJson: true,
   arguments: "group-keys",
   flags: {},
   examples: [
