@@ -13,11 +13,13 @@ export class OtherUser implements AsyncDisposable {
   readonly name = `hf${randomBytes(4).toString("hex")}`;
   readonly directory = mkdtempSync(path.join(tmpdir(), "hfu-"));
   readonly env: Record<string, string> = {};
+  readonly uid: number;
 
   constructor() {
     execFileSync("useradd", ["-M", "-U", "-s", "/bin/sh", "-d", this.directory, this.name], { stdio: "ignore" });
     const [, , uid, gid] = execFileSync("getent", ["passwd", this.name], { encoding: "utf8" }).split(":");
-    chownSync(this.directory, Number(uid), Number(gid));
+    this.uid = Number(uid);
+    chownSync(this.directory, this.uid, Number(gid));
     Object.assign(this.env, {
       PATH: process.env.PATH ?? "/usr/bin:/bin",
       HOME: this.directory,

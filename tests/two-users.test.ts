@@ -1,11 +1,12 @@
 /** Two users of one machine and one daemon: by a second socket, always with a token. Where the tests do not run as root, no user can be made. */
-import { lstatSync, mkdirSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import { HOSTS, type Session, type Sharing } from "@holdfast/contract";
+import { type DaemonStatus, HOSTS, type Session, type Sharing } from "@holdfast/contract";
 import { openHome, userName } from "@holdfast/platform";
 import { describe, expect, test } from "vitest";
 import { attachTerminal } from "./attached.ts";
-import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { eventually, HOLDFAST, ROOT, TestHome } from "./home.ts";
 import { CAN_MAKE_USERS, OtherUser } from "./other-user.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -136,3 +137,46 @@ describe.runIf(CAN_MAKE_USERS)("with another user of this machine, made for the 
     });
   });
 });
+
+test.runIf(CAN_MAKE_USERS)(
+  "another user who takes the name of the socket directory does not keep the daemon from starting (mend 8)",
+  async () => {
+    await using user = new OtherUser();
+    const taken = `/tmp/holdfast-${user.uid}`;
+    mkdirSync(taken, { mode: 0o777 });
+    try {
+      const said = (...args: string[]) => {
+        const { code, stdout, stderr } = user.cli(...args);
+        expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
+        return stdout;
+      };
+      // Builds what is to be started, if need be.
+      spawnSync(HOLDFAST, ["version"]);
+      const script = `${HOLDFAST} show --json $HOLDFAST_SESSION > seen; exec sleep 1000`;
+      for (const host of ["tmux", "native"]) {
+        said("run", "--host", host, "--name", host, "--", "sh", "-c", script);
+        const seen = path.join(user.directory, "seen");
+        await eventually(() => existsSync(seen) && readFileSync(seen, "utf8").includes(`"name":"${host}"`));
+      }
+      const { socket } = JSON.parse(said("status", "--json")) as DaemonStatus;
+      expect(socket).toMatch(new RegExp(`^${taken}-\\w{6}/[0-9a-f]{16}/daemon\\.sock$`));
+      const place = path.dirname(path.dirname(socket));
+      expect(statSync(place).mode & 0o777).toBe(0o700);
+      expect(statSync(place).uid).toBe(user.uid);
+      expect(readdirSync(taken)).toEqual([]);
+      // The next daemon finds what runs, also when the name is free again; so does a program with the SDK.
+      process.kill((JSON.parse(said("status", "--json")) as DaemonStatus).pid, "SIGKILL");
+      rmSync(taken, { recursive: true });
+      const running = JSON.parse(said("ls", "--json")) as Session[];
+      expect(running.map(({ name, endedAt }) => ({ name, endedAt }))).toEqual(["tmux", "native"].map((name) => ({ name, endedAt: null })));
+      const program = `import { connect } from "@holdfast/sdk"; const h = await connect(); console.log((await h.status()).sessions.running); h.close()`;
+      const [file = "", ...words] = user.words(process.execPath, "--input-type=module", "-e", program);
+      expect(spawnSync(file, words, { cwd: ROOT, encoding: "utf8" })).toMatchObject({ stdout: "2\n" });
+      said("down", "--all");
+      rmSync(place, { recursive: true });
+    } finally {
+      user.cli("down", "--all");
+      rmSync(taken, { recursive: true, force: true });
+    }
+  },
+);

@@ -15,9 +15,44 @@ export function homeIn(env: Environment): string {
   throw new HoldfastError("home_unusable", "neither HOLDFAST_HOME nor HOME is set", { hint: "set HOLDFAST_HOME to a directory of yours" });
 }
 
-/** The directory of a home's sockets; `home` is its real path. */
-export function socketDirectoryOf(home: string, uid: number): string {
-  return `/tmp/holdfast-${uid}/${shortHash(home)}`;
+/** In a home: where its sockets are, when they are not in their usual place. */
+const RECORD = "socket-directory";
+
+/** What the search for a home's sockets needs of the file system. */
+export interface PlaceFiles {
+  /** Whose it is; undefined where there is nothing. A link is looked at, not followed. */
+  ownerOf(path: string): number | undefined;
+  /** Undefined where there is none. */
+  read(path: string): string | undefined;
+  /** Makes a directory for us alone, whose name begins so and cannot be guessed. */
+  makeDirectory(prefix: string): string;
+  /** Whole or not at all; leaves a file that is there as it is. */
+  writeNew(path: string, text: string): void;
+  /** A file, or an empty directory. */
+  remove(path: string): void;
+}
+
+/**
+ * The directory of a home's sockets; `home` is its real path. Anybody may make names in /tmp: where somebody else has taken ours, another is
+ * made that nobody could have foreseen, and the home says which. Whoever looks next finds that, also when the usual name is free again.
+ * Whether a directory is safe to use is another question; this one never belongs to somebody else.
+ */
+export function socketDirectoryOf(home: string, uid: number, files: PlaceFiles): string {
+  const usual = `/tmp/holdfast-${uid}`;
+  const record = `${home}/${RECORD}`;
+  const isOurs = (place: string) => place.startsWith(`${usual}-`) && /^[\w/-]{1,60}$/.test(place) && files.ownerOf(place) === uid;
+  const below = (parent: string) => `${parent}/${shortHash(home)}`;
+  const recorded = files.read(record);
+  if (recorded !== undefined && isOurs(recorded)) return below(recorded);
+  if ((files.ownerOf(usual) ?? uid) === uid) return below(usual);
+  // Of a directory that is gone, or not ours any more; somebody may have replaced it meanwhile.
+  if (recorded !== undefined && files.read(record) === recorded) files.remove(record);
+  const made = files.makeDirectory(`${usual}-`);
+  files.writeNew(record, made);
+  const first = files.read(record);
+  if (first === undefined || first === made || !isOurs(first)) return below(made);
+  files.remove(made);
+  return below(first);
 }
 
 export function daemonSocketIn(socketDirectory: string): string {

@@ -1,12 +1,27 @@
 /**
  * Where everything of one Holdfast home lives. Sockets are apart from the files: a Unix socket path ends at 107 bytes
- * (103 on macOS), and a runtime directory goes away at logout, so they live under /tmp in a directory only we can enter.
+ * (103 on macOS), and a runtime directory goes away at logout, so they live under /tmp in a directory only we can enter. Where another user
+ * has taken its name, they live in another one, which the home names.
  * No imports but fs and path: the CLI's hot path loads this file.
  */
-import { accessSync, chmodSync, chownSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { HoldfastError, unwritable } from "@holdfast/contract/errors";
-import { daemonSocketIn, homeIn, shortHash, socketDirectoryOf } from "@holdfast/contract/home-place";
+import { daemonSocketIn, homeIn, type PlaceFiles, shortHash, socketDirectoryOf } from "@holdfast/contract/home-place";
 
 export { shortHash };
 
@@ -48,7 +63,7 @@ export function openHome(env: Environment = process.env): Home {
   }
   const uid = process.getuid?.() ?? 0;
   const hash = shortHash(path);
-  const socketDirectory = socketDirectoryOf(path, uid);
+  const socketDirectory = socketDirectoryOf(path, uid, PLACE_FILES);
   return {
     path,
     socketDirectory,
@@ -68,6 +83,30 @@ export function openHome(env: Environment = process.env): Home {
     notice: join(path, "notice"),
   };
 }
+
+const PLACE_FILES: PlaceFiles = {
+  ownerOf: (path) => lstatSync(path, { throwIfNoEntry: false })?.uid,
+  read(path) {
+    try {
+      return readFileSync(path, "utf8");
+    } catch {
+      return undefined;
+    }
+  },
+  makeDirectory: (prefix) => mkdtempSync(prefix),
+  writeNew(path, text) {
+    const temporary = `${path}.${process.pid}.tmp`;
+    writeFileSync(temporary, text, { mode: 0o600 });
+    try {
+      linkSync(temporary, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  },
+  remove: (path) => rmSync(path, { force: true, recursive: true }),
+};
 
 /** Compiling the Unicode class costs more than all else here. */
 function hasControlCharacter(text: string): boolean {
@@ -154,7 +193,10 @@ export function secureSocketDirectory(home: Home): void {
 
 /** For the sockets through which commands share connections to other machines: they belong to no home. */
 export function secureSshDirectory(): string {
-  const directory = `/tmp/holdfast-${process.getuid?.() ?? 0}/ssh`;
+  const uid = process.getuid?.() ?? 0;
+  const usual = `/tmp/holdfast-${uid}`;
+  const isTaken = (PLACE_FILES.ownerOf(usual) ?? uid) !== uid;
+  const directory = `${isTaken ? dirname(openHome().socketDirectory) : usual}/ssh`;
   secure(directory);
   return directory;
 }

@@ -1,7 +1,7 @@
 /** Where a daemon's socket is, and that it is safe to talk to: anybody may make names in /tmp. */
-import { lstatSync, realpathSync } from "node:fs";
+import { linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { daemonSocketIn, homeIn, socketDirectoryOf } from "@holdfast/contract/home-place";
+import { daemonSocketIn, homeIn, type PlaceFiles, socketDirectoryOf } from "@holdfast/contract/home-place";
 import { errorOf } from "../errors.ts";
 
 export interface Place {
@@ -18,7 +18,7 @@ export function homeAt(home: string | undefined): Place {
     throw errorOf("home_unusable", `the home is ${wanted}, which is another one in each directory`, { hint: `say ${resolve(wanted)}` });
   const uid = process.getuid?.() ?? 0;
   const path = realPath(wanted);
-  const directory = socketDirectoryOf(path, uid);
+  const directory = socketDirectoryOf(path, uid, PLACE_FILES);
   const isPrivate = (place: string) => {
     const found = lstatSync(place, { throwIfNoEntry: false });
     if (!found) return false;
@@ -29,6 +29,32 @@ export function homeAt(home: string | undefined): Place {
   };
   return { socket: daemonSocketIn(directory), home: path, isThere: () => isPrivate(dirname(directory)) && isPrivate(directory) };
 }
+
+const PLACE_FILES: PlaceFiles = {
+  ownerOf: (path) => lstatSync(path, { throwIfNoEntry: false })?.uid,
+  read(path) {
+    try {
+      return readFileSync(path, "utf8");
+    } catch {
+      return undefined;
+    }
+  },
+  makeDirectory: (prefix) => mkdtempSync(prefix),
+  writeNew(path, text) {
+    // The home may be one that the daemon would have made.
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const temporary = `${path}.${process.pid}.tmp`;
+    writeFileSync(temporary, text, { mode: 0o600 });
+    try {
+      linkSync(temporary, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  },
+  remove: (path) => rmSync(path, { force: true, recursive: true }),
+};
 
 /** A token must not go to a socket that somebody put there in its owner's place. */
 export function sharedAt(socket: string): Place {
