@@ -39,7 +39,9 @@ export class TokenQueries {
 
   /** Neither revoked nor found to have expired, but with a time to. */
   expiring(): Token[] {
-    const rows = this.#db.prepare("SELECT * FROM tokens WHERE expires_at IS NOT NULL AND revoked_at IS NULL AND expired = 0 ORDER BY created_seq").all();
+    const rows = this.#db
+      .prepare("SELECT * FROM tokens WHERE expires_at IS NOT NULL AND revoked_at IS NULL AND expired = 0 ORDER BY created_seq")
+      .all();
     return rows.map(toToken);
   }
 
