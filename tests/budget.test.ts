@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, Message, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { tokenOf } from "./as-session.ts";
 import { eventually, TestHome } from "./home.ts";
 
 /** A demo agent at rest. */
@@ -52,10 +53,10 @@ test("near a limit of turns a session is warned once, at it it is stopped when t
   expect(await facts(home)).toHaveLength(2);
   expect((await facts(home))[1]).toEqual(["budget.exceeded", { run: 1, limit: "turns", used: 5, allowed: 5 }]);
   expect(await home.ok(["show", "api"])).toMatch(
-    /budget +5 of 5 turns, [\d.]+ of 30 minutes\n +used up: 5 of 5 turns; allow it more: holdfast resume api --budget turns=…/,
+    /budget +5 of 5 turns, [\d.]+ of 30 minutes\n +turn limit 5 reached \(5 used\); allow more: holdfast resume api --budget turns=…/,
   );
-  expect(await home.ok(["ls", "--all"])).toMatch(/stopped \(budget: turns\)/);
-  expect(await home.ok(["explain", "api"])).toMatch(/budget +used up: 5 of 5 turns; allow it more/);
+  expect(await home.ok(["ls", "--all"])).toMatch(/stopped \(budget: turn limit 5 reached \(5 used\)\)/);
+  expect(await home.ok(["explain", "api"])).toMatch(/budget +turn limit 5 reached \(5 used\); allow more/);
 });
 
 test("one that has used up its budget is resumed only with more, which is kept, and counts from where it was", async () => {
@@ -64,7 +65,7 @@ test("one that has used up its budget is resumed only with more, which is kept, 
   await home.ok(["send", "api", "hello", "--wait"]);
   await stopped(home, "api");
   const refused = await home.cli(["resume", "api"]);
-  expect(refused).toMatchObject({ code: 35, stderr: expect.stringContaining("api has used up its budget: 1 of 1 turn") });
+  expect(refused).toMatchObject({ code: 35, stderr: expect.stringContaining("api has used up its budget: turn limit 1 reached (1 used)") });
   expect(refused.stderr).toContain("holdfast resume api --budget turns=2");
   expect((await home.cli(["resume", "api", "--budget", "minutes=90"])).code).toBe(35);
   await home.ok(["resume", "api", "--budget", "turns=3"]);
@@ -125,6 +126,80 @@ test("a conversation is kept to its budget as a terminal agent is: the turn is c
   expect(ends.map((line) => (JSON.parse(line) as AnyEvent).data.reason)).toEqual(["cancelled"]);
 });
 
+test("a limit of tokens or cost acts within the turn of a conversation, which says so, and near it says that (mend 15)", async () => {
+  await using home = new TestHome();
+  const go = path.join(home.root, "go");
+  await home.ok([
+    "spawn",
+    "--chat",
+    "demo",
+    "--name",
+    "cost",
+    "--budget",
+    "cost=1.00",
+    "--prompt",
+    `pay 0.85; until ${go}; pay 1.02; wait 10m`,
+  ]);
+  await home.ok([
+    "spawn",
+    "--chat",
+    "demo",
+    "--name",
+    "tokens",
+    "--budget",
+    "tokens=1000",
+    "--prompt",
+    "spend 500 20; spend 600 30; wait 10m",
+  ]);
+  const near = "budget: 85 % of the cost limit used ($0.85 of $1.00)";
+  await eventually(async () => (await home.ok(["transcript", "cost"])).includes(near) || undefined);
+  // Also while the turn runs it is known what it has used.
+  expect((await home.session("cost")).spent).toMatchObject({ cost: 0.85 });
+  writeFileSync(go, "");
+  const [cost, tokens] = [await stopped(home, "cost"), await stopped(home, "tokens")];
+  expect(cost.budget?.exceeded).toMatchObject({ limit: "cost", used: 1.02, allowed: 1 });
+  expect(tokens.budget?.exceeded).toMatchObject({ limit: "tokens", allowed: 1000 });
+  // It was used, whatever became of the turn.
+  expect([cost.spent?.cost, tokens.spent?.input]).toEqual([1.02, 1100]);
+  const said = await home.ok(["transcript", "cost"]);
+  expect(said).toMatch(/budget: cost limit \$1\.00 reached \(\$1\.02 used\)\n.*the turn ended: cancelled/);
+  expect(said.split(near)).toHaveLength(2);
+  expect(await home.ok(["ls", "--all"])).toMatch(/cost .*stopped \(budget: cost limit \$1\.00 reached \(\$1\.02 used\)\)/);
+  const once = await home.cli(["chat", "demo", "--budget", "cost=0.5", "-p", "pay 0.45; pay 0.6; wait 10m"]);
+  expect(once).toMatchObject({ code: 35, stderr: expect.stringContaining("cost limit $0.50 reached ($0.60 used)") });
+});
+
+test("what a session uses counts toward those that started it, and their limit ends it, too (mend 15)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "--chat", "demo", "--name", "top", "--budget", "cost=1.00"]);
+  await home.ok(["spawn", "--chat", "demo", "--name", "other", "--budget", "cost=1.00"]);
+  const env = { HOLDFAST_TOKEN: await tokenOf(home, "top") };
+  const child = (name: string, prompt: string) => home.ok(["spawn", "--chat", "demo", "--name", name, "--prompt", prompt], { env });
+  await home.ok(["send", "top", "pay 0.1", "--wait"]);
+  await child("first", "pay 0.3");
+  const { spentWithChildren } = await home.until("top", (session) => session.spentWithChildren?.cost === 0.4);
+  expect(spentWithChildren).toMatchObject({ cost: 0.4 });
+  expect((await home.session("top")).spent).toMatchObject({ cost: 0.1 });
+  expect((await home.session("top")).budget?.limits).toEqual([{ limit: "cost", allowed: 1, used: 0.4, own: 0.1 }]);
+  expect(await home.ok(["show", "top"])).toMatch(/budget +\$0\.40 of \$1\.00 \(own: \$0\.10\)/);
+  // Removed, it still counts.
+  await home.ok(["stop", "first"]);
+  await home.ok(["rm", "first"]);
+  expect((await home.session("top")).budget?.limits).toMatchObject([{ used: 0.4, own: 0.1 }]);
+  await child("second", "pay 0.65; wait 10m");
+  expect(await stopped(home, "top")).toMatchObject({ budget: { exceeded: { limit: "cost", used: 1.05, allowed: 1 } } });
+  expect((await stopped(home, "second")).budget?.exceeded).toMatchObject({ limit: "cost", of: { name: "top" } });
+  expect(await home.ok(["transcript", "second"])).toContain("budget of top: cost limit $1.00 reached ($1.05 used)");
+  expect(await home.cli(["resume", "second"])).toMatchObject({
+    code: 35,
+    stderr: expect.stringContaining("the budget of top is used up: cost limit $1.00 reached ($1.05 used)"),
+  });
+  await home.ok(["resume", "top", "--budget", "cost=3"]);
+  await home.ok(["resume", "second"]);
+  expect((await home.session("second")).budget).toBeNull();
+  expect((await home.session("other")).budget?.exceeded).toBeNull();
+});
+
 test("words that wait begin no turn that the budget does not allow, and are told why, also by the daemon after the one that died (BG-09 conversations)", async () => {
   await using home = new TestHome();
   await demo(home, "typed", ["--budget", "turns=1"]);
@@ -145,7 +220,11 @@ test("words that wait begin no turn that the budget does not allow, and are told
   for (const name of ["typed", "talk", "spends"]) {
     expect(await stopped(home, name)).toMatchObject({ turns: 1 });
     const [, second] = await home.json<Message[]>(["messages", name]);
-    expect(second).toMatchObject({ text: "say two", state: "failed", why: expect.stringMatching(/budget is used up: \d+ of \d+ t/) });
+    expect(second).toMatchObject({
+      text: "say two",
+      state: "failed",
+      why: expect.stringMatching(/budget is used up: (?:turn|token) limit \S+ reached \(\S+ used\)/),
+    });
   }
 });
 

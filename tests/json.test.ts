@@ -16,7 +16,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage spent budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
+  ..."command owner cause restart restartAt usage spent spentWithChildren budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
     " ",
   ),
 ].sort();
@@ -80,6 +80,7 @@ test("run --json prints the session that runs", async () => {
     restartGivenUp: null,
     usage: null,
     spent: null,
+    spentWithChildren: null,
     budget: null,
     memoryLimitBytes: null,
     memoryLimitBy: null,

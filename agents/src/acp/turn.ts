@@ -151,6 +151,20 @@ export class Turn {
     return { stopReason: this.stopReason, usage: { ...spent, totalTokens } };
   }
 
+  /** As qwen does: with an empty piece of text. */
+  async spend(inputTokens: number, outputTokens: number): Promise<void> {
+    const { inputTokens: input = 0, outputTokens: output = 0 } = this.spent ?? {};
+    this.spent = { inputTokens: input + inputTokens, outputTokens: output + outputTokens };
+    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+    await this.tell({ ...chunk("agent_message_chunk", ""), _meta: { usage } });
+  }
+
+  /** As claude-agent-acp and opencode do. */
+  async pay(amount: number): Promise<void> {
+    this.cost = amount;
+    await this.tell({ sessionUpdate: "usage_update", used: 0, size: CONTEXT_SIZE, cost: { amount, currency: "USD" } });
+  }
+
   tell(update: SessionUpdate): Promise<void> {
     return this.client.notify("session/update", { sessionId: this.session.id, update });
   }

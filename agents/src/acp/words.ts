@@ -95,6 +95,18 @@ const WORDS: Word[] = [
     },
   },
   {
+    usage: "spend IN OUT",
+    does: "use so many tokens now, and tell it in the middle of the turn",
+    pattern: /^spend (\d+) (\d+)$/,
+    play: (turn, input, output) => turn.spend(Number(input), Number(output)),
+  },
+  {
+    usage: "pay USD",
+    does: "tell now what this conversation has cost",
+    pattern: /^pay (\d+(?:\.\d+)?)$/,
+    play: (turn, amount) => turn.pay(Number(amount)),
+  },
+  {
     usage: "usage-late",
     does: "tell the usage behind the answer to the prompt",
     pattern: /^usage-late$/,

@@ -1,6 +1,7 @@
+import { useText } from "@holdfast/contract/amounts";
 import { expect, test } from "vitest";
 import { parseBudget } from "./budget-flag.ts";
-import { budgetText, exceededText, useText } from "./budget-text.ts";
+import { budgetText, exceededText } from "./budget-text.ts";
 
 test.each([
   ["turns=10,minutes=30,tokens=200k,cost=2.50", { turns: 10, minutes: 30, tokens: 200_000, cost: 2.5 }],
@@ -41,7 +42,7 @@ test("a budget in words", () => {
   expect(useText({ limit: "minutes", used: 0.0417, allowed: 0.04 })).toBe("0.04 of 0.04 minutes");
   const exceeded = { limit: "turns" as const, used: 10, allowed: 10, at: "2026-11-15T00:00:00.000Z" };
   expect(exceededText({ name: "api", budget: { limits, exceeded } })).toBe(
-    "used up: 10 of 10 turns; allow it more: holdfast resume api --budget turns=…",
+    "turn limit 10 reached (10 used); allow more: holdfast resume api --budget turns=…",
   );
   expect([exceededText({ name: "api", budget: null }), exceededText({ name: "api", budget: { limits, exceeded: null } })]).toEqual([
     null,

@@ -1,29 +1,24 @@
 /** A budget in words. */
-import type { BudgetState } from "@holdfast/contract/budget";
-import type { BudgetLimit } from "@holdfast/contract/status";
-import { formatCost, formatTokens } from "./spent-text.ts";
-
-const AMOUNT: Record<BudgetLimit, (amount: number) => string> = {
-  turns: String,
-  minutes: (minutes) => String(minutes < 1 ? Math.round(minutes * 100) / 100 : Math.round(minutes * 10) / 10),
-  tokens: formatTokens,
-  cost: formatCost,
-};
-
-const UNIT: Record<BudgetLimit, string> = { turns: " turns", minutes: " minutes", tokens: " tokens", cost: "" };
-
-/** `3 of 10 turns`, `$1.20 of $2.50`, `? of 200k tokens`. */
-export function useText({ limit, used, allowed }: { limit: BudgetLimit; used: number | null; allowed: number }): string {
-  return `${used === null ? "?" : AMOUNT[limit](used)} of ${AMOUNT[limit](allowed)}${UNIT[limit]}`;
-}
+import { reachedText, useText } from "@holdfast/contract/amounts";
+import type { BudgetState, BudgetUse } from "@holdfast/contract/budget";
 
 export function budgetText({ limits }: BudgetState): string {
-  return limits.length === 0 ? "no limits" : limits.map(useText).join(", ");
+  return limits.length === 0 ? "no limits" : limits.map(limitText).join(", ");
+}
+
+/** `$1.20 of $2.50 (own: $0.40)`, where sessions that it started used the rest. */
+function limitText(use: BudgetUse): string {
+  const { own, used } = use;
+  if (own === undefined || own === used) return useText(use);
+  const [amount] = useText({ ...use, used: own }).split(" of ");
+  return `${useText(use)} (own: ${amount})`;
 }
 
 /** What ended it, where that was its budget. */
 export function exceededText({ name, budget }: { name: string; budget: BudgetState | null }): string | null {
   const exceeded = budget?.exceeded;
   if (!exceeded) return null;
-  return `used up: ${useText(exceeded)}; allow it more: holdfast resume ${name} --budget ${exceeded.limit}=…`;
+  const whose = exceeded.of?.name ?? name;
+  const of = exceeded.of ? ` of ${whose}` : "";
+  return `${reachedText(exceeded)}${of}; allow more: holdfast resume ${whose} --budget ${exceeded.limit}=…`;
 }

@@ -3,7 +3,18 @@ import { expect, test } from "vitest";
 import { contextText, costCell, costText, formatCost, formatTokens, tokensCell, tokensOf, tokensText } from "./spent-text.ts";
 
 function sums(more: Partial<Sums> = {}): Sums {
-  return { turns: 3, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, unknownTokens: 0, cost: null, unknownCosts: 0, ...more };
+  return {
+    turns: 3,
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    unknownTokens: 0,
+    cost: null,
+    unknownCosts: 0,
+    estimated: false,
+    ...more,
+  };
 }
 
 test.each([
@@ -34,8 +45,8 @@ test.each([
 });
 
 test("what is not known is a question mark, and a sum that lacks something is at least that", () => {
-  expect(costCell(sums({ unknownCosts: 1 }))).toBe("?");
-  expect(costCell(sums({ cost: 1.2, unknownCosts: 3 }))).toBe("≥$1.20");
+  expect(costCell(sums({ unknownCosts: 1, estimated: false }))).toBe("?");
+  expect(costCell(sums({ cost: 1.2, unknownCosts: 3, estimated: false }))).toBe("≥$1.20");
   expect(costCell(sums({ cost: 1.2 }))).toBe("$1.20");
   expect(tokensCell(0, sums({ unknownTokens: 1 }))).toBe("?");
   expect(tokensCell(10, sums({ unknownTokens: 1 }))).toBe("≥10");
@@ -43,8 +54,8 @@ test("what is not known is a question mark, and a sum that lacks something is at
 });
 
 test("costs and tokens in words", () => {
-  expect(costText(sums({ cost: 1.2, unknownCosts: 3 }))).toBe("at least $1.20, 3 turns of unknown cost");
-  expect(costText(sums({ unknownCosts: 1 }))).toBe("1 turn of unknown cost");
+  expect(costText(sums({ cost: 1.2, unknownCosts: 3, estimated: false }))).toBe("at least $1.20, 3 turns of unknown cost");
+  expect(costText(sums({ unknownCosts: 1, estimated: false }))).toBe("1 turn of unknown cost");
   expect(costText(sums({ cost: 2 }))).toBe("$2.00");
   expect(tokensText(sums({ input: 12_300, output: 400 }))).toBe("12.3k in, 400 out");
   expect(tokensText(sums({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4, unknownTokens: 2 }))).toBe(

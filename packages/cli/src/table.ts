@@ -1,4 +1,5 @@
 /** Sessions as people see them in a terminal. */
+import { reachedText } from "@holdfast/contract/amounts";
 import type { Session } from "@holdfast/contract/session";
 import { attachedCell } from "./attachment-text.ts";
 import { type Color, color } from "./color.ts";
@@ -144,7 +145,7 @@ export function formatBytes(bytes: number): string {
 }
 
 function exitNote({ exit, status, cause, budget }: Session): string {
-  if (status === "stopped" && budget?.exceeded) return ` (budget: ${budget.exceeded.limit})`;
+  if (status === "stopped" && budget?.exceeded) return ` (budget: ${reachedText(budget.exceeded)})`;
   if (cause === "out_of_memory") return " (out of memory)";
   if (!exit || status === "done") return "";
   return exit.signal ? ` (${exit.signal})` : exit.code === null || status === "stopped" ? "" : ` (${exit.code})`;

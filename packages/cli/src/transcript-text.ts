@@ -84,6 +84,8 @@ export class TranscriptText {
         return [this.#dim(`— ${plain(entry.text)}`)];
       case "usage":
         return this.#shown.all ? [this.#dim(`— ${useOf(entry)}`)] : [];
+      case "usage_so_far":
+        return [];
     }
   }
 
@@ -108,8 +110,8 @@ export class TranscriptText {
 
 const STEP = { pending: "☐", in_progress: "▣", completed: "☑" } as const;
 
-function useOf({ input, output, context }: Extract<Entry, { type: "usage" }>): string {
-  const tokens = `${input ?? "?"} tokens in, ${output ?? "?"} out`;
+function useOf({ input, output, context, estimated }: Extract<Entry, { type: "usage" }>): string {
+  const tokens = `${input ?? "?"} tokens in, ${output ?? "?"} out${estimated ? " (estimated)" : ""}`;
   return context === null ? tokens : `${tokens}, context ${context.used}${context.size === null ? "" : ` of ${context.size}`}`;
 }
 

@@ -15,6 +15,7 @@ function row(key: string | null, more: Partial<UsageRow> = {}): UsageRow {
     unknownTokens: 0,
     cost: 1,
     unknownCosts: 0,
+    estimated: false,
     ...more,
   };
 }
@@ -31,6 +32,7 @@ function report(rows: UsageRow[], more: Partial<UsageReport> = {}): UsageReport 
     unknownTokens: sum(({ unknownTokens }) => unknownTokens),
     cost: known ? sum(({ cost }) => cost ?? 0) : null,
     unknownCosts: sum(({ unknownCosts }) => unknownCosts),
+    estimated: rows.some(({ estimated }) => estimated),
   };
   return { by: "day", since: null, rows, total, unpriced: [], ...more };
 }
@@ -57,7 +59,7 @@ test("on a terminal the bars are as long as the costs, and no line is wider than
 });
 
 test("where no cost is known the bars are of tokens; a narrow terminal has none", () => {
-  const rows = [row("a", { cost: null, unknownCosts: 1 }), row("b", { cost: null, unknownCosts: 1, input: 450 })];
+  const rows = [row("a", { cost: null, unknownCosts: 1, estimated: false }), row("b", { cost: null, unknownCosts: 1, input: 450 })];
   const bars = usageChart(report(rows, { by: "model" }), 80).split("\n");
   expect(bars[1]).toMatch(/█{20,}$/);
   expect(usageChart(report(rows, { by: "model" }), 40)).not.toMatch(/█/);

@@ -82,6 +82,7 @@ function notes({ total, unpriced }: UsageReport): string[] {
     ...(total.unknownTokens > 0
       ? [`of ${total.unknownTokens} ${total.unknownTokens === 1 ? "turn" : "turns"} not all tokens are known`]
       : []),
+    ...(total.estimated ? ["~ is estimated from the length of the texts: not every agent tells its tokens"] : []),
     ...(names.length > 0
       ? [`no price is known of ${names.join(", ")}; give one in config.toml: [prices.${JSON.stringify(names[0])}]`]
       : []),

@@ -21,7 +21,7 @@ export const STEER = "_holdfast/steer";
 /** In `_meta` of a notice: what it is about, as a transcript's note has it. */
 export const ABOUT = "holdfast/about";
 
-/** `_meta` of the answer to a prompt: what the turn took. */
+/** `_meta` of the answer to a prompt: what the turn took. `_meta` of an empty piece of text: what it took up to now. */
 export const PromptMeta = z.object({ usage: TokenUse });
 
 const natural = z.int().check(z.nonnegative());
@@ -52,6 +52,8 @@ export const ExecOrder = z.object({
     remembers: z.optional(z.object({ begin: z.array(z.string()), resume: words })),
   }),
   system: z.nullable(z.string()),
+  /** The model that the command asks, by whose price its tokens are counted. */
+  model: z._default(z.nullable(z.string()), null),
 });
 export type ExecOrder = z.infer<typeof ExecOrder>;
 

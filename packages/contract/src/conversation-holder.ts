@@ -36,6 +36,15 @@ export const ToConversation = z.discriminatedUnion("t", [
   /** The agent begins with an empty memory, in the same run; the transcript stays. */
   z.object({ t: z.literal("clear"), id: z.int() }),
   z.object({ t: z.literal("state"), id: z.int() }),
+  /** Writes a note into the transcript, once for each `key`. `words` tell the agent the same, without interrupting it. */
+  z.object({
+    t: z.literal("note"),
+    id: z.int(),
+    key: z.string(),
+    about: z.string(),
+    text: z.string(),
+    words: z.nullable(z.string()),
+  }),
 ]);
 export type ToConversation = z.infer<typeof ToConversation>;
 

@@ -1,6 +1,7 @@
 export * from "./access.ts";
 export * from "./access-endpoints.ts";
 export * from "./adoption-endpoints.ts";
+export * from "./amounts.ts";
 export * from "./approval.ts";
 export * from "./approval-endpoints.ts";
 export * from "./backup.ts";

@@ -131,6 +131,8 @@ export const Session = z.object({
   usage: z.nullable(Usage),
   /** Of models, in all its runs; null: nobody told anything. */
   spent: z.nullable(Spent),
+  /** The same with all sessions that it started, directly or through others, also removed ones; null: they used nothing. */
+  spentWithChildren: z.nullable(Spent),
   /** What it may use in all its runs, where that is limited. */
   budget: z.nullable(BudgetState),
   /** All its processes together; above it the run is ended. */

@@ -19,6 +19,8 @@ export const Spent = z.object({
   unknownTokens: z.int(),
   cost: z.nullable(z.number()),
   unknownCosts: z.int(),
+  /** Some of the tokens are counted from the length of the texts, because an agent does not tell them. */
+  estimated: z.boolean(),
   /** As it was last told; null: it was not. */
   context: z.nullable(ContextFill),
 });

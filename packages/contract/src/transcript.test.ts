@@ -23,6 +23,7 @@ const ALL: Record<Entry["type"], object> = {
   },
   approval_answered: { ask: "a1", option: null, allowed: false, by: null },
   usage: use,
+  usage_so_far: use,
   turn_ended: { reason: "interrupted" },
   error: { code: "x", message: "no", hint: null, retry: true },
   note: { about: "opened", text: "it begins", conversation: "c1" },

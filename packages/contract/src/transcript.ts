@@ -16,7 +16,10 @@ const common = { v: z.int().check(z.positive()), n: z.int().check(z.positive()),
 
 const count = z.nullable(z.int().check(z.nonnegative()));
 
-/** Tokens; null where the agent does not say. `cost` in US dollars, by the agent's own account. `context`: how full it is. */
+/**
+ * Tokens; null where the agent does not say. `cost` in US dollars, by the agent's own account. `context`: how full it is. `estimated`: the tokens are
+ * counted from the length of the texts, because the agent does not tell them.
+ */
 export const TokenUse = z.object({
   model: z.nullable(z.string()),
   input: count,
@@ -25,6 +28,7 @@ export const TokenUse = z.object({
   cacheWrite: count,
   cost: z.nullable(z.number().check(z.nonnegative())),
   context: z.nullable(z.object({ used: z.int().check(z.nonnegative()), size: count })),
+  estimated: z.optional(z.boolean()),
 });
 export type TokenUse = z.infer<typeof TokenUse>;
 
@@ -106,7 +110,10 @@ export const Entry = z.discriminatedUnion("type", [
     allowed: z.boolean(),
     by: z.nullable(Principal),
   }),
+  /** Everything the turn used. It comes with the end of the turn and replaces each `usage_so_far` of the turn. */
   z.object({ ...common, type: z.literal("usage"), ...TokenUse.shape }),
+  /** The sum of the running turn up to now; the next one replaces it. */
+  z.object({ ...common, type: z.literal("usage_so_far"), ...TokenUse.shape }),
   z.object({ ...common, type: z.literal("turn_ended"), reason: z.enum(TURN_ENDS) }),
   /** `retry`: whether the same words may do better another time. */
   z.object({

@@ -22,6 +22,8 @@ export const UsageRecord = z.object({
   cost: z.nullable(z.number().check(z.nonnegative())),
   context: z.nullable(ContextFill),
   source: z.enum(USAGE_SOURCES),
+  /** The tokens are counted from the length of the texts. */
+  estimated: z.optional(z.boolean()),
   /** What identifies it at its source: told twice, it is recorded once. */
   key: z.nullable(z.string()),
 });

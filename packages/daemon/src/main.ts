@@ -310,6 +310,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     journal,
     sessions: queries,
     spent: (id) => spending.of(id),
+    withChildren: (tree) => spending.withChildren(tree),
+    tell: ({ id, run, kind }, note) =>
+      kind === "conversation" ? conversations.note({ session: id, run }, { about: "budget", ...note }) : Promise.resolve(),
     read: (id) => usageReading.read(id),
     interrupt: ({ id }) => conversationVerbs.cancel(id, DAEMON),
     stop: (id, how) => sessions.stopping.stop(id, how),
@@ -400,7 +403,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     said: (message) => delivery.said(message),
     usedUp,
     expire: () => expiry.look(),
+    onUse: (id) => budgets.usedMore(id),
   });
+  spending.countWith(conversations);
   lifecycle.observeWith(observedBy({ conversations, status }));
   const transcripts = new Transcripts({
     home,

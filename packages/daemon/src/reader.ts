@@ -168,7 +168,9 @@ export async function serveReader(options: {
   const nothing = async () => {};
   const spent = (id: SessionId) => spending.of(id);
   // It only tells: it is never begun.
-  sessions.accountWith(new Budgets({ journal, sessions: queries, spent, read: nothing, interrupt: nothing, stop: nothing }));
+  const withChildren = (tree: readonly SessionId[]) => spending.withChildren(tree);
+  const idle = { read: nothing, tell: nothing, interrupt: nothing, stop: nothing };
+  sessions.accountWith(new Budgets({ journal, sessions: queries, spent, withChildren, ...idle }));
   const messages = new MessageQueries(db);
   const expiry = new Expiry({ journal, messages });
   const { typing } = sessions.terminals;

@@ -1,4 +1,5 @@
 /** Reads one turn of a conversation to its end; one that has no good end is an error, of the class that says why. */
+import { reachedText } from "@holdfast/contract/amounts";
 import type { Entry } from "@holdfast/contract/transcript";
 import type { HoldfastClient } from "./client.ts";
 import { errorOf, type HoldfastError } from "./errors.ts";
@@ -65,7 +66,7 @@ class Seen {
 
   take(entry: Entry): void {
     if (entry.type === "text") this.#say(entry.text);
-    if (entry.type !== "usage") this.#wasText = entry.type === "text";
+    if (!entry.type.startsWith("usage")) this.#wasText = entry.type === "text";
     if (entry.type === "tool_started") this.#tools.set(entry.call, { title: entry.title, said: "" });
     if (entry.type === "tool_output") this.#output(entry);
     if (entry.type === "tool_completed") this.#completed(entry);
@@ -153,8 +154,5 @@ async function overBudget(session: Session): Promise<void> {
   await session.refresh();
   const exceeded = session.record.budget?.exceeded;
   if (!exceeded) return;
-  const { limit, used, allowed } = exceeded;
-  throw errorOf("budget_spent", `${session.name} has used up its budget: ${used} of ${allowed} ${limit === "cost" ? "dollars" : limit}`, {
-    hint: "give it a larger budget",
-  });
+  throw errorOf("budget_spent", `${session.name} has used up its budget: ${reachedText(exceeded)}`, { hint: "give it a larger budget" });
 }

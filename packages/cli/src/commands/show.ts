@@ -88,6 +88,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ],
     ["tokens", session.spent && tokensText(session.spent)],
     ["cost", session.spent && costText(session.spent)],
+    ["with children", session.spentWithChildren && `${tokensText(session.spentWithChildren)}; ${costText(session.spentWithChildren)}`],
     ["context", session.spent?.context ? contextText(session.spent.context) : null],
     ["budget", session.budget && budgetText(session.budget)],
     ["", exceededText(session)],

@@ -5,7 +5,17 @@ import { command } from "./usage.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-const SUMS = { turns: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, unknownTokens: 0, cost: null, unknownCosts: 0 };
+const SUMS = {
+  turns: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  unknownTokens: 0,
+  cost: null,
+  unknownCosts: 0,
+  estimated: false,
+};
 
 /** What it asked for, and what it printed. */
 async function run(args: string[], flags: Record<string, string> = {}, json = false) {

@@ -120,7 +120,7 @@ test("with --json it is an object, also of what failed", async () => {
     text: "half",
     reason: "failed",
     error: { code: "x", message: "no network", hint: "holdfast resume fix", retry: true },
-    usage: { model: "small", input: 5, output: 2, cacheRead: null, cacheWrite: null, cost: 0.01, context: null },
+    usage: { model: "small", input: 5, output: 2, cacheRead: null, cacheWrite: null, cost: 0.01, context: null, estimated: false },
   });
   out = "";
   await once([text("all"), ended("completed")], { json: true });

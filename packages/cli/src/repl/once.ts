@@ -2,6 +2,8 @@
  * One turn, for scripts: the words in, the answer out, and an exit code. Nothing but the answer is on standard output. What was started for it is
  * stopped again; the conversation stays, and can be gone on with by its name.
  */
+
+import { reachedText } from "@holdfast/contract/amounts";
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
@@ -34,7 +36,7 @@ export async function answerOnce(context: Context, wanted: Wanted, text: string)
   try {
     const answer = await oneTurn(context, talk, text);
     if (context.json) await writeOut(`${JSON.stringify(shapeOf(opened.session, answer))}\n`);
-    const failure = failureOf(opened.session, answer);
+    const failure = (await budgetFailure(talk, answer)) ?? failureOf(opened.session, answer);
     if (failure) throw failure;
     return 0;
   } finally {
@@ -64,12 +66,13 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
       printer?.put(gap + entry.text);
     } else if (entry.type === "error") answer.error = entry;
     else if (entry.type === "usage") answer.usage = entry;
+    else if (entry.type === "note" && entry.about === "budget") process.stderr.write(`holdfast: ${plain(entry.text)}\n`);
     else if (entry.type === "approval_asked") void tellAsked(talk, entry.title);
     else if (entry.type === "turn_ended") {
       answer.reason = interrupt.wasAsked && entry.reason === "interrupted" ? "cancelled" : entry.reason;
       over.abort();
     }
-    if (entry.type !== "usage") wasText = entry.type === "text";
+    if (!entry.type.startsWith("usage")) wasText = entry.type === "text";
   };
   const watched = watchMessage(talk, message, over);
   const followed = talk.follow(cursor, { onEntry, onTrouble: () => {}, onEnd: () => over.abort() }, over.signal);
@@ -147,15 +150,26 @@ class AnswerPrinter {
 function shapeOf({ id, name }: Session, { text, reason, error, usage }: Answer) {
   const { code, message, retry } = error ?? {};
   const hint = hintOf(name, error) ?? null;
-  const { model, input, output, cacheRead, cacheWrite, cost, context } = usage ?? {};
+  const { model, input, output, cacheRead, cacheWrite, cost, context, estimated = false } = usage ?? {};
   return {
     session: id,
     name,
     text,
     reason,
     error: error ? { code, message, hint, retry } : null,
-    usage: usage ? { model, input, output, cacheRead, cacheWrite, cost, context } : null,
+    usage: usage ? { model, input, output, cacheRead, cacheWrite, cost, context, estimated } : null,
   };
+}
+
+/** A turn that its budget has ended names the limit. */
+async function budgetFailure(talk: Talk, { reason }: Answer): Promise<HoldfastError | undefined> {
+  if (reason !== "cancelled" && reason !== "interrupted") return undefined;
+  const { session } = await talk.now().catch(() => ({ session: undefined }));
+  const exceeded = session?.budget?.exceeded;
+  if (!session || !exceeded) return undefined;
+  return new HoldfastError("budget_spent", `the turn of ${plain(session.name)} was cancelled: ${reachedText(exceeded)}`, {
+    hint: `go on with more: holdfast chat ${plain(exceeded.of?.name ?? session.name)} --budget ${exceeded.limit}=…`,
+  });
 }
 
 function failureOf({ name }: Session, { reason, error }: Answer): HoldfastError | undefined {

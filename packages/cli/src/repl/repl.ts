@@ -7,6 +7,7 @@
  * things.
  */
 import { join } from "node:path";
+import { reachedText } from "@holdfast/contract/amounts";
 import type { Conversation, PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
@@ -204,7 +205,7 @@ class Repl implements Desk, Followed {
     }
     this.print(this.#view.push(entry));
     if (entry.type === "turn_ended") this.#notice = undefined;
-    if (entry.type === "turn_ended" || entry.type === "note" || entry.type === "usage") void this.refresh().catch(() => {});
+    if (entry.type === "turn_ended" || entry.type === "note" || entry.type.startsWith("usage")) void this.refresh().catch(() => {});
   }
 
   onTrouble(why: string | undefined): void {
@@ -214,9 +215,11 @@ class Repl implements Desk, Followed {
 
   onEnd(session: Session): void {
     if (this.#conversation) this.#conversation = { ...this.#conversation, session };
-    this.print([
-      this.paint(STYLE.yellow, `■ the agent has ended (${session.status}); what you say next starts it again, with what was said`),
-    ]);
+    const budget = session.budget?.exceeded;
+    const next = budget
+      ? `budget: ${reachedText(budget)}; go on with more: holdfast chat ${budget.of?.name ?? session.name} --budget ${budget.limit}=…`
+      : "what you say next starts it again, with what was said";
+    this.print([this.paint(STYLE.yellow, `■ the agent has ended (${session.status}); ${plain(next)}`)]);
   }
 
   get #name(): string {

@@ -3,6 +3,7 @@ import { HoldfastError } from "@holdfast/contract/errors";
 import type { Settings } from "@holdfast/contract/transcript";
 import { editDistance } from "@holdfast/platform/edit-distance";
 import { describeApproval } from "../approvals.ts";
+import { budgetText } from "../budget-text.ts";
 import { columns } from "../columns.ts";
 import { plain } from "../plain.ts";
 import { contextText, costText, tokensText } from "../spent-text.ts";
@@ -251,11 +252,12 @@ async function context(desk: Desk): Promise<void> {
 async function cost(desk: Desk): Promise<void> {
   const { session } = await desk.refresh();
   const turns = `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`;
+  const limits = session.budget ? [`  budget: ${budgetText(session.budget)}`] : [];
   if (session.spent === null) {
-    desk.print([`  ${turns}; the agent does not tell its tokens, and so the cost is not known`]);
+    desk.print([`  ${turns}; the agent does not tell its tokens, and so the cost is not known`, ...limits]);
     return;
   }
-  desk.print([`  ${turns}`, `  ${tokensText(session.spent)}`, `  ${costText(session.spent)}`]);
+  desk.print([`  ${turns}`, `  ${tokensText(session.spent)}`, `  ${costText(session.spent)}`, ...limits]);
 }
 
 async function conversationNames(desk: Desk): Promise<string[]> {

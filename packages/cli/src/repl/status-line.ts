@@ -1,4 +1,6 @@
 /** The last row: what the conversation has come to. What matters most comes first; what does not fit is left out from its end. */
+import { reachedText, useText } from "@holdfast/contract/amounts";
+import type { BudgetState, BudgetUse } from "@holdfast/contract/budget";
 import type { Session } from "@holdfast/contract/session";
 import type { Settings } from "@holdfast/contract/transcript";
 import { plain } from "../plain.ts";
@@ -28,11 +30,20 @@ export function statusParts({ session, settings, turns, others, trouble }: Stand
     `${turns} ${turns === 1 ? "turn" : "turns"}`,
     tokens,
     spent === null ? "$?" : costCell(spent).replace(/^\?$/, "$?"),
+    ...(session.budget ? budgetPart(session.budget) : []),
     `context ${fill(session)}`,
     ...(settings?.mode ? [plain(settings.mode)] : []),
     ...(settings?.model ? [plain(settings.model)] : []),
     ...(others.length > 0 ? [`with ${others.map(nameOf).join(", ")}`] : []),
   ];
+}
+
+/** The limit that is used up first, as it looks now. */
+function budgetPart({ limits, exceeded }: BudgetState): string[] {
+  if (exceeded) return [`budget: ${reachedText(exceeded)}`];
+  const share = ({ used, allowed }: BudgetUse) => (used ?? 0) / allowed;
+  const [nearest] = limits.toSorted((a, b) => share(b) - share(a));
+  return nearest ? [`budget ${useText(nearest)}`] : [];
 }
 
 function fill({ spent }: Session): string {

@@ -91,6 +91,7 @@ export class ConversationView {
       case "thought":
         return [...this.#endText(), ...this.#think(entry.text)];
       case "usage":
+      case "usage_so_far":
         return [];
       default:
         return [...this.#endThought(), ...this.#endText(), ...this.#happened(entry)];
@@ -129,7 +130,7 @@ export class ConversationView {
     ];
   }
 
-  #happened(entry: Exclude<Entry, { type: "text" | "thought" | "usage" }>): string[] {
+  #happened(entry: Exclude<Entry, { type: "text" | "thought" | "usage" | "usage_so_far" }>): string[] {
     switch (entry.type) {
       case "user":
         return this.#said(entry);

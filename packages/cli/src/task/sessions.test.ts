@@ -103,7 +103,7 @@ test("one that its budget has ended says so", async () => {
     Object.assign(message, { state: "failed", why: "the session has ended", endedAt: "now" });
   };
   await expect(doing.prompt(0, how)).rejects.toThrow(
-    "its budget is used up: 1 of 1 turns; allow it more in the file: <!-- budget: turns=… -->",
+    "its budget is used up: turn limit 1 reached (1 used); allow it more in the file: <!-- budget: turns=… -->",
   );
 });
 

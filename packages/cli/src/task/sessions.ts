@@ -5,12 +5,13 @@
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
+import { reachedText } from "@holdfast/contract/amounts";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Message } from "@holdfast/contract/message";
 import type { Session } from "@holdfast/contract/session";
 import type { Task } from "@holdfast/contract/task";
 import type { HoldfastClient } from "@holdfast/sdk/client";
-import { useText } from "../budget-text.ts";
+
 import { outcome } from "../message-text.ts";
 import { isOver } from "../next-run.ts";
 import { callerEnvironment } from "../start-session.ts";
@@ -185,7 +186,7 @@ export class SessionTurns implements Turns {
     const session = await this.#client.call("getSession", { params: { ref: message.session ?? message.name } }).catch(() => undefined);
     const spent = session?.budget?.exceeded;
     // More for the session that was stopped would tick no box.
-    const budget = spent && `its budget is used up: ${useText(spent)}; allow it more in the file: <!-- budget: ${spent.limit}=… -->`;
+    const budget = spent && `its budget is used up: ${reachedText(spent)}; allow it more in the file: <!-- budget: ${spent.limit}=… -->`;
     return new HoldfastError(code, budget ?? message.why ?? told);
   }
 

@@ -31,7 +31,12 @@ export function readBudget(table: unknown, { file, path }: { file: string; path:
 
 /** Those of which somebody would know that they are reached. */
 export function limitsKeptFor(profile: Profile, kind: SessionKind): BudgetLimit[] {
-  if (kind === "conversation") return [...BUDGET_LIMITS];
+  if (kind === "conversation") return BUDGET_LIMITS.filter((limit) => limit !== "cost" || knowsItsModel(profile));
   const knowsTurns = kind !== "shell" && !profile.untested && Boolean(profile.hooks ?? profile.screen ?? profile.stateFile);
   return [...(knowsTurns ? ["turns" as const] : []), "minutes", ...(profile.usage ? (["tokens", "cost"] as const) : [])];
+}
+
+/** The tokens of a command that prints plain text are estimated; without a model they have no price. */
+function knowsItsModel({ ours }: Profile): boolean {
+  return !(ours && "exec" in ours) || ours.exec.answer !== "plain" || ours.exec.model !== null;
 }

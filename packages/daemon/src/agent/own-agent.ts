@@ -30,7 +30,7 @@ export type OwnAgent = { exec: ExecOrder } | { model: ModelOrder };
 const CONTEXT_KEYS = { first: true, last: true, tokens: true } as const;
 
 export const OWN_AGENT_KEYS = {
-  exec: { command: true, prompt: true, answer: true, begin: true, resume: true, context: CONTEXT_KEYS, system: true },
+  exec: { command: true, prompt: true, answer: true, begin: true, resume: true, context: CONTEXT_KEYS, system: true, model: true },
   model: {
     api: true,
     endpoint: true,
@@ -113,6 +113,7 @@ function execOf(read: TableReader, value: unknown): ExecOrder {
     answer: read.oneOf(table.answer, "answer", ANSWER_FORMS) ?? "plain",
     context: { ...contextOf(read, table.context), ...(begin && resume ? { remembers: { begin, resume } } : {}) },
     system: read.text(table.system, "system") ?? null,
+    model: read.text(table.model, "model") ?? null,
   };
 }
 

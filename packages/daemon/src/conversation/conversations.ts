@@ -7,6 +7,7 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
+  type Entry,
   type EventData,
   type Evidence,
   HoldfastError,
@@ -16,6 +17,7 @@ import {
   type SessionId,
   TRANSCRIPT_VERSION,
   type UnnumberedEntry,
+  type UsageRecord,
 } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
@@ -25,14 +27,15 @@ import type { Draft, Journal } from "../journal/journal.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 import { type InLine, type MessageQueries, type SessionMessage, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
-import { usageDraft } from "../projection/usage.ts";
+import { type UsageFact, usageDraft } from "../projection/usage.ts";
 import { TranscriptFile } from "../record/transcript.ts";
 import type { AgentStatus } from "../session/agent-status.ts";
 import type { RunObserver } from "../session/lifecycle.ts";
 import { amendSpec } from "../session/run-files.ts";
+import type { RunningTurns } from "../usage/spending.ts";
 import { Following } from "./following.ts";
 import type { ConversationKeeper } from "./keeper.ts";
-import type { Fact } from "./reading.ts";
+import type { Fact, SoFar } from "./reading.ts";
 
 /** What cannot be handed over, or written, is tried again. */
 const AGAIN_MS = 1000;
@@ -40,7 +43,7 @@ const AGAIN_MS = 1000;
 /** Of these a session with words that wait is seen to. */
 const CHANGES = new Set(["message.queued", "message.readdressed", "message.cancelled", "session.started", "session.ended", "turn.ended"]);
 
-export class Conversations implements RunObserver, Disposable {
+export class Conversations implements RunObserver, RunningTurns, Disposable {
   readonly #home: Home;
   readonly #journal: Journal;
   readonly #queries: SessionQueries;
@@ -51,6 +54,7 @@ export class Conversations implements RunObserver, Disposable {
   readonly #said: (message: SessionMessage) => string;
   readonly #usedUp: (record: SessionRecord) => string | null;
   readonly #expire: () => void;
+  readonly #onUse: (session: SessionId) => void;
   readonly #followed = new Map<string, Following>();
   /** Sessions that are being seen to; true: once more. */
   readonly #busy = new Map<SessionId, boolean>();
@@ -75,6 +79,8 @@ export class Conversations implements RunObserver, Disposable {
     usedUp(record: SessionRecord): string | null;
     /** Messages that have waited too long are none to hand over. */
     expire(): void;
+    /** The turn that runs has used more than it had (usedInTurn). */
+    onUse?(session: SessionId): void;
   }) {
     this.#home = options.home;
     this.#journal = options.journal;
@@ -86,6 +92,7 @@ export class Conversations implements RunObserver, Disposable {
     this.#said = options.said;
     this.#usedUp = options.usedUp;
     this.#expire = options.expire;
+    this.#onUse = options.onUse ?? (() => {});
     options.approvals.tellWith((approval) => this.#tellDecision(approval));
   }
 
@@ -111,7 +118,7 @@ export class Conversations implements RunObserver, Disposable {
   #follow(run: RunId): Following | undefined {
     const record = this.#recordOf(run);
     if (!record) return undefined;
-    const following = new Following({ file: this.transcriptOf(run), run: run.run, known: record.transcriptOffset });
+    const following = new Following({ file: this.transcriptOf(run), run, known: record.transcriptOffset });
     this.#followed.set(runMarker(run), following);
     return following;
   }
@@ -189,6 +196,25 @@ export class Conversations implements RunObserver, Disposable {
     return this.#followed.get(runMarker(run))?.reading.turn ?? null;
   }
 
+  /** What its running turn has used up to now: nobody has recorded it yet. */
+  usedBy(session: SessionId): UsageFact | null {
+    const record = this.#queries.get(session);
+    const soFar = record && this.#followed.get(runMarker({ session, run: record.run }))?.reading.soFar;
+    if (!soFar) return null;
+    const { name, agent, groups, run } = record;
+    return { ...useOf(soFar), seq: this.#journal.cursor.seq, session, name, agent, groups, run: run as UsageFact["run"], at: soFar.at };
+  }
+
+  all(): UsageFact[] {
+    const sessions = new Set([...this.#followed.values()].filter(({ reading }) => reading.soFar).map(({ session }) => session));
+    return [...sessions].flatMap((session) => this.usedBy(session) ?? []);
+  }
+
+  /** Writes into the transcript of a run, for people, and tells its agent where that interrupts nothing. Told again, it changes nothing. */
+  async note(run: RunId, note: { key: string; about: string; text: string; words: string | null }): Promise<void> {
+    if (this.#followed.has(runMarker(run))) await this.#keeper.converse(run, { t: "note", ...note });
+  }
+
   #startOver(run: RunId): void {
     if (!this.#followed.delete(runMarker(run))) return;
     this.began(run);
@@ -225,6 +251,8 @@ export class Conversations implements RunObserver, Disposable {
         after.push(parked.written);
       } else if (fact.type === "settled") {
         drafts.push(...this.#approvals.settled(record, fact.entry.ask));
+      } else if (fact.type === "so_far") {
+        after.push(() => this.#onUse(record.id));
       } else if (fact.type === "usage") {
         drafts.push(useRecorded(record, fact));
       } else if (fact.type === "said") {
@@ -431,23 +459,16 @@ function cutOff(bytes: number, turn: string | null): UnnumberedEntry {
   return { v: TRANSCRIPT_VERSION, at: new Date().toISOString(), turn, type: "note", about: "recovered", text };
 }
 
+/** An entry's use, as it is recorded. */
+export function useOf(entry: SoFar | Extract<Entry, { type: "usage" }>): Omit<UsageRecord, "run" | "source" | "key"> {
+  const { model, input, output, cacheRead, cacheWrite, cost, context, turn, estimated } = entry;
+  const fill = context === null || context.size === null ? null : { used: context.used, size: context.size };
+  return { turn, model, input, output, cacheRead, cacheWrite, cost, context: fill, ...(estimated ? { estimated } : {}) };
+}
+
 /** Read twice, it is known by its key. */
 function useRecorded(record: SessionRecord, { entry, key }: Extract<Fact, { type: "usage" }>): Draft {
-  const { model, input, output, cacheRead, cacheWrite, cost, context, turn, at } = entry;
-  return usageDraft(record, {
-    run: record.run,
-    turn,
-    model,
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    cost,
-    context: context === null || context.size === null ? null : { used: context.used, size: context.size },
-    source: "protocol",
-    key,
-    at,
-  });
+  return usageDraft(record, { ...useOf(entry), run: record.run, source: "protocol", key, at: entry.at });
 }
 
 /** One that was on its way is told again first; then what steers; then what waits for the end of a turn, if none runs. */

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempDisposableSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SessionId } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { TranscriptFile } from "../record/transcript.ts";
 import { Following } from "./following.ts";
@@ -17,7 +18,7 @@ const word = (n: number) => line(n, "text", { text: `t${n}` });
 test("each entry is given once, as it comes, around what cannot be read", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
   const file = new TranscriptFile(directory.path);
-  const following = new Following({ file, run: 1, known: 0 });
+  const following = new Following({ file, run: { session: "aaaaaaaaaa" as SessionId, run: 1 }, known: 0 });
   const given = () => [...following.next()].map(({ entry }) => entry.n);
   expect(given()).toEqual([]);
   appendFileSync(file.path, user + word(2).slice(0, 10));
@@ -32,7 +33,7 @@ test("what the journal knows is not given again, but known: which turn runs", ()
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
   const file = new TranscriptFile(directory.path);
   appendFileSync(file.path, user + word(2) + word(3));
-  const following = new Following({ file, run: 1, known: (user + word(2)).length });
+  const following = new Following({ file, run: { session: "aaaaaaaaaa" as SessionId, run: 1 }, known: (user + word(2)).length });
   expect([...following.next()].map(({ entry }) => entry.n)).toEqual([3]);
   expect(following.reading.turn).toBe("m1");
 });
@@ -41,7 +42,7 @@ test("an entry that the caller could not take counts as not read", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-following-"));
   const file = new TranscriptFile(directory.path);
   appendFileSync(file.path, user + word(2));
-  const following = new Following({ file, run: 1, known: 0 });
+  const following = new Following({ file, run: { session: "aaaaaaaaaa" as SessionId, run: 1 }, known: 0 });
   expect(() => {
     for (const { entry } of following.next()) if (entry.n === 2) throw new Error("database or disk is full");
   }).toThrow();

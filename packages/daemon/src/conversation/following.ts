@@ -2,11 +2,13 @@
  * Follows the transcript of one live run: reads what is new from where it stopped, and gives each entry once. What the journal knows already, up to
  * `known`, is read again only to learn what the run is in the middle of.
  */
-import type { Entry } from "@holdfast/contract";
+import type { Entry, SessionId } from "@holdfast/contract";
+import type { RunId } from "../host/host.ts";
 import type { TranscriptFile } from "../record/transcript.ts";
 import { type Fact, Reading } from "./reading.ts";
 
 export class Following {
+  readonly session: SessionId;
   readonly file: TranscriptFile;
   readonly reading: Reading;
   /** What was cut off at its end, and is not told yet; the transcript may say it already. */
@@ -14,9 +16,10 @@ export class Following {
   readonly #known: number;
   #offset = 0;
 
-  constructor(options: { file: TranscriptFile; run: number; known: number }) {
+  constructor(options: { file: TranscriptFile; run: RunId; known: number }) {
     this.file = options.file;
-    this.reading = new Reading(options.run);
+    this.session = options.run.session;
+    this.reading = new Reading(options.run.run);
     this.#known = options.known;
   }
 

@@ -4,6 +4,8 @@
  */
 import type { Claim, Entry, EventData, Principal, TurnEnd, UnnumberedEntry } from "@holdfast/contract";
 
+export type SoFar = Extract<Entry, { type: "usage_so_far" }>;
+
 /** Of the words of a prompt, of an answer and of a tool, so much is in the journal; all of it is in the transcript. */
 const PROMPT_CHARS = 500;
 const ANSWER_CHARS = 2000;
@@ -19,6 +21,8 @@ export type Fact =
   | { type: "asked"; entry: Extract<Entry, { type: "approval_asked" }> }
   | { type: "settled"; entry: Extract<Entry, { type: "approval_answered" }> }
   | { type: "usage"; entry: Extract<Entry, { type: "usage" }>; key: string }
+  /** The running turn has used more. It is not for the journal: the end of the turn tells the whole. */
+  | { type: "so_far" }
   /** Words that were said to the agent. */
   | { type: "said"; message: string }
   /** A turn is over: what the agent answered, or what went wrong. */
@@ -28,6 +32,7 @@ export class Reading {
   readonly #run: number;
   /** The turn that runs, and all words that belong to it. */
   #turn: { id: string; messages: string[]; text: string; error: string | null } | null = null;
+  #soFar: SoFar | null = null;
   readonly #outputs = new Map<string, number>();
   readonly #asks = new Set<string>();
 
@@ -38,6 +43,11 @@ export class Reading {
   /** The turn that runs, by the message that began it. */
   get turn(): string | null {
     return this.#turn?.id ?? null;
+  }
+
+  /** What the turn that runs has used up to now. */
+  get soFar(): SoFar | null {
+    return this.#soFar;
   }
 
   read(entry: Entry, offset: number): Fact[] {
@@ -74,7 +84,11 @@ export class Reading {
           ...(this.#turn && this.#asks.size === 0 ? [claim(entry, { turn: "working", attention: null }, "an approval is answered")] : []),
         ];
       case "usage":
+        this.#soFar = null;
         return [{ type: "usage", entry, key: `transcript:${this.#run}.${entry.n}` }];
+      case "usage_so_far":
+        this.#soFar = entry;
+        return [{ type: "so_far" }];
       case "error":
         if (this.#turn) this.#turn.error = entry.message;
         return [];
@@ -98,6 +112,7 @@ export class Reading {
     if (turn === null) return [];
     const common = { v: 1, at, turn } as const;
     return [
+      ...(this.#soFar ? [{ ...this.#soFar, ...common, type: "usage" as const }] : []),
       ...[...this.#asks].map((ask) => ({ ...common, type: "approval_answered" as const, ask, option: null, allowed: false, by: null })),
       {
         ...common,
@@ -128,6 +143,7 @@ export class Reading {
   #ended(entry: Extract<Entry, { type: "turn_ended" }>, place: { run: number; turn: string | null; offset: number }): Fact[] {
     const { messages = [], text = "", error = null } = this.#turn ?? {};
     this.#turn = null;
+    this.#soFar = null;
     this.#asks.clear();
     this.#outputs.clear();
     const { reason, at } = entry;

@@ -1,6 +1,16 @@
 /** The events of a session that are news, and what of them makes which part of a digest. Pure but for the reading. */
 import type { DatabaseSync } from "node:sqlite";
-import type { AnyEvent, Digest, EventData, EventType, RunNews, SessionId, Trouble } from "@holdfast/contract";
+import {
+  type AnyEvent,
+  type Digest,
+  type EventData,
+  type EventType,
+  nearText,
+  type RunNews,
+  reachedText,
+  type SessionId,
+  type Trouble,
+} from "@holdfast/contract";
 import { watched } from "../journal/database.ts";
 import { IS_NEWS } from "../journal/news.ts";
 
@@ -86,16 +96,12 @@ export function troublesOf(events: readonly AnyEvent[], limits: readonly { at: s
 function budgetTroubles(events: readonly AnyEvent[]): Trouble[] {
   const exceeded = ofType(events, "budget.exceeded");
   const near = ofType(events, "budget.warned").filter(({ data }) => !exceeded.some((other) => other.data.limit === data.limit));
-  const told = (of: readonly (Of<"budget.warned"> | Of<"budget.exceeded">)[], how: string) =>
-    of.map(({ at, data }) => ({
-      at,
-      kind: "budget" as const,
-      text: `${Math.round(data.used * 100) / 100} of ${data.allowed} ${UNITS[data.limit]} ${how}`,
-    }));
-  return [...told(near, "are used"), ...told(exceeded, "are used: stopped")];
+  const kind = "budget" as const;
+  return [
+    ...near.map(({ at, data }) => ({ at, kind, text: nearText(data) })),
+    ...exceeded.map(({ at, data }) => ({ at, kind, text: `${reachedText(data)}${data.of ? `, of ${data.of.name}` : ""}: stopped` })),
+  ];
 }
-
-const UNITS = { turns: "turns", minutes: "minutes", tokens: "tokens", cost: "dollars" };
 
 export function runsOf(events: readonly AnyEvent[]): RunNews[] {
   return events.flatMap((event): RunNews[] => {

@@ -24,6 +24,7 @@ export const NOTHING: Sums = {
   unknownTokens: 0,
   cost: null,
   unknownCosts: 0,
+  estimated: false,
 };
 const DAY_MS = 86_400_000;
 const TABLES = PROJECTIONS.flatMap(({ tables }) => tables);

@@ -480,4 +480,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE tokens ADD COLUMN expired INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  ALTER TABLE usage ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN heir TEXT;
+  CREATE INDEX usage_by_heir ON usage (heir) WHERE heir IS NOT NULL;
+  `,
 ];

@@ -3,7 +3,7 @@
  * a message of the child's, written in the transaction of the fact that it tells, so that none is lost and none comes twice; its id is made of that
  * fact, for one that is told again.
  */
-import { type HoldfastEvent, hasEnded } from "@holdfast/contract";
+import { type HoldfastEvent, hasEnded, reachedText } from "@holdfast/contract";
 import { sessionPrincipal } from "../access/principal.ts";
 import type { Consequence, Draft, Journal } from "../journal/journal.ts";
 import type { MessageQueries } from "../projection/messages.ts";
@@ -67,7 +67,7 @@ function endOf(child: SessionRecord, event: HoldfastEvent, { journal, sessions }
   const above = by === undefined ? undefined : sessionOf(by);
   if (above !== undefined && above !== child.id && sessions.descendants(above).includes(child.id)) return null;
   const how = child.status === "stopped" && by !== undefined ? `stopped by ${by}` : `${child.status}${exitOf(child)}`;
-  const budget = child.budgetExceeded ? `; its budget of ${child.budgetExceeded.limit} is used up` : "";
+  const budget = child.budgetExceeded ? `; budget: ${reachedText(child.budgetExceeded)}` : "";
   const look = child.kind === "conversation" ? `holdfast transcript ${child.name}` : `holdfast logs ${child.name}`;
   return `It has ended: ${how}${budget}. What it said: ${look}`;
 }

@@ -231,6 +231,17 @@ export class SessionQueries {
     return this.#tree.all(root).map((row) => row.id as SessionId);
   }
 
+  /** The session that started it, the one that started that, and so on; the nearest first. */
+  ancestors(id: SessionId): SessionRecord[] {
+    const found: SessionRecord[] = [];
+    for (let parent = this.get(id)?.parent ?? null; parent !== null; parent = found.at(-1)?.parent ?? null) {
+      const record = this.get(parent);
+      if (!record || record.id === id || found.some((known) => known.id === record.id)) break;
+      found.push(record);
+    }
+    return found;
+  }
+
   /** Likewise, with their records, in the order in which they began. */
   tree(root: SessionId): SessionRecord[] {
     return this.#read("WHERE s.id IN (SELECT value FROM json_each(?))", JSON.stringify(this.descendants(root)));

@@ -170,8 +170,8 @@ const APPLY: Apply = {
   "budget.warned"(s, { session, data }) {
     s.warnBudget.run(data.limit, session);
   },
-  "budget.exceeded"(s, { session, data: { limit, used, allowed }, at }) {
-    s.exceedBudget.run(JSON.stringify({ limit, used, allowed, at }), session);
+  "budget.exceeded"(s, { session, data: { limit, used, allowed, of }, at }) {
+    s.exceedBudget.run(JSON.stringify({ limit, used, allowed, at, ...(of ? { of } : {}) }), session);
   },
   "session.viewed"(s, { session, data, at }) {
     s.view.run(at, session, data.run);

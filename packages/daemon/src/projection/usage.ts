@@ -20,6 +20,9 @@ export const usageProjection: Projection = {
       record(db, { ...event.data, seq: event.seq, session: String(session), at: event.data.at ?? event.at });
       if (read) db.prepare(REMEMBER).run(session, read.place, read.state);
     } else if (event.type === "session.removed" || event.type === "session.snapshot") {
+      // What a removed session used still counts toward the session that started it.
+      if (event.type === "session.removed")
+        db.prepare("UPDATE usage SET heir = ?2 WHERE session = ?1 OR heir = ?1").run(session, event.data.parent ?? null);
       db.prepare("DELETE FROM usage_places WHERE session = ?").run(session);
       if (event.type === "session.snapshot") for (const place of event.data.usagePlaces ?? []) insertRow(db, "usage_places", place);
     }
@@ -30,11 +33,11 @@ export const usageProjection: Projection = {
 const REMEMBER = "INSERT OR REPLACE INTO usage_places (session, place, state) SELECT id, ?2, ?3 FROM sessions WHERE id = ?1";
 
 const COLUMNS =
-  "seq, session, name, agent, run, turn, model, at, input, output, cache_read, cache_write, cost, context_used, context_size, source, key, groups";
+  "seq, session, name, agent, run, turn, model, at, input, output, cache_read, cache_write, cost, context_used, context_size, source, key, groups, estimated";
 
 /** One that has a row by its key already is the same one. */
 function record(db: DatabaseSync, fact: EventData<"usage.recorded"> & { seq: number; session: string; at: string }): void {
-  db.prepare(`INSERT OR IGNORE INTO usage (${COLUMNS}) VALUES (${"?, ".repeat(17)}?)`).run(
+  db.prepare(`INSERT OR IGNORE INTO usage (${COLUMNS}) VALUES (${"?, ".repeat(18)}?)`).run(
     fact.seq,
     fact.session,
     fact.name,
@@ -53,6 +56,7 @@ function record(db: DatabaseSync, fact: EventData<"usage.recorded"> & { seq: num
     fact.source,
     fact.key,
     fact.groups === undefined ? null : JSON.stringify(fact.groups),
+    fact.estimated ? 1 : 0,
   );
 }
 
@@ -84,17 +88,19 @@ export class UsageQueries {
   readonly #db: DatabaseSync;
   /** Asked for each session of each list. */
   #last: StatementSync | undefined;
+  #inherited: StatementSync | undefined;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
   }
 
-  /** In the order in which they were recorded. `after` is a place in the journal, `since` a time. */
+  /** In the order in which they were recorded. `after` is a place in the journal, `since` a time, `heirs` those who count what removed sessions used. */
   facts(filter: {
     session?: SessionId;
     after?: number;
     since?: string | undefined;
     within?: readonly SessionId[] | undefined;
+    heirs?: readonly SessionId[];
   }): UsageFact[] {
     const where = ["u.seq > ?"];
     const values: (string | number)[] = [filter.after ?? 0];
@@ -110,6 +116,10 @@ export class UsageQueries {
       where.push("u.session IN (SELECT value FROM json_each(?))");
       values.push(JSON.stringify(filter.within));
     }
+    if (filter.heirs !== undefined) {
+      where.push("u.heir IN (SELECT value FROM json_each(?))");
+      values.push(JSON.stringify(filter.heirs));
+    }
     const sql = `SELECT u.*, coalesce(s.name, u.name) AS name,
         CASE WHEN s.id IS NULL THEN coalesce(u.groups, '[]') ELSE (SELECT json_group_array(m.path ORDER BY m.path) FROM group_members m WHERE m.session = s.id) END AS groups
       FROM usage u LEFT JOIN sessions s ON s.id = u.session WHERE ${where.join(" AND ")} ORDER BY u.seq`;
@@ -121,6 +131,13 @@ export class UsageQueries {
     this.#last ??= this.#db.prepare("SELECT max(seq) AS seq FROM usage WHERE session = ?");
     const last = this.#last;
     return Number(watched(this.#db, () => last.get(session))?.seq ?? 0);
+  }
+
+  /** Changes whenever a session is removed whose use counts toward this one; 0 without any. */
+  lastInherited(heir: SessionId): number {
+    this.#inherited ??= this.#db.prepare("SELECT coalesce(sum(seq), 0) AS seq FROM usage WHERE heir = ?");
+    const inherited = this.#inherited;
+    return Number(watched(this.#db, () => inherited.get(heir))?.seq ?? 0);
   }
 
   has(session: SessionId, key: string): boolean {
@@ -158,6 +175,7 @@ function toFact(row: Record<string, unknown>): UsageFact {
     cacheRead: row.cache_read as number | null,
     cacheWrite: row.cache_write as number | null,
     cost: row.cost as number | null,
+    ...(row.estimated ? { estimated: true } : {}),
     context: row.context_used === null ? null : { used: row.context_used as number, size: row.context_size as number },
   };
 }

@@ -14,8 +14,10 @@ export function budgetFor(
   for (const limit of BUDGET_LIMITS) {
     const given = asked[limit];
     if (given != null && !kept.includes(limit)) {
+      const isUnpriced = limit === "cost" && profile.ours !== undefined;
+      const name = isUnpriced ? `; or name its model, which has a price: [agents.${profile.name}.exec] model = "…"` : "";
       throw new HoldfastError("usage", `nobody would know when ${profile.name} reaches a limit of ${WORDS[limit]}`, {
-        hint: `what can be limited: ${kept.join(", ")}`,
+        hint: `what can be limited: ${kept.join(", ")}${name}`,
       });
     }
     // A command that runs for days is no agent that got lost.

@@ -253,7 +253,11 @@ export class Sessions {
     { host, actor, parent, forkedFrom }: { host: Host; actor: Principal; parent: SessionId | null; forkedFrom?: Spec["forkedFrom"] },
   ): Promise<Session> {
     const { groups = [] } = request;
-    refuseFromStopped(parent === null ? undefined : this.#queries.get(parent));
+    const starter = parent === null ? undefined : this.#queries.get(parent);
+    refuseFromStopped(starter);
+    const refusal =
+      starter && this.#accounts?.childRefusal(request.name ?? request.agent, [starter, ...this.#queries.ancestors(starter.id)]);
+    if (refusal) throw refusal;
     const prepared = prepare(request, {
       home: this.#home,
       profiles: this.#profiles,
@@ -261,7 +265,7 @@ export class Sessions {
       host: host.name,
       owner: actor,
       parent,
-      parentName: parent === null ? undefined : this.#queries.get(parent)?.name,
+      parentName: starter?.name,
       isTaken: (name) => this.isTaken(name),
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
@@ -397,9 +401,10 @@ export class Sessions {
       : record.budget;
     const refusal = this.#accounts?.refusal(record, budget);
     if (refusal) throw refusal;
-    if (!asked || !budget) return;
-    this.#journal.append({ type: "budget.changed", actor, session: record.id, data: { budget } });
-    amendSpec(this.#home, record.id, { budget });
+    // What ended it was the budget of a session above it, which allows more now.
+    const isOver = record.budgetExceeded?.of !== undefined;
+    if (asked || isOver) this.#journal.append({ type: "budget.changed", actor, session: record.id, data: { budget: budget ?? {} } });
+    if (asked) amendSpec(this.#home, record.id, { budget: budget ?? {} });
   }
 
   async rename(ref: string, options: { name: string; actor: Principal }): Promise<Session> {
@@ -506,8 +511,10 @@ export class Sessions {
 
   #view(record: SessionRecord, usage?: Usage): Session {
     const watched = this.#lifecycle.watchOf(runOf(record));
-    const [spent, budget] = [this.#accounts?.spent(record), this.#accounts?.budget(record)];
-    return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent, budget });
+    const spent = this.#accounts?.spent(record);
+    const spentWithChildren = this.#accounts?.spentWithChildren(record);
+    const budget = this.#accounts?.budget(record);
+    return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent, spentWithChildren, budget });
   }
 }
 

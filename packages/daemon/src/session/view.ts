@@ -19,6 +19,7 @@ export function viewOf(
     recordingLimit: number;
     usage?: Usage | undefined;
     spent?: Session["spent"] | undefined;
+    spentWithChildren?: Session["spent"] | undefined;
     budget?: Session["budget"] | undefined;
   },
 ): Session {
@@ -59,6 +60,7 @@ export function viewOf(
     restartGivenUp: record.endedAt === null ? null : record.restartGivenUp,
     usage: options.usage ?? null,
     spent: options.spent ?? null,
+    spentWithChildren: options.spentWithChildren ?? null,
     budget: options.budget ?? null,
     memoryLimitBytes: record.memoryLimit,
     memoryLimitBy: limitedBy(record),

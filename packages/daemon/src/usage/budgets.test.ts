@@ -19,6 +19,7 @@ const NO_SPENT = {
   unknownTokens: 0,
   cost: null,
   unknownCosts: 0,
+  estimated: false,
   context: null,
 };
 
@@ -29,6 +30,7 @@ class Bench {
   readonly journal = new Journal({ db: this.db, projections: [sessionsProjection, turnsProjection], machineName: "box" });
   readonly queries = new SessionQueries(this.db);
   readonly done: string[] = [];
+  readonly told: string[] = [];
   spent: Session["spent"] = null;
 
   create(budget: Budget | undefined, startedAt = new Date().toISOString()): void {
@@ -45,6 +47,8 @@ class Bench {
       journal: this.journal,
       sessions: this.queries,
       spent: () => this.spent,
+      withChildren: () => null,
+      tell: async (_, { text }) => void this.told.push(text),
       read: async () => void this.done.push("read"),
       interrupt: async () => {
         this.done.push("interrupt");
@@ -115,6 +119,7 @@ test("four fifths warn once; the whole interrupts the turn, stops the run and is
   bench.use({ input: 100, cacheRead: 1e6 });
   await calm();
   expect(bench.facts()).toEqual(["warned tokens 85/100", "exceeded tokens 100/100"]);
+  expect(bench.told).toEqual(["budget: 85 % of the token limit used (85 of 100 tokens)", "budget: token limit 100 reached (100 used)"]);
   expect(bench.done).toEqual(["interrupt", "stop"]);
   expect(budgets.budget(bench.record())).toMatchObject({
     limits: [{ limit: "tokens", allowed: 100, used: 100 }],
@@ -145,10 +150,10 @@ test("what costs nobody knows how much is never at its limit, and says so", asyn
   bench.create({ cost: 1 });
   using budgets = bench.open();
   budgets.begin();
-  bench.use({ input: 1e9, unknownCosts: 3 });
+  bench.use({ input: 1e9, unknownCosts: 3, estimated: false });
   await calm();
   expect(bench.facts()).toEqual([]);
-  expect(budgets.budget(bench.record())?.limits).toEqual([{ limit: "cost", allowed: 1, used: null }]);
+  expect(budgets.budget(bench.record())?.limits).toEqual([{ limit: "cost", allowed: 1, used: null, own: null }]);
   expect(budgets.refusal(bench.record(), { cost: 1 })).toBeUndefined();
 });
 
@@ -258,7 +263,7 @@ test("a session may go on with more than it has used, and not with as much", () 
   const refusal = (budget: Budget | null) => budgets.refusal(bench.record(), budget);
   expect(refusal({ turns: 2 })).toMatchObject({
     code: "budget_spent",
-    message: "api has used up its budget: 2 of 2 turns",
+    message: "api has used up its budget: turn limit 2 reached (2 used)",
     hint: "allow it more: holdfast resume api --budget turns=4; or no limit: --budget turns=off",
   });
   bench.spent = { ...NO_SPENT, input: 200_000 };

@@ -1,19 +1,31 @@
 /**
- * Keeps sessions to their budgets. Follows the journal: whatever may have used something is an event. Minutes are counted by a clock that nobody sets,
- * while a run of the session is there; for them, and to see what a working agent has used that has a limit of tokens or cost, one timer looks again as
- * long as there is such a session, and none otherwise.
+ * Keeps sessions to their budgets. Follows the journal: most use is an event. A turn of a conversation tells its use while it runs (`usedMore`). For minutes,
+ * and to read the use of a working terminal agent that has a limit of tokens or cost, one timer looks again as long as there is such a session, and none
+ * otherwise. Minutes are counted by a monotonic clock, while a run of the session is there.
  *
- * At a limit: the fact first, then the turn that runs is interrupted where there is a way, then the run is stopped as somebody would stop it. A daemon
- * that dies in between, or that was not there when the limit was passed, leaves it to the next, which looks at all of them at its start.
+ * Tokens and cost of a session count toward every session above it: the one that started it, the one that started that, and so on.
+ *
+ * At a limit: the fact first, then the conversation says why, then the running turn is cancelled where there is a way, then the run is stopped as somebody
+ * would stop it. With a shared limit (tokens, cost) that holds for all sessions below, too. A daemon that dies in between, or that was not there when the
+ * limit was passed, leaves it to the next, which looks at all of them at its start.
  */
-import { type Budget, type EventData, HoldfastError, hasEnded, type Session, type SessionId } from "@holdfast/contract";
+import {
+  type Budget,
+  type EventData,
+  HoldfastError,
+  hasEnded,
+  nearText,
+  reachedText,
+  type Session,
+  type SessionId,
+} from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { Accounts } from "../session/accounts.ts";
 import { durationOf } from "../session/view.ts";
-import { describeUse, isNear, isReached, isWorking, nextMinuteMark, type Use, usesOf } from "./used.ts";
+import { isNear, isReached, isWorking, nextMinuteMark, SHARED, type Use, usesOf } from "./used.ts";
 
 const FOLLOWED = [
   "usage.recorded",
@@ -42,8 +54,12 @@ export interface BudgetRooms {
   journal: Journal;
   sessions: SessionQueries;
   spent(session: SessionId): Session["spent"];
+  /** Of a session, the first, and all below it together; null: those below used nothing. */
+  withChildren(tree: readonly SessionId[]): Session["spent"];
   /** Reads what the agent has used so far into the journal. */
   read(session: SessionId): Promise<void>;
+  /** Says something in the conversation, once for each key; need not succeed. `words`: for the agent, if that interrupts nothing. */
+  tell(record: SessionRecord, note: { key: string; text: string; words: string | null }): Promise<unknown>;
   /** Tells the agent to end its turn, by its keys or its protocol; need not wait for it. Throws where there is no way. */
   interrupt(record: SessionRecord): Promise<unknown>;
   stop(session: SessionId, how: { graceMs: number; actor: typeof DAEMON }): Promise<unknown>;
@@ -64,8 +80,16 @@ export class Budgets implements Accounts, Disposable {
   begin(): void {
     const { journal, sessions } = this.#rooms;
     this.#follow(journal.cursor.seq).catch((error: unknown) => log(`budgets are not kept any more: ${describe(error)}`));
-    for (const record of sessions.budgeted()) this.#check(record);
+    for (const record of sessions.budgeted()) {
+      this.#check(record);
+      this.#tellNear(record);
+    }
     this.#arm();
+  }
+
+  /** Its running turn has used more than before. */
+  usedMore(session: SessionId): void {
+    this.#checkAbove(session);
   }
 
   [Symbol.dispose](): void {
@@ -77,26 +101,42 @@ export class Budgets implements Accounts, Disposable {
     return this.#rooms.spent(id);
   }
 
+  spentWithChildren({ id }: SessionRecord): Session["spent"] {
+    return this.#withChildren(id);
+  }
+
   budget(record: SessionRecord): Session["budget"] {
-    if (record.budget === null) return null;
-    const limits = this.#uses(record, record.budget).map((use) => ({ ...use, used: use.used === null ? null : rounded(use.used) }));
-    return { limits, exceeded: record.budgetExceeded };
+    const limits = this.#uses(record, record.budget ?? {}).map((use) => ({ ...use, used: roundedOr(use.used), own: roundedOr(use.own) }));
+    return limits.length === 0 && record.budgetExceeded === null ? null : { limits, exceeded: record.budgetExceeded };
   }
 
   /** A turn that would be one too many, too: nothing could be done in the run. */
   refusal(record: SessionRecord, budget: Budget | null): HoldfastError | undefined {
     const spent = budget && this.#spent(record, budget);
-    if (!spent) return undefined;
-    const { name } = record;
-    return new HoldfastError("budget_spent", `${name} has used up its budget: ${describeUse(spent)}`, {
-      hint: `allow it more: holdfast resume ${name} --budget ${spent.limit}=${roomFor(spent.allowed)}; or no limit: --budget ${spent.limit}=off`,
-    });
+    if (spent) return refusalOf(record.name, record.name, spent);
+    return this.childRefusal(record.name, this.#rooms.sessions.ancestors(record.id));
+  }
+
+  /** Why a session below these is not to begin a run. */
+  childRefusal(name: string, above: readonly SessionRecord[]): HoldfastError | undefined {
+    const found = this.#spentAbove(above);
+    return found && refusalOf(name, found.record.name, found.use);
   }
 
   /** Why no further turn of it is to begin, for whoever waits for one; null: it may. */
   usedUp(record: SessionRecord): string | null {
     const spent = record.budget && this.#spent(record, record.budget);
-    return spent ? `its budget is used up: ${describeUse(spent)}` : null;
+    if (spent) return `its budget is used up: ${reachedText(spent)}`;
+    const above = this.#spentAbove(this.#rooms.sessions.ancestors(record.id));
+    return above ? `the budget of ${above.record.name} is used up: ${reachedText(above.use)}` : null;
+  }
+
+  #spentAbove(above: readonly SessionRecord[]): { record: SessionRecord; use: Use & { used: number } } | undefined {
+    for (const record of above) {
+      const use = record.budget && this.#spent(record, sharedOf(record.budget));
+      if (use) return { record, use };
+    }
+    return undefined;
   }
 
   #spent(record: SessionRecord, budget: Budget): (Use & { used: number }) | undefined {
@@ -104,24 +144,38 @@ export class Budgets implements Accounts, Disposable {
   }
 
   async #follow(from: number): Promise<void> {
-    const { journal, sessions } = this.#rooms;
+    const { journal } = this.#rooms;
     const { signal } = this.#ending;
     for (let seq = from; ; ) {
       await journal.changed(seq, signal);
       if (signal.aborted) return;
       const end = journal.cursor.seq;
       const events = journal.readAfter(seq, BATCH, { types: FOLLOWED });
-      for (const id of new Set(events.flatMap(({ session }) => (session === null ? [] : [session])))) {
-        const record = sessions.get(id);
-        if (record?.budget) this.#check(record);
-      }
+      for (const id of new Set(events.flatMap(({ session }) => (session === null ? [] : [session])))) this.#checkAbove(id);
       if (events.length > 0) this.#arm();
       seq = events.length === BATCH ? (events.at(-1)?.seq ?? end) : end;
     }
   }
 
+  /** It and all above it. */
+  #checkAbove(session: SessionId): void {
+    const { sessions } = this.#rooms;
+    const record = sessions.get(session);
+    if (!record) return;
+    for (const each of [record, ...sessions.ancestors(session)]) if (each.budget) this.#check(each);
+  }
+
   #uses(record: SessionRecord, budget: Budget): Use[] {
-    return usesOf(budget, { turns: record.turns, spent: this.#rooms.spent(record.id), ranMs: this.#ranMs(record) });
+    return usesOf(budget, {
+      turns: record.turns,
+      spent: this.#rooms.spent(record.id),
+      withChildren: Object.keys(sharedOf(budget)).length === 0 ? null : this.#withChildren(record.id),
+      ranMs: this.#ranMs(record),
+    });
+  }
+
+  #withChildren(id: SessionId): Session["spent"] {
+    return this.#rooms.withChildren(this.#rooms.sessions.descendants(id));
   }
 
   /** Its runs, from the start of each to its end, whatever it did meanwhile. */
@@ -138,19 +192,53 @@ export class Budgets implements Accounts, Disposable {
       // On a full disk it is owed, once.
       const isTold = record.budgetExceeded !== null || journal.owes(record.id, "budget.exceeded");
       if (!isTold) journal.note({ ...about, type: "budget.exceeded", data: factOf(record, reached) });
-      if (!hasEnded(record.status) || record.restartAt !== null) void this.#end(record);
+      if (isThere(record)) void this.#end(record, reached);
+      if (SHARED.has(reached.limit)) this.#endBelow(record, reached);
       return;
     }
     const untold = uses.filter((use) => isNear(use) && !record.budgetWarned.includes(use.limit));
-    if (journal.owes(record.id, "budget.warned")) return;
+    if (untold.length === 0 || journal.owes(record.id, "budget.warned")) return;
     for (const use of untold) journal.note({ ...about, type: "budget.warned", data: factOf(record, use) });
+    this.#tellNear(record, untold);
   }
 
-  async #end(record: SessionRecord): Promise<void> {
+  /** Whatever they use would be used beyond the limit. */
+  #endBelow(above: SessionRecord, reached: Use): void {
+    const { journal, sessions } = this.#rooms;
+    for (const record of sessions.tree(above.id).filter((each) => each.id !== above.id && isThere(each))) {
+      const data = { ...factOf(record, reached), of: { session: above.id, name: above.name } };
+      const isTold = record.budgetExceeded !== null || journal.owes(record.id, "budget.exceeded");
+      if (!isTold) journal.note({ actor: DAEMON, session: record.id, type: "budget.exceeded", data });
+      void this.#end(record, reached, above);
+    }
+  }
+
+  /** In the conversation, for people and for the agent. */
+  #tellNear(record: SessionRecord, near = this.#uses(record, record.budget ?? {}).filter(isNear)): void {
+    if (!isThere(record)) return;
+    for (const use of near) {
+      const told = nearText({ ...use, used: use.used ?? 0 });
+      const words = `[Holdfast: ${told}. At the limit this session is stopped. Finish what matters most, and say what is left.]`;
+      void this.#tell(record, { key: `near ${use.limit} ${use.allowed}`, text: `budget: ${told}`, words });
+    }
+  }
+
+  async #tell(record: SessionRecord, note: { key: string; text: string; words: string | null }): Promise<void> {
+    try {
+      await this.#rooms.tell(record, note);
+    } catch (error) {
+      log(`session ${record.id}: its conversation does not say "${note.text}": ${describe(error)}`);
+    }
+  }
+
+  async #end(record: SessionRecord, reached: Use, above?: SessionRecord): Promise<void> {
     const { id, stopRequested } = record;
     if (this.#stopping.has(id) || stopRequested) return;
     this.#stopping.add(id);
+    const whose = above ? ` of ${above.name}` : "";
+    const text = `budget${whose}: ${reachedText({ ...reached, used: reached.used ?? 0 })}`;
     try {
+      await this.#tell(record, { key: `reached ${reached.limit} ${reached.allowed}${whose}`, text, words: null });
       if (isWorking(record)) await this.#interrupt(record);
       await this.#rooms.stop(id, { graceMs: STOP_GRACE_MS, actor: DAEMON });
     } catch (error) {
@@ -182,25 +270,30 @@ export class Budgets implements Accounts, Disposable {
   #arm(): void {
     clearTimeout(this.#timer);
     const live = this.#rooms.sessions.budgeted().filter(({ status, id }) => !hasEnded(status) && !this.#stopping.has(id));
-    const marks = live.map((record) => this.#lookIn(record));
-    const next = Math.min(...marks, Number.POSITIVE_INFINITY);
+    const marks = live.map((record) => this.#minuteMark(record));
+    const spends = this.#spenders().length > 0 ? (this.#rooms.lookMs ?? LOOK_MS) : Number.POSITIVE_INFINITY;
+    const next = Math.min(...marks, spends);
     if (next === Number.POSITIVE_INFINITY || this.#ending.signal.aborted) return;
     this.#timer = setTimeout(() => void this.#look(), Math.min(next + BEYOND_MS, LONGEST_MS)).unref();
   }
 
-  #lookIn(record: SessionRecord): number {
+  #minuteMark(record: SessionRecord): number {
     const minutes = record.budget?.minutes;
-    const mark =
-      minutes === undefined
-        ? Number.POSITIVE_INFINITY
-        : nextMinuteMark({ limit: "minutes", allowed: minutes, used: null }, this.#ranMs(record));
-    return isSpending(record) ? Math.min(mark, this.#rooms.lookMs ?? LOOK_MS) : mark;
+    return minutes === undefined ? Number.POSITIVE_INFINITY : nextMinuteMark({ allowed: minutes }, this.#ranMs(record));
+  }
+
+  /** Those that work, and use of models what a limit counts: their own, or that of a session above them. */
+  #spenders(): SessionRecord[] {
+    const { sessions } = this.#rooms;
+    const limited = sessions.budgeted().filter(({ budget }) => Object.keys(sharedOf(budget ?? {})).length > 0);
+    const all = new Map(limited.flatMap(({ id }) => sessions.tree(id)).map((record) => [record.id, record]));
+    return [...all.values()].filter((record) => isWorking(record) && !this.#stopping.has(record.id));
   }
 
   async #look(): Promise<void> {
     const { sessions, read } = this.#rooms;
     const live = sessions.budgeted();
-    await Promise.all(live.filter(isSpending).map(({ id }) => read(id)));
+    await Promise.all(this.#spenders().map(({ id }) => read(id)));
     for (const { id } of live) {
       const record = sessions.get(id);
       if (record?.budget) this.#check(record);
@@ -209,9 +302,25 @@ export class Budgets implements Accounts, Disposable {
   }
 }
 
-/** It works, and what it uses of models is limited. */
-function isSpending(record: SessionRecord): boolean {
-  return isWorking(record) && (record.budget?.tokens ?? record.budget?.cost) !== undefined;
+function isThere({ status, restartAt }: SessionRecord): boolean {
+  return !hasEnded(status) || restartAt !== null;
+}
+
+/** The limits that sessions share with those that started them. */
+function sharedOf({ tokens, cost }: Budget): Budget {
+  return { ...(tokens === undefined ? {} : { tokens }), ...(cost === undefined ? {} : { cost }) };
+}
+
+function refusalOf(name: string, whose: string, spent: Use & { used: number }): HoldfastError {
+  const what = name === whose ? `${name} has used up its budget` : `${name} may not start: the budget of ${whose} is used up`;
+  const more = `holdfast resume ${whose} --budget ${spent.limit}=${roomFor(spent.allowed)}`;
+  return new HoldfastError("budget_spent", `${what}: ${reachedText(spent)}`, {
+    hint: `allow it more: ${more}; or no limit: --budget ${spent.limit}=off`,
+  });
+}
+
+function roundedOr(amount: number | null): number | null {
+  return amount === null ? null : rounded(amount);
 }
 
 function factOf({ run }: SessionRecord, { limit, allowed, used }: Use): EventData<"budget.exceeded"> {

@@ -39,6 +39,7 @@ test("a session's sum grows with each fact, and is null before the first", () =>
     unknownTokens: 0,
     cost: 0.002,
     unknownCosts: 0,
+    estimated: false,
     context: null,
   });
   expect(spending.of(A.id)).toBe(spending.of(A.id));
@@ -69,7 +70,7 @@ test("what the agent says that it cost comes before the list of prices", () => {
   const { spending, use } = open();
   use(A, { cost: 1.5 });
   use(A, { cost: 0, turn: "2" });
-  expect(spending.of(A.id)).toMatchObject({ cost: 1.5, unknownCosts: 0 });
+  expect(spending.of(A.id)).toMatchObject({ cost: 1.5, unknownCosts: 0, estimated: false });
 });
 
 test("turns of unknown cost or tokens are counted, not taken for 0, and each once", () => {
@@ -113,7 +114,7 @@ test("by agent, model and session the dearest comes first, and all of it is in t
     [B.id, "web", 2, 9.001],
     [A.id, "api", 1, 0.002],
   ]);
-  expect(by("session").total).toMatchObject({ turns: 3, cost: 9.003, unknownCosts: 1 });
+  expect(by("session").total).toMatchObject({ turns: 3, cost: 9.003, unknownCosts: 1, estimated: false });
   expect(rows("group")).toEqual([[null, null, 3, 9.003]]);
   expect(by("session", { within: [A.id] }).rows).toHaveLength(1);
   expect(by("session", { session: B.id }).rows).toHaveLength(1);

@@ -2,7 +2,15 @@
 import type { Session, SessionId, Spent, Sums, UsageBy, UsageReport, UsageRow } from "@holdfast/contract";
 import type { UsageFact, UsageQueries } from "../projection/usage.ts";
 import type { Prices } from "./prices.ts";
-import { Sum } from "./sum.ts";
+import { plus, Sum } from "./sum.ts";
+
+/** Turns that run: what they have used is recorded when they end. */
+export interface RunningTurns {
+  usedBy(session: SessionId): UsageFact | null;
+  all(): UsageFact[];
+}
+
+const NONE: RunningTurns = { usedBy: () => null, all: () => [] };
 
 /** Of sessions that were removed long ago nobody asks. */
 const MOST_KNOWN = 1000;
@@ -17,13 +25,47 @@ export class Spending {
   /** Of those that used something lately: what comes is added, however much there was before. */
   readonly #growing = new Map<SessionId, Sum>();
 
+  /** Of what removed sessions used, by the one that counts it. */
+  readonly #inherited = new Map<SessionId, { seq: number; spent: Spent | null }>();
+  #running = NONE;
+
   constructor(options: { queries: UsageQueries; prices: Prices }) {
     this.#queries = options.queries;
     this.#prices = options.prices;
   }
 
-  /** Of all its runs; null: nothing was told. */
+  countWith(running: RunningTurns): void {
+    this.#running = running;
+  }
+
+  /** Of all its runs, with the turn that runs; null: nothing was told. */
   of(session: SessionId): Session["spent"] {
+    const now = this.#running.usedBy(session);
+    const recorded = this.#recorded(session);
+    return now ? plus(recorded, this.#sum([now]).spent) : recorded;
+  }
+
+  /** Of all of these, the first with those that it started; also what removed ones have used. Null: the first is all there is. */
+  withChildren([own, ...children]: readonly SessionId[]): Session["spent"] {
+    if (own === undefined) return null;
+    const theirs = children.reduce<Session["spent"]>((sum, child) => plus(sum, plus(this.of(child), this.#removedOf(child))), null);
+    const all = plus(theirs, this.#removedOf(own));
+    const mine = this.of(own);
+    return all && { ...(plus(all, mine) as Spent), context: mine?.context ?? null };
+  }
+
+  #removedOf(session: SessionId): Spent | null {
+    const seq = this.#queries.lastInherited(session);
+    if (seq === 0) return null;
+    const known = this.#inherited.get(session);
+    if (known?.seq === seq) return known.spent;
+    const { spent } = this.#sum(this.#queries.facts({ heirs: [session] }));
+    if (this.#inherited.size >= MOST_KNOWN) this.#inherited.clear();
+    this.#inherited.set(session, { seq, spent });
+    return spent;
+  }
+
+  #recorded(session: SessionId): Session["spent"] {
     const seq = this.#queries.lastSeq(session);
     if (seq === 0) return null;
     const known = this.#known.get(session);
@@ -37,7 +79,8 @@ export class Spending {
 
   /** Of these sessions together. */
   total(sessions: readonly SessionId[]): Sums {
-    return this.#sum(this.#queries.facts({ within: sessions })).sums;
+    const running = sessions.flatMap((session) => this.#running.usedBy(session) ?? []);
+    return this.#sum([...this.#queries.facts({ within: sessions }), ...running]).sums;
   }
 
   /** After a place in the journal; null: nothing. */
@@ -54,7 +97,7 @@ export class Spending {
     timeZone: string;
   }): UsageReport {
     const { by, since = null, timeZone, ...filter } = how;
-    const facts = this.#queries.facts({ ...filter, since: how.since });
+    const facts = [...this.#queries.facts({ ...filter, since: how.since }), ...this.#runningIn(how)];
     const keyOf = KEYS[by]({ day: daysIn(timeZone) });
     const rows = new Map<string | null, { label: string | null; sum: Sum }>();
     const total = new Sum();
@@ -77,6 +120,13 @@ export class Spending {
       total: total.sums,
       unpriced: [...unpriced],
     };
+  }
+
+  #runningIn({ since, session, within }: { since?: string | undefined; session?: SessionId; within?: readonly SessionId[] | undefined }) {
+    return this.#running.all().filter((fact) => {
+      if (session !== undefined && fact.session !== session) return false;
+      return (since === undefined || fact.at >= since) && (within === undefined || within.includes(fact.session));
+    });
   }
 
   #grow(session: SessionId, sum = this.#sum(this.#queries.facts({ session }))): Sum {

@@ -12,10 +12,11 @@ export class Sum {
   #cacheWrite = 0;
   #cost: number | null = null;
   #context: Spent["context"] = null;
+  #estimated = false;
 
   /** `cost` null: nobody knows. */
   add(
-    fact: Pick<UsageFact, "session" | "run" | "turn" | "input" | "output" | "cacheRead" | "cacheWrite" | "context">,
+    fact: Pick<UsageFact, "session" | "run" | "turn" | "input" | "output" | "cacheRead" | "cacheWrite" | "context" | "estimated">,
     cost: number | null,
   ): void {
     const turn = `${fact.session} ${fact.run} ${fact.turn}`;
@@ -28,6 +29,7 @@ export class Sum {
     if (cost === null) this.#unknownCosts.add(turn);
     else this.#cost = (this.#cost ?? 0) + cost;
     this.#context = fact.context ?? this.#context;
+    this.#estimated ||= fact.estimated ?? false;
   }
 
   get spent(): Spent {
@@ -44,6 +46,25 @@ export class Sum {
       unknownTokens: this.#unknownTokens.size,
       cost: this.#cost === null ? null : Math.round(this.#cost * 1e6) / 1e6,
       unknownCosts: this.#unknownCosts.size,
+      estimated: this.#estimated,
     };
   }
+}
+
+/** Both together; no turn is in both. */
+export function plus(one: Spent | null, other: Spent | null): Spent | null {
+  if (!one || !other) return one ?? other;
+  const cost = one.cost === null && other.cost === null ? null : (one.cost ?? 0) + (other.cost ?? 0);
+  return {
+    turns: one.turns + other.turns,
+    input: one.input + other.input,
+    output: one.output + other.output,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    unknownTokens: one.unknownTokens + other.unknownTokens,
+    cost: cost === null ? null : Math.round(cost * 1e6) / 1e6,
+    unknownCosts: one.unknownCosts + other.unknownCosts,
+    estimated: one.estimated || other.estimated,
+    context: other.context ?? one.context,
+  };
 }

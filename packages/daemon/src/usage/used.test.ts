@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SessionRecord } from "../projection/session-queries.ts";
-import { describeUse, isNear, isReached, isWorking, nextMinuteMark, usesOf } from "./used.ts";
+import { isNear, isReached, isWorking, nextMinuteMark, usesOf } from "./used.ts";
 
 const SPENT = {
   turns: 1,
@@ -11,6 +11,7 @@ const SPENT = {
   unknownTokens: 0,
   cost: 1.5,
   unknownCosts: 0,
+  estimated: false,
   context: null,
 };
 const working = { status: "working", standing: { turn: "working" } } as unknown as SessionRecord;
@@ -19,15 +20,29 @@ const over = { status: "stopped", standing: { turn: "working" } } as unknown as 
 
 test("what is used of each limit: turns, minutes of its runs, new tokens, dollars; what nobody told is not known", () => {
   const budget = { turns: 10, minutes: 30, tokens: 200, cost: 2 };
-  expect(usesOf(budget, { turns: 3, spent: SPENT, ranMs: 90_000 })).toEqual([
-    { limit: "turns", allowed: 10, used: 3 },
-    { limit: "minutes", allowed: 30, used: 1.5 },
-    { limit: "tokens", allowed: 200, used: 123 },
-    { limit: "cost", allowed: 2, used: 1.5 },
+  expect(usesOf(budget, { turns: 3, spent: SPENT, withChildren: null, ranMs: 90_000 })).toEqual([
+    { limit: "turns", allowed: 10, used: 3, own: 3 },
+    { limit: "minutes", allowed: 30, used: 1.5, own: 1.5 },
+    { limit: "tokens", allowed: 200, used: 123, own: 123 },
+    { limit: "cost", allowed: 2, used: 1.5, own: 1.5 },
   ]);
-  expect(usesOf({ tokens: 5, cost: 1 }, { turns: 3, spent: null, ranMs: 0 }).map(({ used }) => used)).toEqual([null, null]);
-  expect(usesOf({ cost: 1 }, { turns: 3, spent: { ...SPENT, cost: null }, ranMs: 0 })).toEqual([{ limit: "cost", allowed: 1, used: null }]);
-  expect(usesOf({}, { turns: 3, spent: null, ranMs: 0 })).toEqual([]);
+  expect(usesOf({ tokens: 5, cost: 1 }, { turns: 3, spent: null, withChildren: null, ranMs: 0 }).map(({ used }) => used)).toEqual([
+    null,
+    null,
+  ]);
+  expect(usesOf({ cost: 1 }, { turns: 3, spent: { ...SPENT, cost: null }, withChildren: null, ranMs: 0 })).toEqual([
+    { limit: "cost", allowed: 1, used: null, own: null },
+  ]);
+  expect(usesOf({}, { turns: 3, spent: null, withChildren: null, ranMs: 0 })).toEqual([]);
+});
+
+test("tokens and cost of sessions that it started count; its own are told apart (mend 15)", () => {
+  const all = { ...SPENT, input: 1000, cost: 4 };
+  expect(usesOf({ turns: 9, tokens: 9000, cost: 5 }, { turns: 3, spent: SPENT, withChildren: all, ranMs: 0 })).toEqual([
+    { limit: "turns", allowed: 9, used: 3, own: 3 },
+    { limit: "tokens", allowed: 9000, used: 1023, own: 123 },
+    { limit: "cost", allowed: 5, used: 4, own: 1.5 },
+  ]);
 });
 
 test("the last turn that is allowed may be worked to its end; of anything else the limit is the limit", () => {
@@ -40,7 +55,7 @@ test("the last turn that is allowed may be worked to its end; of anything else t
 });
 
 test("four fifths of a limit are near it", () => {
-  const near = (used: number | null) => isNear({ limit: "tokens", allowed: 10, used });
+  const near = (used: number | null) => isNear({ allowed: 10, used });
   expect([near(7), near(8), near(12), near(null)]).toEqual([false, true, true, false]);
 });
 
@@ -49,13 +64,4 @@ test("minutes are looked at when they are near their limit, and when they are ov
   expect(nextMinuteMark(use, 0)).toBe(48_000);
   expect(nextMinuteMark(use, 50_000)).toBe(10_000);
   expect(nextMinuteMark(use, 60_000)).toBe(Number.POSITIVE_INFINITY);
-});
-
-test.each([
-  [{ limit: "turns", used: 1, allowed: 1 }, "1 of 1 turn"],
-  [{ limit: "minutes", used: 30.00431, allowed: 30 }, "30 of 30 minutes"],
-  [{ limit: "tokens", used: 210_000, allowed: 200_000 }, "210000 of 200000 tokens"],
-  [{ limit: "cost", used: 2.6, allowed: 2.5 }, "$2.60 of $2.50"],
-] as const)("%j in words", (use, words) => {
-  expect(describeUse(use)).toBe(words);
 });

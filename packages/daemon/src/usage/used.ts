@@ -2,37 +2,50 @@
 import { BUDGET_LIMITS, type Budget, type BudgetLimit, hasEnded, type Session } from "@holdfast/contract";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
-/** Of a limit: what it allows and what is known to be used; null: nothing is known. */
+/** Of a limit: what it allows and what is known to be used, with and without the sessions that it started; null: nothing is known. */
 export interface Use {
   limit: BudgetLimit;
   allowed: number;
   used: number | null;
+  own: number | null;
 }
 
-/** When it is said that a limit is near. */
+/** From this part of a limit on, people and agents are warned. */
 const NEAR = 0.8;
 
-export function usesOf(budget: Budget, { turns, spent, ranMs }: { turns: number; spent: Session["spent"]; ranMs: number }): Use[] {
-  const used: Record<BudgetLimit, number | null> = {
+/** Limits that sessions share with those who started them. */
+export const SHARED: ReadonlySet<BudgetLimit> = new Set<BudgetLimit>(["tokens", "cost"]);
+
+interface Known {
+  turns: number;
+  ranMs: number;
+  spent: Session["spent"];
+  /** With the sessions that it started; null: they used nothing. */
+  withChildren: Session["spent"];
+}
+
+export function usesOf(budget: Budget, { turns, spent, withChildren, ranMs }: Known): Use[] {
+  const amounts = (of: Session["spent"]): Record<BudgetLimit, number | null> => ({
     turns,
     minutes: ranMs / 60_000,
-    tokens: spent && spent.input + spent.output + spent.cacheWrite,
-    cost: spent?.cost ?? null,
-  };
+    tokens: of && of.input + of.output + of.cacheWrite,
+    cost: of?.cost ?? null,
+  });
+  const [own, used] = [amounts(spent), amounts(withChildren ?? spent)];
   return BUDGET_LIMITS.flatMap((limit) => {
     const allowed = budget[limit];
-    return allowed === undefined ? [] : [{ limit, allowed, used: used[limit] }];
+    return allowed === undefined ? [] : [{ limit, allowed, used: used[limit], own: own[limit] }];
   });
 }
 
 /** The last turn that is allowed may be worked to its end. */
-export function isReached({ limit, allowed, used }: Use, record: Pick<SessionRecord, "status" | "standing">): boolean {
+export function isReached({ limit, allowed, used }: Omit<Use, "own">, record: Pick<SessionRecord, "status" | "standing">): boolean {
   if (used === null) return false;
   if (limit === "turns" && isWorking(record)) return used > allowed;
   return used >= allowed;
 }
 
-export function isNear({ allowed, used }: Use): boolean {
+export function isNear({ allowed, used }: Pick<Use, "allowed" | "used">): boolean {
   return used !== null && used >= NEAR * allowed;
 }
 
@@ -41,14 +54,7 @@ export function isWorking({ status, standing }: Pick<SessionRecord, "status" | "
 }
 
 /** In how many milliseconds, if it runs on, a limit of minutes is near, or reached. */
-export function nextMinuteMark({ allowed }: Use, ranMs: number): number {
+export function nextMinuteMark({ allowed }: Pick<Use, "allowed">, ranMs: number): number {
   const marks = [NEAR * allowed * 60_000, allowed * 60_000].map((mark) => mark - ranMs);
   return Math.min(...marks.filter((ms) => ms > 0), Number.POSITIVE_INFINITY);
-}
-
-export function describeUse({ limit, allowed, used }: { limit: BudgetLimit; allowed: number; used: number }): string {
-  if (limit === "cost") return `$${used.toFixed(2)} of $${allowed.toFixed(2)}`;
-  const hundredths = (amount: number) => Math.round(amount * 100) / 100;
-  const unit = allowed === 1 ? limit.slice(0, -1) : limit;
-  return `${hundredths(used)} of ${hundredths(allowed)} ${unit}`;
 }

@@ -86,6 +86,11 @@ export function placeOf({ client, showsNotices }: Wire, { id, cwd, told, servers
   };
 }
 
+/** What a turn took up to now. A client that does not know it sees an empty piece of text. */
+export function soFar(usage: TokenUse): SessionUpdate {
+  return { ...textChunk("agent_message_chunk", ""), _meta: { usage: { ...usage } } };
+}
+
 export function textChunk(
   sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk",
   text: string,

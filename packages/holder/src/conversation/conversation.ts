@@ -20,6 +20,7 @@ import { Updates } from "./updates.ts";
 
 type Prompt = Extract<ToConversation, { t: "prompt" }>;
 type Answer = Extract<ToConversation, { t: "answer" }>;
+type Note = Extract<ToConversation, { t: "note" }>;
 
 interface Waiting {
   options: AskOption[];
@@ -27,6 +28,9 @@ interface Waiting {
 }
 
 const LONGEST_WAIT_MS = 65_000;
+
+/** Some agents tell their use with each word. Less often, and a limit acts later. */
+const SO_FAR_MS = 1000;
 
 export class Refusal extends Error {
   readonly code: "busy" | "ended" | "not_offered" | "failed";
@@ -42,7 +46,8 @@ export class Conversation {
   readonly #transcript: Transcript;
   readonly #agent: Agent;
   readonly #updates: Updates;
-  readonly #use = new TurnUse();
+  readonly #use: TurnUse;
+  #soFar: { at: number; told: string; timer: NodeJS.Timeout | undefined } = { at: 0, told: "", timer: undefined };
   readonly #asks = new Map<string, Waiting>();
   readonly #opened: Promise<void>;
   /** Words on their way into the turn that runs. */
@@ -59,9 +64,13 @@ export class Conversation {
   /** Puts before its words what the agent does not remember itself. */
   readonly #recall: (words: string) => Promise<Recalled>;
   #mustRecall = false;
+  readonly #noted = new Set<string>();
+  /** Words of Holdfast's own that go with the next prompt. */
+  readonly #aside: string[] = [];
 
   constructor(options: { order: ConversationOrder; transcript: Transcript; agent: Agent; recall(words: string): Promise<Recalled> }) {
     this.#order = options.order;
+    this.#use = new TurnUse({ isNew: options.order.conversation === null });
     this.#transcript = options.transcript;
     this.#agent = options.agent;
     this.#recall = options.recall;
@@ -166,6 +175,7 @@ export class Conversation {
     if (this.#use.hear(update)) {
       // Some tell it once the turn is over.
       if (this.#turn === null) this.#tellUse(undefined, this.#lastTurn);
+      else this.#tellSoFar();
     }
     if (update.sessionUpdate === "available_commands_update") {
       const commands = commandsOf(update.availableCommands);
@@ -205,6 +215,20 @@ export class Conversation {
         options: offered,
       });
     });
+  }
+
+  /**
+   * Something that people are to read in the conversation; told twice, it is written once. `words` are for the agent: it gets them in its turn where it takes
+   * words in a turn, else with the next prompt. Nothing is interrupted for them.
+   */
+  note({ key, about, text, words }: Note): void {
+    if (this.#noted.has(key)) return;
+    this.#noted.add(key);
+    this.#note(about, text);
+    if (words === null || this.#ended) return;
+    const takesNow = this.#turn !== null && this.#ready && this.#agent.steers;
+    const taken = takesNow ? this.#agent.steer(words, () => {}) : Promise.resolve(false);
+    void taken.then((isTaken) => isTaken || this.#aside.push(words));
   }
 
   /** The agent has gone: what it was in the middle of is over. */
@@ -301,7 +325,8 @@ export class Conversation {
     }
   }
 
-  async #wordsOf({ words }: Prompt): Promise<string> {
+  async #wordsOf({ words: said }: Prompt): Promise<string> {
+    const words = [said, ...this.#aside.splice(0)].join("\n\n");
     if (!this.#mustRecall) return words;
     this.#mustRecall = false;
     const recalled = await this.#recall(words);
@@ -312,11 +337,30 @@ export class Conversation {
   #lastTurn: string | null = null;
 
   #endTurn(reason: TurnEnd): void {
+    clearTimeout(this.#soFar.timer);
+    this.#soFar = { at: 0, told: "", timer: undefined };
     for (const draft of this.#updates.leftOpen()) this.#write(draft);
     this.#write({ type: "turn_ended", reason });
     this.#lastTurn = this.#turn;
     this.#turn = null;
     this.#over.resolve();
+  }
+
+  #tellSoFar(): void {
+    if (this.#soFar.timer) return;
+    const wait = this.#soFar.at + SO_FAR_MS - performance.now();
+    if (this.#soFar.at > 0 && wait > 0) {
+      this.#soFar.timer = setTimeout(() => {
+        this.#soFar.timer = undefined;
+        this.#tellSoFar();
+      }, wait).unref();
+      return;
+    }
+    const use = this.#use.soFar(this.#offer.settings.model);
+    const told = JSON.stringify(use);
+    if (!use || this.#turn === null || told === this.#soFar.told) return;
+    this.#soFar = { at: performance.now(), told, timer: undefined };
+    this.#write({ type: "usage_so_far", ...use });
   }
 
   #tellUse(result: unknown, turn: string | null): void {

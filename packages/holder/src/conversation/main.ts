@@ -102,4 +102,5 @@ async function act(told: Exclude<ToConversation, { t: "control" }>): Promise<voi
   else if (told.t === "answer") conversation.answer(told);
   else if (told.t === "set") await conversation.set(told);
   else if (told.t === "clear") await conversation.clear();
+  else if (told.t === "note") conversation.note(told);
 }

@@ -5,7 +5,7 @@ import { TurnUse } from "./token-use.ts";
 const NOTHING = { model: "m", input: null, output: null, cacheRead: null, cacheWrite: null, cost: null, context: null };
 
 function use(result: unknown, ...updates: object[]) {
-  const turn = new TurnUse();
+  const turn = new TurnUse({ isNew: true });
   for (const update of updates) turn.hear(update as SessionUpdate);
   return turn.take(result, "m");
 }
@@ -69,7 +69,7 @@ test("where all tokens are accounted for, none went through a cache; else it is 
 });
 
 test("a turn costs what the conversation costs more than before", () => {
-  const turn = new TurnUse();
+  const turn = new TurnUse({ isNew: true });
   const cost = (amount: unknown, currency = "USD") =>
     turn.hear({ sessionUpdate: "usage_update", used: 1, size: 0, cost: { amount, currency } } as unknown as SessionUpdate);
   cost(0.1);
@@ -96,8 +96,48 @@ test("what is told of nothing is nothing, and no number is made of nonsense", ()
 });
 
 test("only what tells of tokens is heard", () => {
-  const turn = new TurnUse();
+  const turn = new TurnUse({ isNew: true });
   expect(turn.hear({ sessionUpdate: "usage_update", used: 1, size: 2 })).toBe(true);
   expect(turn.hear({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "words" } })).toBe(false);
   expect(turn.hear({ sessionUpdate: "plan", entries: [] })).toBe(false);
+});
+
+test("what a turn has used is known while it runs, by each agent's own way of telling it (mend 15)", () => {
+  const hear = (turn: TurnUse, ...updates: object[]) => {
+    for (const update of updates) turn.hear(update as SessionUpdate);
+    return turn.soFar("m");
+  };
+  const text = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "" } };
+  const qwen = { ...text, _meta: { usage: { inputTokens: 100, outputTokens: 10 } } };
+  expect(hear(new TurnUse({ isNew: true }), qwen, qwen)).toMatchObject({ input: 200, output: 20 });
+  const own = { model: "x", input: 7, output: 3, cacheRead: 0, cacheWrite: 0, cost: null, context: null };
+  const ours = new TurnUse({ isNew: true });
+  expect(hear(ours, { ...text, _meta: { usage: own } }, { ...text, _meta: { usage: { ...own, input: 9 } } })).toEqual({ ...own, input: 9 });
+  // Of a turn that ends without a word, that was all.
+  expect(ours.take({ stopReason: "cancelled" }, "m")).toEqual({ ...own, input: 9 });
+  expect(ours.soFar("m")).toBeUndefined();
+});
+
+test("an agent that tells only how full its context is has used at least what it grew by, which is marked as an estimate (mend 15)", () => {
+  const fill = (used: number) => ({ sessionUpdate: "usage_update", used, size: 1000 }) as SessionUpdate;
+  const turn = new TurnUse({ isNew: true });
+  turn.hear(fill(300));
+  turn.hear(fill(500));
+  expect(turn.soFar("m")).toMatchObject({ input: 500, output: 0, estimated: true });
+  // The agent's own count comes first.
+  const told = { usage: { inputTokens: 450, outputTokens: 60, totalTokens: 510 } };
+  expect(turn.take(told, "m")).toEqual({
+    ...NOTHING,
+    input: 450,
+    output: 60,
+    cacheRead: 0,
+    cacheWrite: 0,
+    context: { used: 500, size: 1000 },
+  });
+  turn.hear(fill(100));
+  turn.hear(fill(120));
+  expect(turn.take({ stopReason: "cancelled" }, "m")).toMatchObject({ input: 20, estimated: true });
+  const resumed = new TurnUse({ isNew: false });
+  resumed.hear(fill(700));
+  expect(resumed.soFar("m")).toBeUndefined();
 });

@@ -8,15 +8,30 @@ type Tokens = Pick<TokenUse, "input" | "output" | "cacheRead" | "cacheWrite">;
 
 /** Of a turn, as it comes in. */
 export class TurnUse {
+  /** Our own agents tell everything at once. */
+  #own: TokenUse | undefined;
   #tokens: Tokens | undefined;
   #context: TokenUse["context"] = null;
   #cost: number | null = null;
   /** What the agent had told of its costs before. */
   #costBefore: number | null = null;
+  /** How full the context was last; null: the agent did not say yet. */
+  #fill: number | null;
+  /** How much the context has grown in this turn. */
+  #grown = 0;
+
+  /** `isNew`: the conversation begins with an empty context. */
+  constructor({ isNew }: { isNew: boolean }) {
+    this.#fill = isNew ? 0 : null;
+  }
 
   hear(update: SessionUpdate): boolean {
+    const own = update.sessionUpdate === "agent_message_chunk" ? PromptMeta.safeParse(update._meta).data?.usage : undefined;
+    if (own) this.#own = own;
+    if (own) return true;
     if (update.sessionUpdate === "usage_update") {
       this.#context = contextOf(fields(update));
+      if (this.#context !== null) this.#fillTo(this.#context.used);
       const { amount, currency } = fields(update.cost);
       if (currency === "USD" && typeof amount === "number" && amount >= 0) this.#cost = amount;
       return true;
@@ -26,19 +41,46 @@ export class TurnUse {
     return usage !== undefined;
   }
 
+  /** What the turn took up to now; undefined: nothing that counts was told. */
+  soFar(model: string | null): TokenUse | undefined {
+    if (this.#own) return { ...this.#own, context: this.#own.context ?? this.#context };
+    const tokens = this.#tokens ?? this.#estimate();
+    const cost = this.#turnCost();
+    return tokens || cost !== null ? { model, ...(tokens ?? NONE), cost, context: this.#context } : undefined;
+  }
+
   /** What the turn took, and begins the next; undefined: nothing was told. */
   take(result: unknown, model: string | null): TokenUse | undefined {
-    const own = PromptMeta.safeParse(fields(result)._meta).data?.usage;
-    const tokens = own ?? tokensIn(result) ?? this.#tokens;
-    // What a whole session cost so far is what most tell.
-    const cost = this.#cost === null ? null : Math.max(0, this.#cost - (this.#costBefore ?? 0));
+    const own = PromptMeta.safeParse(fields(result)._meta).data?.usage ?? this.#own;
+    // An agent that tells its use once its turn is over has told the tokens with the answer.
+    const tokens = own ?? tokensIn(result) ?? this.#tokens ?? (result === undefined ? undefined : this.#estimate());
+    const cost = this.#turnCost();
     const context = this.#context;
     if (!tokens && context === null && cost === null) return undefined;
     if (this.#cost !== null) this.#costBefore = this.#cost;
+    this.#own = undefined;
     this.#tokens = undefined;
     this.#cost = null;
     this.#context = null;
+    this.#grown = 0;
     return own ? { ...own, context: own.context ?? context } : { model, ...(tokens ?? NONE), cost, context };
+  }
+
+  /** Most agents tell what the whole session cost. */
+  #turnCost(): number | null {
+    return this.#cost === null ? null : Math.max(0, this.#cost - (this.#costBefore ?? 0));
+  }
+
+  /** A context that is compacted grows again from there. */
+  #fillTo(used: number): void {
+    this.#grown += Math.max(0, used - (this.#fill ?? used));
+    this.#fill = used;
+  }
+
+  /** Whatever is new in the context was read for the first time, or written. */
+  #estimate(): (Tokens & { estimated: true }) | undefined {
+    if (this.#grown === 0) return undefined;
+    return { input: this.#grown, output: 0, cacheRead: 0, cacheWrite: 0, estimated: true };
   }
 }
 

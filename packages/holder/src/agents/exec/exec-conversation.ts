@@ -11,9 +11,10 @@ import { type Command, type HowItEnded, start, tailOf } from "../command.ts";
 import { type Kept, KeptContext } from "../context/kept.ts";
 import { bytesOf } from "../context/tokens.ts";
 import { say, type Turn, toolOf } from "../context/turn.ts";
-import { type Conversation, type Place, type Settings, type TurnResult, textChunk } from "../conversation.ts";
+import { type Conversation, type Place, type Settings, soFar, type TurnResult, textChunk } from "../conversation.ts";
 import { AgentFailure } from "../failure.ts";
 import { leftOut, type Notice, nearlyFull, notGiven } from "../notices.ts";
+import { CommandUse } from "./command-use.ts";
 import { type AnswerReader, type Piece, plainReader } from "./piece.ts";
 import { renderPrompt, withArgument } from "./prompt.ts";
 import { writeServers } from "./servers-file.ts";
@@ -69,9 +70,9 @@ export class ExecConversation implements Conversation {
     if (untold) await this.#place.notice(untold);
     const { text, used } = await this.#given(prompt);
     const turn: Turn = { prompt, said: [], end: null };
-    const usage: TokenUse = { model: null, input: null, output: null, cacheRead: null, cacheWrite: null, cost: null, context: null };
+    const use = new CommandUse({ model: this.#order.model, gauge: this.#context.gauge, given: text });
     try {
-      await this.#run(text, { turn, usage, signal });
+      await this.#run(text, { turn, use, signal });
       turn.end = signal.aborted ? "cancelled" : "completed";
     } catch (error) {
       turn.end = "failed";
@@ -80,6 +81,7 @@ export class ExecConversation implements Conversation {
       if (turn.said.length > 0 && this.#memory) this.#memory.begun = true;
       this.#context.add(turn);
     }
+    const usage = use.sum();
     if (this.#order.context.remembers === undefined) usage.context = { used, size: this.#context.rule.tokens };
     await this.#tellUsage(usage);
     return { stopReason: turn.end === "cancelled" ? "cancelled" : "end_turn", usage };
@@ -107,7 +109,7 @@ export class ExecConversation implements Conversation {
     return tokens !== null && this.#context.becomesNearlyFull(used) ? nearlyFull(used, tokens) : undefined;
   }
 
-  async #run(text: string, { turn, usage, signal }: { turn: Turn; usage: TokenUse; signal: AbortSignal }): Promise<void> {
+  async #run(text: string, { turn, use, signal }: { turn: Turn; use: CommandUse; signal: AbortSignal }): Promise<void> {
     const own = this.#order.command.map((word) => word.replaceAll(SERVERS_WORD, this.#serversFile));
     const words = [...own, ...this.#memoryWords()];
     const command = this.#order.prompt === "argument" ? withArgument(words, text) : words;
@@ -123,8 +125,9 @@ export class ExecConversation implements Conversation {
     const take = async (pieces: readonly Piece[]) => {
       for (const piece of pieces) {
         if (piece.kind === "failed") failures.push(piece.message);
-        else await this.#take(piece, turn, usage);
+        else await this.#take(piece, turn, use);
       }
+      if (pieces.length > 0) await this.#place.tell(soFar(use.sum()));
     };
     try {
       await eachChunk(running.stdout, (chunk) => take(reader.push(chunk)));
@@ -160,22 +163,21 @@ export class ExecConversation implements Conversation {
     return (begun ? remembers.resume : remembers.begin).map((word) => word.replaceAll("{id}", id));
   }
 
-  async #take(piece: Exclude<Piece, { kind: "failed" }>, turn: Turn, usage: TokenUse): Promise<void> {
+  async #take(piece: Exclude<Piece, { kind: "failed" }>, turn: Turn, use: CommandUse): Promise<void> {
     const { tell } = this.#place;
+    use.take(piece);
     if (piece.kind === "text") {
       say(turn, piece.text);
       await tell(textChunk("agent_message_chunk", piece.text));
     } else if (piece.kind === "thought") {
       await tell(textChunk("agent_thought_chunk", piece.text));
-    } else if (piece.kind === "usage") {
-      for (const [key, value] of Object.entries(piece.usage)) if (value !== null) Object.assign(usage, { [key]: value });
     } else if (piece.kind === "tool") {
       const { id, name, input } = piece;
       const [title, kind] = [titleOf(name, input), kindOf(name)];
       turn.said.push({ kind: "tool", id, title, tool: kind, input, output: "", ok: null });
       const locations = filesOf(input).map((path) => ({ path }));
       await tell({ sessionUpdate: "tool_call", toolCallId: id, title, name, kind, status: "in_progress", rawInput: input, locations });
-    } else {
+    } else if (piece.kind === "tool_ended") {
       const { id, output, ok } = piece;
       Object.assign(toolOf(turn, id) ?? {}, { output, ok });
       const content = output === "" ? [] : [{ type: "content" as const, content: { type: "text" as const, text: output } }];

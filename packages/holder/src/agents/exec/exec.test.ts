@@ -39,7 +39,38 @@ test("a command is given the prompt on its standard input, and what it prints is
   const { stopReason, _meta } = await talk.prompt("hello ünïcode");
   expect(stopReason).toBe("end_turn");
   expect(talk.said).toBe("hello ünïcode");
-  expect(_meta).toMatchObject({ usage: { input: null, context: { size: null } } });
+  expect(_meta).toMatchObject({ usage: { context: { size: null } } });
+});
+
+test("the tokens of a command that tells none are estimated from the texts, also while it runs (mend estimate)", async () => {
+  await using talk = await begin({ command: sh("cat; printf '%0400d' 0"), model: "small" });
+  const { _meta } = await talk.prompt("x".repeat(80));
+  // Four bytes are a token.
+  expect(_meta).toMatchObject({
+    usage: { model: "small", input: 20, output: 120, cacheRead: 0, cacheWrite: 0, cost: null, estimated: true },
+  });
+  const told = talk.of("agent_message_chunk").flatMap(({ _meta: meta }) => (meta?.usage ? [meta.usage] : []));
+  expect(told.at(-1)).toMatchObject({ input: 20, output: 120, estimated: true });
+});
+
+test("a command that tells its tokens is believed, and of its requests to the model what they read is known at once (mend estimate)", async () => {
+  const lines = [
+    { type: "assistant", message: { id: "m1", model: "big", usage: { input_tokens: 5, cache_creation_input_tokens: 900 }, content: [] } },
+    {
+      type: "assistant",
+      message: { id: "m1", usage: { input_tokens: 5, cache_creation_input_tokens: 900 }, content: [{ type: "text", text: "four" }] },
+    },
+    { type: "result", usage: { input_tokens: 6, output_tokens: 7, cache_creation_input_tokens: 901 }, total_cost_usd: 0.5 },
+  ];
+  await using talk = await begin({
+    command: ["printf", "%s\\n", ...lines.map((line) => JSON.stringify(line))],
+    prompt: "argument",
+    answer: "stream-json",
+  });
+  const { _meta } = await talk.prompt("hello");
+  const usage = { model: "big", input: 6, output: 7, cacheWrite: 901, cost: 0.5 };
+  expect(_meta).toMatchObject({ usage });
+  expect(_meta).not.toHaveProperty("usage.estimated");
 });
 
 test("a prompt can be an argument, where the command has a place for it or behind its last word, and is never taken for a flag", async () => {

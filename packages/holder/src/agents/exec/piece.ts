@@ -7,6 +7,8 @@ export type Piece =
   | { kind: "tool"; id: string; name: string; input: unknown }
   | { kind: "tool_ended"; id: string; output: string; ok: boolean }
   | { kind: "usage"; usage: Partial<TokenUse> }
+  /** What one request to the model read; its answer has only begun. */
+  | { kind: "step"; id: string; input: number; cacheRead: number; cacheWrite: number }
   | { kind: "failed"; message: string };
 
 export interface AnswerReader {

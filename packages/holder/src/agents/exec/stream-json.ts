@@ -93,7 +93,7 @@ class LineReader {
       if (block.type !== "tool_use") return [];
       return [{ kind: "tool", id: string(block.id), name: string(block.name), input: block.input }];
     });
-    return [...usage({ model: textOr(message.model) }), ...pieces];
+    return [...usage({ model: textOr(message.model) }), ...stepOf(message), ...pieces];
   }
 
   #result(event: Table): Piece[] {
@@ -107,6 +107,11 @@ class LineReader {
       ...(failed ? [{ kind: "failed" as const, message: answer || "the command says that it failed" }] : this.#said ? [] : text(answer)),
     ];
   }
+}
+
+function stepOf({ id, usage: spent }: Table): Piece[] {
+  const { input, cacheRead, cacheWrite } = claudeUse(table(spent));
+  return typeof id === "string" && input !== null ? [{ kind: "step", id, input, cacheRead, cacheWrite }] : [];
 }
 
 function claudeUse(spent: Table) {

@@ -13,7 +13,7 @@ import type { ModelMessage } from "ai";
 import { KeptContext } from "../context/kept.ts";
 import { bytesOf } from "../context/tokens.ts";
 import type { Turn } from "../context/turn.ts";
-import type { Conversation, Place, Settings, TurnResult } from "../conversation.ts";
+import { type Conversation, type Place, type Settings, soFar, type TurnResult } from "../conversation.ts";
 import { AgentFailure } from "../failure.ts";
 import { leftOut, type Notice, nearlyFull } from "../notices.ts";
 import { NOTHING } from "../open-session.ts";
@@ -206,6 +206,7 @@ export class ModelConversation implements Conversation {
     const asked = input === null ? null : input + (cacheRead ?? 0) + (cacheWrite ?? 0);
     if (asked !== null) this.#context.gauge.learn(bytes, asked);
     await this.#tellFill(usage, asked === null ? used : asked + (output ?? 0));
+    await this.#place.tell(soFar(usage));
     return answer;
   }
 
