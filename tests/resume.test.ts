@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -180,4 +180,36 @@ test("a directory that is gone is told, and nothing is started", async () => {
   expect((await home.session("api")).runs).toBe(1);
   expect(existsSync(place)).toBe(false);
   expect(readdirSync(path.join(home.path, "sessions")).length).toBe(1);
+});
+
+test("a rotated key is given with --env, to resume and to a conversation that is there, and is in no journal (mend 16)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--env", "API_KEY=old-secret"]);
+  expect(await home.ok(["chat", "talk", "-p", "env API_KEY"])).toBe("old-secret\n");
+  const live = await home.cli(["chat", "talk", "--env", "API_KEY", "-p", "env API_KEY"], { env: { API_KEY: "new-secret" } });
+  expect(live).toMatchObject({
+    code: 0,
+    stdout: "new-secret\n",
+    stderr: expect.stringContaining("its agent was started again, with API_KEY as given"),
+  });
+  await home.ok(["stop", "talk"]);
+  await home.ok(["resume", "talk", "--env", "API_KEY=newest-secret"]);
+  expect(await home.ok(["chat", "talk", "-p", "env API_KEY"])).toBe("newest-secret\n");
+  const { id } = await home.session("talk");
+  expect(statSync(path.join(home.path, "sessions", id, "env")).mode & 0o777).toBe(0o600);
+  // But for what the agent itself was told to say.
+  const facts = (await home.ok(["events"])).split("\n").filter((line) => !/"(session\.replied|turn\.ended|message\.replied)"/.test(line));
+  expect(facts.join("\n")).not.toMatch(/new(est)?-secret/);
+  const refused = await home.cli(["chat", "talk", "--cwd", "/", "-p", "hello"]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--cwd cannot be changed for an existing session") });
+  await home.ok(["stop", "talk"]);
+  const kept = await home.cli(["resume", "talk", "--env", "HOLDFAST_TOKEN=x"]);
+  expect(kept).toMatchObject({ code: 2, stderr: expect.stringContaining("the variable HOLDFAST_TOKEN cannot be set") });
+});
+
+test("a budget is changed for a conversation that runs (mend 16)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk", "--budget", "turns=9"]);
+  await home.ok(["chat", "talk", "--budget", "cost=2,turns=off", "-p", "say hi"]);
+  expect((await home.session("talk")).budget?.limits).toMatchObject([{ limit: "cost", allowed: 2 }]);
 });

@@ -23,7 +23,12 @@ export const START_FLAGS = {
   "no-setup": { summary: "with --worktree: without the project's set-up command" },
   trust: TRUST_FLAG,
   workspace: { value: "NAME", summary: "in this workspace, in place of --cwd", complete: "workspaces" },
-  env: { value: "K=V", summary: "set a variable of its environment, on top of yours", multiple: true, complete: "nothing" },
+  env: {
+    value: "K=V",
+    summary: "set a variable of its environment, on top of yours; K alone takes your value",
+    multiple: true,
+    complete: "nothing",
+  },
   host: { value: "HOST", summary: "what keeps it: tmux (default where it is) or native", complete: "hosts" },
   restart: { value: "POLICY", summary: "after it ended by itself: never (default), on-failure, always", complete: "restarts" },
   memory: { value: "SIZE", summary: "end it when all its processes together take more: 500M, 2G", complete: "nothing" },
@@ -73,7 +78,7 @@ export function startFlags(flags: Flags) {
   return {
     name: flags.text("name"),
     cwd: resolve(flags.text("cwd") ?? "."),
-    env: { ...callerEnvironment(), ...Object.fromEntries(flags.list("env").map(assignment)) },
+    env: { ...callerEnvironment(), ...environmentOf(flags) },
     umask: process.umask(),
     host: oneOf(flags.text("host"), { flag: "--host", words: HOSTS }),
     restart: oneOf(flags.text("restart"), { flag: "--restart", words: RESTARTS }),
@@ -88,7 +93,13 @@ export function startFlags(flags: Flags) {
   };
 }
 
-function groupsOf(flags: Flags): string[] | undefined {
+/** What `--env` says; undefined: nothing. */
+export function environmentOf(flags: Flags): Record<string, string> | undefined {
+  const given = flags.list("env");
+  return given.length === 0 ? undefined : Object.fromEntries(given.map(assignment));
+}
+
+export function groupsOf(flags: Flags): string[] | undefined {
   const groups = flags.list("group").flatMap((value) => value.split(","));
   return groups.length === 0 ? undefined : groups;
 }
@@ -146,11 +157,11 @@ export function callerEnvironment(): Record<string, string> {
   return Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
+/** `NAME=VALUE`; or `NAME`, which takes the value from here: a secret is then in nobody's list of processes. */
 function assignment(text: string): [string, string] {
-  const equals = text.indexOf("=");
-  const name = text.slice(0, equals);
-  if (equals < 1 || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-    throw new HoldfastError("usage", `--env takes NAME=VALUE, not ${JSON.stringify(text)}`, { hint: "for example: --env PORT=3000" });
-  }
-  return [name, text.slice(equals + 1)];
+  const [, name = "", value] = /^([A-Za-z_][A-Za-z0-9_]*)(?:=(.*))?$/s.exec(text) ?? [];
+  const found = value ?? process.env[name];
+  if (name !== "" && found !== undefined) return [name, found];
+  const why = name === "" ? `--env takes NAME=VALUE, not ${JSON.stringify(text)}` : `--env ${name}: there is no such variable here`;
+  throw new HoldfastError("usage", why, { hint: "for example: --env PORT=3000, or --env PORT for the value that it has here" });
 }

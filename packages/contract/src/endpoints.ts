@@ -226,7 +226,13 @@ export const ENDPOINTS = {
       "Starts a session that was only created, or the next run of one that has ended, with the agent's own conversation; `fresh` begins a new one.",
     scope: "driver",
     reach: "own",
-    body: z.object({ fresh: z._default(z.boolean(), false), conversation: z.optional(text), budget: z.optional(BudgetRequest) }),
+    body: z.object({
+      fresh: z._default(z.boolean(), false),
+      conversation: z.optional(text),
+      budget: z.optional(BudgetRequest),
+      /** Variables that take the place of those of the same name, in this run and those after it. */
+      env: SpawnBody.shape.env,
+    }),
     reply: z.extend(Session, { resumed: ResumedSchema }),
     errors: [
       ...SESSION_ERRORS,
@@ -239,6 +245,16 @@ export const ENDPOINTS = {
       "host_missing",
       "host_failed",
     ],
+  },
+  setBudget: {
+    ...ROUTES.setBudget,
+    summary:
+      "Changes what a session may use in all its runs, also while it runs. A session may do that for those that it started, not for itself.",
+    scope: "driver",
+    reach: "children",
+    body: BudgetRequest,
+    reply: Session,
+    errors: [...SESSION_ERRORS, "usage"],
   },
   ...FORK_ENDPOINTS,
   stopSession: {

@@ -12,6 +12,7 @@ export const ROUTES = {
   renameSession: { method: "PATCH", path: "/sessions/:ref" },
   removeSession: { method: "DELETE", path: "/sessions/:ref" },
   resumeSession: { method: "POST", path: "/sessions/:ref/resume" },
+  setBudget: { method: "PATCH", path: "/sessions/:ref/budget" },
   forkSession: { method: "POST", path: "/sessions/:ref/fork" },
   stopSession: { method: "POST", path: "/sessions/:ref/stop" },
   attachSession: { method: "POST", path: "/sessions/:ref/attach" },

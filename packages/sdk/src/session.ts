@@ -20,6 +20,8 @@ export interface StartOptions {
   fresh?: boolean;
   /** Allow it more: a limit of its budget that is used up keeps it from starting. */
   budget?: { turns?: number | null; minutes?: number | null; tokens?: number | null; cost?: number | null };
+  /** Variables that take the place of those of the same name, from now on: a key that was rotated. */
+  env?: Record<string, string>;
 }
 
 export interface StopOptions {

@@ -10,7 +10,7 @@ export const command: Command = {
   summary: "talk with an agent: a new conversation, or one that is there",
   usage: "[NAME|AGENT] [--agent A] [--persona P] [--session NAME] [--resume NAME] [--model M] [-p TEXT|-]",
   description:
-    "With a name it goes on with that conversation, and starts its agent again where that has ended; with an agent's name, or without one, it begins a\nnew one. Leaving (Ctrl+D) ends nothing: an agent that works goes on, and chat NAME comes back to it. Two people in one conversation see each\nother.\n\n-p says one thing, prints the answer and ends: 0 where there is one, else an exit code that says why not. What is piped in is said likewise.\nInside, /help lists the commands.",
+    "With a name it goes on with that conversation, and starts its agent again where that has ended; with an agent's name, or without one, it begins a\nnew one. Leaving (Ctrl+D) ends nothing: an agent that works goes on, and chat NAME comes back to it. Two people in one conversation see each\nother.\n\n-p says one thing, prints the answer and ends: 0 where there is one, else an exit code that says why not. What is piped in is said likewise.\nInside, /help lists the commands.\n\nOf one that is there, --budget changes the limits, --group lets it join, and --env starts its agent again with other variables, as a rotated key.\nOther options of a start are refused.",
   arguments: "sessions",
   takesRest: true,
   flags: {
@@ -43,6 +43,7 @@ export const command: Command = {
     ["holdfast chat claude --session review --worktree", "with a name, in a git worktree of its own"],
     ["holdfast chat review", "go on with it, by name or id"],
     ["holdfast chat demo -p 'say hello'", "one turn: the answer on standard output"],
+    ["holdfast chat review --env ANTHROPIC_API_KEY", "with the key that your shell has now"],
     ["git diff | holdfast chat review", "what is piped in is what is said"],
   ],
   async run(context) {

@@ -37,6 +37,10 @@ export const command: Command = {
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;
     if (prompt === "") throw new HoldfastError("usage", "the prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
     const cwd = flags.text("cwd");
+    if (flags.has("no-setup") && (cwd ?? flags.text("workspace")) !== undefined)
+      throw new HoldfastError("usage", "--no-setup is about a new workspace", {
+        hint: "leave it out: nothing is set up in one that is there",
+      });
     const body = {
       name: flags.text("name"),
       checkpoint: checkpointOf(flags.text("checkpoint")),

@@ -29,7 +29,11 @@ export const command: Command = {
   ],
   async run(context) {
     const { args, flags } = context;
-    if (args[0] === "ls" && args.length === 1) return list(context);
+    if (args[0] === "ls" && args.length === 1) {
+      if (flags.has("dry-run") || flags.text("generation") !== undefined)
+        throw new HoldfastError("usage", "restore ls takes no options", { hint: "it lists everything that was lost" });
+      return list(context);
+    }
     const generation = generationOf(flags.text("generation"));
     const dryRun = flags.has("dry-run");
     const body = { dryRun, generation, ...(args.length > 0 ? { names: [...args] } : {}) };

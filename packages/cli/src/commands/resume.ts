@@ -6,11 +6,12 @@ import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";
 import { readInput } from "../read-input.ts";
 import { oneName } from "../select.ts";
+import { environmentOf } from "../start-session.ts";
 
 export const command: Command = {
   name: "resume",
   summary: "start the next run of a session that has ended, with its conversation",
-  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--budget LIMITS] [--attach]",
+  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--budget LIMITS] [--env K=V]… [--attach]",
   description:
     "The agent goes on with its own conversation: same session, same directory and environment, next run. A conversation that it could not go on with\nis not forgotten: try again, or begin a new one with --fresh. A command (run) is run again.",
   arguments: "sessions",
@@ -19,10 +20,17 @@ export const command: Command = {
     conversation: { value: "ID", summary: "go on with this one of its conversations (holdfast show lists them)", complete: "nothing" },
     prompt: { value: "TEXT", summary: "what to say to it once it is ready; - reads it from standard input", complete: "nothing" },
     budget: { ...BUDGET_FLAG, summary: "what it may use from now on, with what it has used: turns=20, cost=off; other limits stay" },
+    env: {
+      value: "K=V",
+      summary: "set a variable of its environment, from now on; K alone takes your value",
+      multiple: true,
+      complete: "nothing",
+    },
     attach: { summary: "and look at it" },
   },
   examples: [
     ["holdfast resume fix-login", "go on where it was"],
+    ["holdfast resume fix-login --env ANTHROPIC_API_KEY", "with the key that your shell has now"],
     ["holdfast resume fix-login --prompt 'now add tests'", "and give it something to do"],
     ["holdfast resume fix-login --budget turns=20,cost=5", "one that has used up its budget"],
     ["holdfast resume fix-login --fresh", "in the same place, with nothing remembered"],
@@ -41,7 +49,7 @@ export const command: Command = {
     if (prompt === "") throw new HoldfastError("usage", "the prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
     const session = await client.call("resumeSession", {
       params: { ref },
-      body: { fresh: flags.has("fresh"), conversation, budget: parseBudget(flags.text("budget")) },
+      body: { fresh: flags.has("fresh"), conversation, budget: parseBudget(flags.text("budget")), env: environmentOf(flags) },
     });
     if (prompt !== undefined) await client.call("sendMessage", { params: { ref: session.id }, body: { text: prompt } });
     if (context.json) process.stdout.write(`${JSON.stringify(session)}\n`);

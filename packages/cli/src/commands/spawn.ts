@@ -67,6 +67,8 @@ export const command: Command = {
     }
     const { flags } = context;
     if (isTalk) {
+      if (flags.text("name") !== undefined && flags.text("session") !== undefined)
+        throw new HoldfastError("usage", "--name and --session both say what it is called", { hint: "give one of the two" });
       const which = { existing: flags.text("resume"), name: flags.text("session") ?? flags.text("name") };
       const wanted = { ...which, agent, persona, model: flags.text("model"), mode: flags.text("mode"), args: context.rest };
       return (await import("../repl/repl.ts")).talk(context, wanted, prompt);

@@ -33,6 +33,7 @@ interface Answer {
 export async function answerOnce(context: Context, wanted: Wanted, text: string): Promise<number> {
   const opened = await openConversation(context, wanted);
   const talk = new Talk(context, opened.session);
+  for (const note of opened.notes) process.stderr.write(`holdfast: ${plain(note)}\n`);
   try {
     const answer = await oneTurn(context, talk, text);
     if (context.json) await writeOut(`${JSON.stringify(shapeOf(opened.session, answer))}\n`);

@@ -41,6 +41,47 @@ describe("a conversation that is there", () => {
   });
 });
 
+describe("options for a conversation that is there (mend 16)", () => {
+  test.each(["cwd", "worktree", "base", "workspace", "role", "objective", "restart", "host"])(
+    "--%s is refused, with what to do",
+    async (flag) => {
+      const daemon = new ScriptedDaemon();
+      daemon.session("fix", { endedAt: "x", status: "done" });
+      await expect(openConversation(daemon.context({ words: { [flag]: "x" } }), { existing: "fix" })).rejects.toMatchObject({
+        code: "usage",
+        message: `--${flag} cannot be changed for an existing session, and fix is one`,
+        hint: `leave it out, or start a new one: holdfast chat demo --${flag} …`,
+      });
+      expect(daemon.asked("resumeSession")).toEqual([]);
+      // Going to another one inside is not what they were given for.
+      await openConversation(daemon.context({ words: { [flag]: "x" } }), { existing: "fix", asItIs: true });
+    },
+  );
+
+  test("words after -- are refused", async () => {
+    const daemon = new ScriptedDaemon();
+    daemon.session("fix");
+    await expect(openConversation(daemon.context(), { existing: "fix", args: ["--fast"] })).rejects.toMatchObject({
+      message: "what stands after -- cannot be changed for an existing session, and fix is one",
+    });
+  });
+
+  test("--budget and --env are applied", async () => {
+    const daemon = new ScriptedDaemon();
+    daemon.session("fix", { endedAt: "x", status: "done" });
+    daemon.session("live");
+    const context = (more: object) => daemon.context({ words: { budget: "cost=2" }, ...more });
+    await openConversation(context({ env: ["KEY=new"] }), { existing: "fix" });
+    expect(daemon.asked("resumeSession")[0]?.body).toEqual({ env: { KEY: "new" }, budget: { cost: 2 } });
+    await openConversation(context({}), { existing: "live" });
+    expect(daemon.asked("setBudget")[0]?.body).toEqual({ cost: 2 });
+    const opened = await openConversation(context({ env: ["KEY=new"] }), { existing: "live" });
+    expect(opened).toMatchObject({ started: false, notes: ["its agent was started again, with KEY as given"] });
+    expect(daemon.asked("stopSession")).toHaveLength(1);
+    expect(daemon.asked("resumeSession")[1]?.body).toEqual({ env: { KEY: "new" }, budget: { cost: 2 } });
+  });
+});
+
 describe("a new one", () => {
   test("has the name, agent, model and directory that were said", async () => {
     const daemon = new ScriptedDaemon();

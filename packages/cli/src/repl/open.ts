@@ -4,9 +4,9 @@ import type { AgentInfo } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { Context } from "../command.ts";
-import { isOver } from "../next-run.ts";
 import { startFlags, worktreeOf } from "../start-session.ts";
 import { trusting } from "../trusting.ts";
+import { goOn, refuseKept } from "./existing.ts";
 
 export interface Wanted {
   /** One that is there. */
@@ -19,6 +19,8 @@ export interface Wanted {
   persona?: string | undefined;
   model?: string | undefined;
   mode?: string | undefined;
+  /** The options of the command line were about another one. */
+  asItIs?: boolean | undefined;
   /** Words for the agent's command. */
   args?: readonly string[] | undefined;
 }
@@ -30,6 +32,8 @@ export interface Opened {
   created: boolean;
   /** Its agent was started for this: it is new, or had ended. */
   started: boolean;
+  /** What people are to know of how it was opened. */
+  notes: string[];
 }
 
 export async function openConversation(context: Context, wanted: Wanted): Promise<Opened> {
@@ -65,12 +69,12 @@ async function join(context: Context, ref: string, wanted: Wanted): Promise<Open
       hint: "leave out --persona to go on with it, or give the new one another name: --session NAME",
     });
   }
-  const started = isOver(session);
-  if (started) await client.call("resumeSession", { params: { ref: session.id }, body: {} });
+  if (!wanted.asItIs) refuseKept(context.flags, { session, args: wanted.args ?? [] });
+  const { started, notes } = await goOn(context, conversation, wanted);
   const { model, mode } = wanted;
   if (model !== undefined || mode !== undefined)
     await client.call("setConversation", { params: { ref: session.id }, body: { model, mode } });
-  return { session, conversation, created: false, started };
+  return { session, conversation, created: false, started, notes };
 }
 
 function asTerminal(ref: string): (error: unknown) => never {
@@ -96,7 +100,7 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
     mode: wanted.mode,
   };
   const session = await trusting(context, () => client.call("spawn", { body }));
-  return { session, conversation: undefined, created: true, started: true };
+  return { session, conversation: undefined, created: true, started: true, notes: [] };
 }
 
 /** They are always there. */

@@ -178,10 +178,10 @@ class Repl implements Desk, Followed {
     this.#view = this.#newView();
     this.#conversation = undefined;
     this.#talk = undefined;
-    this.#opening = this.#open({ existing: name }).catch((error: unknown) => {
+    this.#opening = this.#open({ existing: name, asItIs: true }).catch((error: unknown) => {
       this.#tell(error);
       // Nobody is thrown out for a slip: it goes on where it was.
-      return this.#open({ existing: before });
+      return this.#open({ existing: before, asItIs: true });
     });
     this.#opening.catch(this.#left.reject);
     this.#outbox.close();
@@ -266,7 +266,7 @@ class Repl implements Desk, Followed {
     this.#conversation = opened.conversation;
     this.#seenTurns = session.turns;
     const head = `${plain(session.name)}: ${plain(session.agent)} in ${shortPath(session.cwd)} · /help · Ctrl+D leaves`;
-    this.print([this.paint(STYLE.dim, head)]);
+    this.print([this.paint(STYLE.dim, head), ...opened.notes.map((note) => this.paint(STYLE.dim, `· ${plain(note)}`))]);
     if (damaged > 0) this.print([`· ${damaged} lines of its transcript cannot be read`]);
     for (const { entry } of entries) await this.#names.learn(entry);
     this.print(entries.flatMap(({ entry }) => this.#view.push(entry)));

@@ -39,9 +39,13 @@ export class ScriptedDaemon {
   #offset = 0;
   #cut = new AbortController();
 
-  context(more: Partial<Context> & { words?: Record<string, string>; switches?: string[] } = {}): Context {
-    const { words = {}, switches = [], ...rest } = more;
-    const flags = { text: (name: string) => words[name], list: () => [], has: (name: string) => switches.includes(name) };
+  context(more: Partial<Context> & { words?: Record<string, string>; switches?: string[]; env?: string[] } = {}): Context {
+    const { words = {}, switches = [], env = [], ...rest } = more;
+    const flags = {
+      text: (name: string) => words[name],
+      list: (name: string) => (name === "env" ? env : []),
+      has: (name: string) => switches.includes(name),
+    };
     const home = { path: "/nowhere/holdfast" } as Home;
     return { args: [], rest: [], flags, json: false, home, client: this.client, ...rest };
   }
@@ -164,6 +168,7 @@ const ANSWERS = {
     daemon.change(session, { endedAt: null, status: "idle", runs: session.runs + 1 });
     return session;
   },
+  setBudget: (daemon: ScriptedDaemon, call: Call) => daemon.find(call),
   stopSession: (daemon: ScriptedDaemon, call: Call) => daemon.find(call),
   removeSession: (daemon: ScriptedDaemon, call: Call) => daemon.find(call),
   viewSession: (daemon: ScriptedDaemon, call: Call) => daemon.find(call),

@@ -150,6 +150,7 @@ export function handlers(rooms: {
     renameSession: ({ params, body }, { actor }) => sessions.rename(params.ref, { name: body.name, actor }),
     removeSession: ({ params, query: { tree } }, { actor }) => adopting.remove(params.ref, { actor, tree }),
     resumeSession: ({ params, body }, { actor }) => sessions.resume(params.ref, { ...body, why: "resume", actor }),
+    setBudget: ({ params, body }, { actor }) => sessions.setBudget(params.ref, { budget: body, actor }),
     forkSession: ({ params, body }, { actor, reach }) => {
       if (reach === undefined) return rooms.forking.fork(params.ref, body, { actor, parent: null });
       const workspace = gate.resolvePlace(reach, "forkSession", body);

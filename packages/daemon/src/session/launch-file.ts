@@ -3,6 +3,7 @@
  * through tmux or an argument vector: any size fits, other users cannot read it in a process list, and nothing of it stays in
  * the server for later sessions.
  */
+import { HoldfastError } from "@holdfast/contract";
 import { inScope, type Scope, STANDARD_PATH, shellQuote } from "@holdfast/platform";
 
 /** Of the caller's own terminal, multiplexer or session, or owned by the shell that reads the file. The Node that `holdfast` needs stays. */
@@ -17,6 +18,16 @@ export function runEnvironment(caller: Readonly<Record<string, string>>): Record
   return Object.fromEntries(
     Object.entries(caller).filter(([name, value]) => NAME.test(name) && !NOT_PASSED.test(name) && !value.includes("\0")),
   );
+}
+
+/** Whoever asks for a variable by its name is told that it would not be set. */
+export function checkSettable(env: Readonly<Record<string, string>>): void {
+  const kept = runEnvironment(env);
+  const lost = Object.keys(env).find((name) => !(name in kept));
+  if (lost === undefined) return;
+  throw new HoldfastError("usage", `the variable ${lost} cannot be set for a run`, {
+    hint: "Holdfast or the shell sets it, or its name or value is not possible in an environment",
+  });
 }
 
 export function launchFile(options: {

@@ -206,6 +206,12 @@ export function keepChoice(
   writeFileAtomic(join(home.sessions, session, "spec.json"), `${JSON.stringify({ ...spec, chat }, null, 2)}\n`);
 }
 
+/** For the session's next runs. Like the rest of its environment it is in a file of the user's alone, and never in the journal. */
+export function amendEnvironment(home: Home, session: SessionId, more: Readonly<Record<string, string>>): void {
+  const { env } = readSessionFiles(home, session);
+  writeFileAtomic(join(home.sessions, session, "env"), `${JSON.stringify({ ...env, ...more })}\n`);
+}
+
 /** Undefined when the file is damaged or missing. */
 export function readEnvironment(home: Home, session: SessionId): Record<string, string> | undefined {
   try {

@@ -40,6 +40,7 @@ import { changedBudget } from "./budget.ts";
 import { bytesOfSession } from "./disk-use.ts";
 import type { ForkOrder } from "./forking.ts";
 import { conversationOrder, firstWords } from "./in-conversation.ts";
+import { checkSettable } from "./launch-file.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Limits } from "./limits.ts";
 import type { Memberships } from "./memberships.ts";
@@ -49,7 +50,7 @@ import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, obje
 import { Recordings } from "./recordings.ts";
 import { Restarts } from "./restarts.ts";
 import { conversationToResume, conversationWithTurns, workspaceHint } from "./resume.ts";
-import { amendSpec, readSpec, type Spec } from "./run-files.ts";
+import { amendEnvironment, amendSpec, readSpec, type Spec } from "./run-files.ts";
 import { runOf } from "./running.ts";
 import { Starting, titleOf } from "./starting.ts";
 import { Stopping } from "./stopping.ts";
@@ -358,13 +359,17 @@ export class Sessions {
       conversation?: string | undefined;
       why: "resume" | "restore";
       budget?: BudgetRequest | undefined;
+      /** Takes the place of variables of the same name, for this run and those after it. */
+      env?: Record<string, string> | undefined;
       actor: Principal;
     },
   ): Promise<Session & { resumed: Resumed }> {
     const { left } = await this.#alone(this.#queries.resolve(ref));
     const record = this.#queries.resolve(ref);
     const known = this.checkResume(record, how);
+    if (how.env) checkSettable(how.env);
     this.#changeBudget(record, how);
+    if (how.env) amendEnvironment(this.#home, record.id, how.env);
     if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
     const why = record.status === "created" ? "start" : how.why;
     const conversation = await this.starting.next(this.#queries.resolve(record.id), { ...how, why, known, isCreated: false });
@@ -392,6 +397,15 @@ export class Sessions {
     const known = conversationToResume(record, this.#profiles.find(record.agent), how);
     checkDirectory(record.cwd, workspaceHint(record));
     return known;
+  }
+
+  /** Also of one that runs. */
+  setBudget(ref: string, { budget: asked, actor }: { budget: BudgetRequest; actor: Principal }): Session {
+    const record = this.#queries.resolve(ref);
+    const budget = changedBudget({ profile: this.#profiles.find(record.agent), kind: record.kind }, record.budget, asked);
+    this.#journal.append({ type: "budget.changed", actor, session: record.id, data: { budget } });
+    amendSpec(this.#home, record.id, { budget });
+    return this.#view(this.#queries.resolve(record.id));
   }
 
   /** Throws where the next run would be over before it began. */

@@ -1,0 +1,55 @@
+/** Options that are given for a conversation that is there: each is applied, or refused by name. None is passed over. */
+import type { Conversation } from "@holdfast/contract/conversation-endpoints";
+import { HoldfastError } from "@holdfast/contract/errors";
+import type { Session } from "@holdfast/contract/session";
+import { parseBudget } from "../budget-flag.ts";
+import type { Context, Flags } from "../command.ts";
+import { isOver } from "../next-run.ts";
+import { plain } from "../plain.ts";
+import { environmentOf, groupsOf } from "../start-session.ts";
+
+/** A session keeps these from its start. */
+const KEPT = ["cwd", "worktree", "base", "workspace", "host", "restart", "memory", "recording-limit", "role", "objective"] as const;
+const KEPT_SWITCHES = ["no-setup", "no-report", "no-context", "trust"] as const;
+
+/** How long an agent may take to end before it is started with other variables. */
+const GRACE_MS = 5000;
+
+export function refuseKept(flags: Flags, { session, args }: { session: Session; args: readonly string[] }): void {
+  const text = KEPT.find((flag) => flags.text(flag) !== undefined);
+  const found = text ?? KEPT_SWITCHES.find((flag) => flags.has(flag));
+  if (found !== undefined) throw kept(`--${found}`, `--${found}${text === undefined ? "" : " …"}`, session);
+  if (args.length > 0) throw kept("what stands after --", `-- ${args.join(" ")}`, session);
+}
+
+function kept(what: string, again: string, { name, agent }: Session): HoldfastError {
+  return new HoldfastError("usage", `${what} cannot be changed for an existing session, and ${name} is one`, {
+    hint: `leave it out, or start a new one: holdfast chat ${agent} ${again}`,
+  });
+}
+
+/** Whether its agent was started for this, and what people are to know of it. */
+export async function goOn(
+  { client, flags }: Context,
+  { session, turn }: Conversation,
+  { asItIs = false }: { asItIs?: boolean | undefined } = {},
+): Promise<{ started: boolean; notes: string[] }> {
+  const params = { ref: session.id };
+  const given = { env: environmentOf(flags), budget: parseBudget(flags.text("budget")), groups: groupsOf(flags) ?? [] };
+  const { env, budget, groups } = asItIs ? { env: undefined, budget: undefined, groups: [] } : given;
+  for (const group of groups) await client.call("joinGroup", { params: { group }, body: { sessions: [session.id] } });
+  if (isOver(session)) {
+    await client.call("resumeSession", { params, body: { env, budget } });
+    return { started: true, notes: [] };
+  }
+  if (env && turn !== null) {
+    throw new HoldfastError("usage", `${plain(session.name)} is in a turn, and --env is applied when its agent starts`, {
+      hint: `wait until the turn has ended, or cancel it: holdfast cancel ${plain(session.name)}`,
+    });
+  }
+  if (budget && !env) await client.call("setBudget", { params, body: budget });
+  if (!env) return { started: false, notes: [] };
+  await client.call("stopSession", { params, body: { graceMs: GRACE_MS } });
+  await client.call("resumeSession", { params, body: { env, budget } });
+  return { started: false, notes: [`its agent was started again, with ${Object.keys(env).join(", ")} as given`] };
+}
