@@ -140,7 +140,7 @@ test("mail to a coordinator follows the role, once; the log has what peers said 
   }
   await mcp.ok("send_message", { to: "talk", text: "say psst", wait_ms: 60_000 });
   const { messages: log } = await mcp.ok("group_log", { group: "team" });
-  expect(log.map(({ role, text }: GroupMessage) => [role, text])).toEqual([
+  expect((log as GroupMessage[]).map(({ role, text }) => [role, text])).toEqual([
     ["coordinator", "how far are you?"],
     ["coordinator", "say done"],
     ["member", "say done"],
