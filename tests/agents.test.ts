@@ -88,5 +88,5 @@ test("a first prompt may be as long as one argument of a program, in bytes; a lo
   expect(await spawn(" \n ")).toMatchObject({ code: 2, stderr: expect.stringContaining("the first prompt is empty") });
   const [session, ...more] = await home.json<Session[]>(["ls"]);
   expect(more).toEqual([]);
-  expect(await home.until(session?.id ?? "", ({ turns }) => turns > 0)).toMatchObject({ agent: "demo" });
+  expect(await home.until(session?.id ?? "", ({ turns }) => (turns ?? 0) > 0)).toMatchObject({ agent: "demo" });
 });

@@ -48,7 +48,7 @@ class Project extends TestHome {
     const { turns } = await this.session(name);
     await this.work(name, command);
     await this.rest(name);
-    return await this.checkpoint(name, ({ turn }) => turn === turns + 1);
+    return await this.checkpoint(name, ({ turn }) => turn === (turns ?? 0) + 1);
   }
 
   async work(name: string, command: string): Promise<void> {

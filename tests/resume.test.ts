@@ -133,12 +133,32 @@ test("a resume that fails erases nothing: the conversation is tried again, and g
   const away = path.join(home.root, "away");
   renameSync(kept, away);
   for (const run of [2, 3]) {
-    await home.ok(["resume", "api"]);
+    expect((await home.cli(["resume", "api"])).code).toBe(35);
     expect(await home.ended("api")).toMatchObject({ runs: run, status: "failed", conversation: before.conversation });
   }
   renameSync(away, kept);
   await home.ok(["resume", "api"]);
   expect(await home.until("api", ({ status }) => status === "idle")).toMatchObject({ runs: 4, conversation: before.conversation });
+});
+
+test("a resume whose agent ends at once says so with its last lines; one that shows nothing yet is not called ready (mend 13)", async () => {
+  await using home = new TestHome();
+  const marks = path.join(home.root, "marks");
+  mkdirSync(marks);
+  const script = `cd '${marks}'; [ -e slow ] && exec sleep 1000; [ -e again ] && { echo your login has expired; exit 4; }; touch again; exec sleep 1000`;
+  mkdirSync(path.join(home.env.HOME ?? "", ".config/holdfast"), { recursive: true });
+  const rule = '[[agents.weak.screen]]\nline = "never"\nturn = "idle"\n';
+  const agent = `[agents.weak]\ncommand = ["sh", "-c", ${JSON.stringify(script)}]\n${rule}`;
+  writeFileSync(path.join(home.env.HOME ?? "", ".config/holdfast/config.toml"), agent);
+  await home.ok(["spawn", "weak", "--name", "api"]);
+  await eventually(() => existsSync(path.join(marks, "again")));
+  await home.ok(["stop", "api"]);
+  const refused = await home.cli(["resume", "api"]);
+  expect(refused).toMatchObject({ code: 35, stdout: "" });
+  expect(refused.stderr).toContain("api was started (run 2) and ended at once (exit code 4)");
+  expect(refused.stderr).toContain("your login has expired");
+  writeFileSync(path.join(marks, "slow"), "");
+  expect(await home.json(["resume", "api", "--no-wait"])).toMatchObject({ state: "starting", lines: [], runs: 3 });
 });
 
 test("an agent that had no turn begins anew, a command is run again, and a prompt is said once it is ready", async () => {

@@ -17,7 +17,7 @@ export async function isIdleAfterARefusal(agent: AgentName): Promise<void> {
   await becomes(world, agent, "idle");
   await world.prompt(agent, REFUSED[agent] ?? "error 401");
   await eventually(async () => (await world.model.asked()).length > 0);
-  const seen = (turns: number) => turns === 1 || UNTOLD.includes(agent);
+  const seen = (turns: number | null) => turns === 1 || UNTOLD.includes(agent);
   const failed = await becomes(world, agent, ({ status, turns }) => status === "idle" && seen(turns));
   expect(failed.attention).toBeNull();
 }

@@ -64,3 +64,17 @@ export async function startsAnewWithoutATurn(agent: AgentName): Promise<void> {
   const last = await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
   expect(last.conversation).toBe(next.conversation ?? last.conversation);
 }
+
+/** Turns that are over before anybody looks are counted from its own files, and its conversation is not dropped. */
+export async function countsTurnsNobodySaw(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn(agent, agent, ["--prompt", "say the first"]);
+  const first = await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
+  await world.prompt(agent, "say the second");
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 2);
+  await world.home.ok(["stop", agent]);
+  await world.home.ok(["resume", agent]);
+  const next = await becomes(world, agent, "idle");
+  expect([next.turns, next.conversation, next.conversations.length]).toEqual([2, first.conversation, 1]);
+  expect((await world.model.asked()).filter(({ prompt }) => prompt.includes("say the first")).length).toBe(1);
+}

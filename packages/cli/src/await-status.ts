@@ -44,7 +44,8 @@ function conditionOf(what: Awaited): (session: Session) => boolean {
   if (what === "idle") return ({ status }) => status === "idle";
   if (what === "waiting") return ({ status }) => status === "waiting";
   let turns: number | undefined;
-  return ({ turn, turns: now }) => {
+  return ({ turn, turns: known }) => {
+    const now = known ?? 0;
     // None runs: the next one that begins is meant.
     turns ??= turn === "working" ? now - 1 : now;
     return turn === "idle" && now > turns;

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 import { Session } from "./session.ts";
+import { CANCEL_OUTCOMES, CANCEL_STEPS } from "./status.ts";
 import { Entry, Settings } from "./transcript.ts";
 
 const ERRORS = ["session_not_found", "session_ambiguous", "not_a_conversation"] as const;
@@ -88,11 +89,13 @@ export const CONVERSATION_ENDPOINTS = {
   },
   cancelTurn: {
     ...ROUTES.cancelTurn,
-    summary: "Interrupts what the agent is doing; what it said so far stays. `cancelled`: a turn ran.",
+    summary:
+      "Interrupts what the agent is doing; what it said so far stays. `cancelled`: a turn ran. Answers when that turn has ended; an agent that ignores every step is an error, with `details.steps`.",
     scope: "driver",
     reach: "own",
-    body: z.object({}),
-    reply: z.object({ session: Session, cancelled: z.boolean() }),
-    errors: ["session_not_found", "session_ambiguous", "session_ended", "not_offered", "host_failed"],
+    /** How long the turn may take to end after each step; 0: one step is taken, and nobody looks whether it ended. */
+    body: z.object({ waitMs: z._default(z.int().check(z.minimum(0), z.maximum(60_000)), 6000) }),
+    reply: z.object({ session: Session, cancelled: z.boolean(), outcome: z.enum(CANCEL_OUTCOMES), steps: z.array(z.enum(CANCEL_STEPS)) }),
+    errors: ["session_not_found", "session_ambiguous", "session_ended", "not_offered", "status_unknown", "cancel_ignored", "host_failed"],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -24,6 +24,7 @@ import { RECORDING_ENDPOINTS } from "./recording-endpoints.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
 import { SpawnBody } from "./spawn-request.ts";
+import { PROMPT_FATES, RUN_STATES } from "./status.ts";
 import { TASK_ENDPOINTS } from "./task-endpoints.ts";
 import { TERMINAL_ENDPOINTS } from "./terminal-endpoints.ts";
 import { TOURNAMENT_ENDPOINTS } from "./tournament-endpoints.ts";
@@ -230,10 +231,25 @@ export const ENDPOINTS = {
       fresh: z._default(z.boolean(), false),
       conversation: z.optional(text),
       budget: z.optional(BudgetRequest),
+<<<<<<< HEAD
       /** Variables that take the place of those of the same name, in this run and those after it. */
       env: SpawnBody.shape.env,
     }),
     reply: z.extend(Session, { resumed: ResumedSchema }),
+=======
+      /** Hands the first prompt over once more. Without it no run is handed it a second time. */
+      repeatPrompt: z._default(z.boolean(), false),
+      /** How long to wait until its agent is up; 0 does not wait. */
+      waitMs: z._default(z.int().check(z.minimum(0), z.maximum(60_000)), 0),
+    }),
+    /** `state`: how far the run has come. `lines`: the last lines of one that has ended already. */
+    reply: z.extend(Session, {
+      resumed: ResumedSchema,
+      prompt: z.nullable(z.enum(PROMPT_FATES)),
+      state: z.enum(RUN_STATES),
+      lines: z.array(z.string()),
+    }),
+>>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
     errors: [
       ...SESSION_ERRORS,
       "session_running",

@@ -27,6 +27,11 @@ export const ERRORS = {
   turn_failed: { http: 502, exit: 35, what: "The turn failed, or was cut off with its agent; what came of it is in the transcript." },
   turn_refused: { http: 422, exit: 36, what: "The agent refused to go on with the turn." },
   turn_cancelled: { http: 409, exit: 37, what: "Somebody cancelled the turn; what came of it is in the transcript." },
+  cancel_ignored: {
+    http: 409,
+    exit: 47,
+    what: "The agent keeps working although its turn was cancelled; `details.steps` says what was tried. stop ends it.",
+  },
   turn_cut: { http: 422, exit: 38, what: "The answer was cut off at a limit of tokens or requests." },
   agent_crashed: { http: 502, exit: 35, what: "The agent ended in the middle of its turn, or never came up." },
   agent_unauthenticated: { http: 502, exit: 35, what: "The agent is not logged in, or its model did not take its key." },

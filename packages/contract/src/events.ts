@@ -26,7 +26,7 @@ import {
   StatusSchema,
   Time,
 } from "./session.ts";
-import { RESOLVED, TURNS } from "./status.ts";
+import { PROMPT_FATES, RESOLVED, TURNS } from "./status.ts";
 import { TASK_EVENTS } from "./task.ts";
 import { TOURNAMENT_EVENTS } from "./tournament.ts";
 import { TRUST_EVENTS } from "./trust.ts";
@@ -73,6 +73,8 @@ export const EVENTS = {
     report: z.optional(z.boolean()),
     /** The id that the agent was given for its conversation. */
     conversation: z.optional(z.nullable(z.string())),
+    /** Its first run is handed a first prompt; absent in the events of the first versions. */
+    prompted: z.optional(z.boolean()),
     /** Where it works, if that is one of ours. */
     workspace: z.optional(z.nullable(WorkspaceId)),
     /** Whose conversation it carries on a copy of. */
@@ -125,6 +127,8 @@ export const EVENTS = {
     conversation: z.optional(z.string()),
     /** Where it runs from now on, if that is elsewhere: what was adopted is started again by us. */
     host: z.optional(HostSchema),
+    /** What happens with the first prompt of a session that has one; see PROMPT_FATES. Absent without one, and where it is in the conversation. */
+    prompt: z.optional(z.enum(PROMPT_FATES)),
   }),
   /** `due` is the same moment on the clock that nobody sets: boot and milliseconds since. */
   "session.restart_scheduled": z.object({ run: RunNumber, at: Time, quickEnds: z.int(), due: z.optional(z.nullable(z.string())) }),
@@ -163,6 +167,8 @@ export const EVENTS = {
     evidence: z.array(Evidence),
   }),
   /** Its agent says how far it is. */
+  /** An agent's own files tell of more turns in a conversation than were seen to begin: `turns` in all, of which `missed` were not seen. */
+  "session.turns_counted": z.object({ run: RunNumber, conversation: z.string(), turns: z.int(), missed: z.int() }),
   "session.progress_reported": z.object({ text: z.string(), done: z.nullable(z.number()), total: z.nullable(z.number()) }),
   /** The agent said which conversation it is in. */
   /** `begun`: it was given to the agent to begin with, and is empty. */

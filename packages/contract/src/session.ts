@@ -86,8 +86,10 @@ export const Session = z.object({
   background: z.nullable(z.boolean()),
   /** It works, but nothing of it moved for longer than it may: no output, no word of its hooks, no processor time. */
   hung: z.boolean(),
-  /** How many turns were seen to begin, in all runs. */
-  turns: z.int(),
+  /** How many turns began, in all runs. Null: unknown, as where nothing tells or words were handed over and no turn was seen. 0: none began. */
+  turns: z.nullable(z.int()),
+  /** The run that was handed the first prompt, the last one where it was repeated; null: none was, or nobody knows. */
+  promptedRun: z.nullable(z.int()),
   /** How many tasks it was given and has done. */
   tasksCompleted: z.int(),
   /** Null: it said nothing of that yet. */

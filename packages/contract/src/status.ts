@@ -126,3 +126,22 @@ export type TurnEnd = (typeof TURN_ENDS)[number];
 /** What drives a conversation: an agent that speaks ACP, a command for each turn, or a model by itself. */
 export const DRIVERS = ["acp", "exec", "model"] as const;
 export type DriverName = (typeof DRIVERS)[number];
+
+/**
+ * What happens with a session's first prompt at a later run. `withheld`: an earlier run was handed it and may have executed it, so this run is not.
+ * `given`: no earlier run got it. `repeated`: somebody asked for it.
+ */
+export const PROMPT_FATES = ["withheld", "given", "repeated"] as const;
+export type PromptFate = (typeof PROMPT_FATES)[number];
+
+/** How far a run has come. `ready`: its agent shows that it is up. `running`: it runs, and nothing tells more. `starting`: not ready yet. */
+export const RUN_STATES = ["starting", "running", "ready", "ended"] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** What was done to interrupt a turn, in order. */
+export const CANCEL_STEPS = ["keys", "keys_again", "ctrl_c", "protocol", "protocol_again"] as const;
+export type CancelStep = (typeof CANCEL_STEPS)[number];
+
+/** How that went. `stopped`: the turn has ended. `ignored`: the agent keeps working. `unknown`: nothing tells. `none`: no turn ran. */
+export const CANCEL_OUTCOMES = ["stopped", "ignored", "unknown", "none"] as const;
+export type CancelOutcome = (typeof CANCEL_OUTCOMES)[number];

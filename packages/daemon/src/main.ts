@@ -138,6 +138,7 @@ import { KeepAwake } from "./session/keep-awake.ts";
 import { Lifecycle, type RunObserver } from "./session/lifecycle.ts";
 import { Orphans } from "./session/orphans.ts";
 import { conversationsFrom } from "./session/own-conversations.ts";
+import { ownTurns } from "./session/own-turns.ts";
 import { Pruning } from "./session/pruning.ts";
 import { canRebuild, keptRuns, rebuildSessions } from "./session/rebuild.ts";
 import { RemoteTerminals } from "./session/remote-terminals.ts";
@@ -271,6 +272,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   status.parkWith(approvals);
   status.followWith(approvals.follow);
   status.followWith(conversationsFrom({ home, profiles, queries }));
+  status.followWith(ownTurns({ profiles, envOf: (session) => readEnvironment(home, session) }));
   status.followWith(repliesFrom(new TurnQueries(db)));
   const trusted = new TrustedProjects({ journal, queries: new TrustQueries(db) });
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries, trusted });
@@ -418,6 +420,9 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     turnOf: (run) => conversations.turnOf(run),
     viewOf: (ref) => sessions.brief(ref),
     resolve: (ref) => queries.resolve(ref),
+    get: (id) => queries.get(id),
+    journal,
+    lookAgain: (run, inMs) => status.lookAgain(run, inMs),
     profiles,
     keepChoice: (session, chosen) => keepChoice(home, session, chosen),
     press: (ref, options) => sessions.terminals.press(ref, options),

@@ -202,7 +202,7 @@ async function leave(client: HoldfastClient, { session, isOurs, message, options
 async function cancel(client: HoldfastClient, session: Session, message: string): Promise<void> {
   try {
     await surely(() => client.call("cancelMessage", { params: { id: message } })).catch(() => {});
-    if (!(await surely(() => session.cancel()))) return;
+    if (!(await surely(() => session.cancel({ waitMs: 0 })))) return;
     await session.waitFor(({ record }) => record.turn !== "working", { timeoutMs: CANCEL_MS });
   } catch (error) {
     if (!isCode(error, "session_ended", "not_offered", "host_failed", "timeout", "session_removed", "session_not_found")) throw error;

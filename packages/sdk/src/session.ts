@@ -158,9 +158,12 @@ export class Session {
     return sendMessage(this.#client, this.id, { text, ...options });
   }
 
-  /** Interrupts its turn; what the agent said so far stays. False: no turn ran. */
-  async cancel(): Promise<boolean> {
-    return (await this.#client.call("cancelTurn", { ...this.#named, body: {} })).cancelled;
+  /**
+   * Interrupts its turn, and answers when that has ended; what the agent said so far stays. False: no turn ran. Throws `cancel_ignored` where the
+   * agent keeps working. `waitMs`: how long it may take after each step; 0: it is told, and nobody looks.
+   */
+  async cancel(options: { waitMs?: number } = {}): Promise<boolean> {
+    return (await this.#client.call("cancelTurn", { ...this.#named, body: options })).cancelled;
   }
 
   /** What it waits for leave for. */

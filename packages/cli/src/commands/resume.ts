@@ -1,6 +1,7 @@
 import type { Resumed } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
+import type { PromptFate, RunState } from "@holdfast/contract/status";
 import { BUDGET_FLAG, parseBudget } from "../budget-flag.ts";
 import type { Command } from "../command.ts";
 import { plain } from "../plain.ts";
@@ -11,14 +12,19 @@ import { environmentOf } from "../start-session.ts";
 export const command: Command = {
   name: "resume",
   summary: "start the next run of a session that has ended, with its conversation",
+<<<<<<< HEAD
   usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--budget LIMITS] [--env K=V]… [--attach]",
+=======
+  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--repeat-prompt] [--budget LIMITS] [--attach | --no-wait]",
+>>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
   description:
-    "The agent goes on with its own conversation: same session, same directory and environment, next run. A conversation that it could not go on with\nis not forgotten: try again, or begin a new one with --fresh. A command (run) is run again.",
+    "The agent goes on with its own conversation: same session, same directory and environment, next run. A conversation that it could not go on with\nis not forgotten: try again, or begin a new one with --fresh. A command (run) is run again.\nThe first prompt (spawn --prompt) is handed to one run only: an earlier run may have executed it. --repeat-prompt hands it over again.\nReturns when the agent is up, after 15 seconds at the latest. When the agent has ended by then, its last lines are printed and the exit code is 35.",
   arguments: "sessions",
   flags: {
     fresh: { summary: "begin a new conversation; the old one can still be gone on with" },
     conversation: { value: "ID", summary: "go on with this one of its conversations (holdfast show lists them)", complete: "nothing" },
     prompt: { value: "TEXT", summary: "what to say to it once it is ready; - reads it from standard input", complete: "nothing" },
+    "repeat-prompt": { summary: "hand over the first prompt again" },
     budget: { ...BUDGET_FLAG, summary: "what it may use from now on, with what it has used: turns=20, cost=off; other limits stay" },
     env: {
       value: "K=V",
@@ -27,6 +33,7 @@ export const command: Command = {
       complete: "nothing",
     },
     attach: { summary: "and look at it" },
+    "no-wait": { summary: "return once it is started" },
   },
   examples: [
     ["holdfast resume fix-login", "go on where it was"],
@@ -46,14 +53,30 @@ export const command: Command = {
     }
     const given = flags.text("prompt");
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;
+    const repeatPrompt = flags.has("repeat-prompt");
+    if (repeatPrompt && prompt !== undefined)
+      throw new HoldfastError("usage", "--repeat-prompt hands over the first prompt, --prompt another one", {
+        hint: "give one of the two",
+      });
     if (prompt === "") throw new HoldfastError("usage", "the prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
     const session = await client.call("resumeSession", {
       params: { ref },
+<<<<<<< HEAD
       body: { fresh: flags.has("fresh"), conversation, budget: parseBudget(flags.text("budget")), env: environmentOf(flags) },
+=======
+      body: {
+        fresh: flags.has("fresh"),
+        conversation,
+        budget: parseBudget(flags.text("budget")),
+        repeatPrompt,
+        waitMs: flags.has("no-wait") ? 0 : UP_MS,
+      },
+>>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
     });
+    if (session.state === "ended" && session.kind !== "shell") throw endedAtOnce(session);
     if (prompt !== undefined) await client.call("sendMessage", { params: { ref: session.id }, body: { text: prompt } });
     if (context.json) process.stdout.write(`${JSON.stringify(session)}\n`);
-    else process.stdout.write(`${told(session)}\n${stillRuns(session)}`);
+    else process.stdout.write(`${[told(session), ...(prompt === undefined ? aboutPrompt(session) : [])].join("\n")}\n${stillRuns(session)}`);
     if (!flags.has("attach")) return 0;
     const attach = (await import("./attach.ts")).command;
     return (await attach.run({ ...context, args: [session.name] })) ?? 0;
@@ -67,7 +90,36 @@ function stillRuns({ left = [] }: Session): string {
   return `Processes of its earlier runs still run:\n${which}`;
 }
 
-function told(session: Session & { resumed: Resumed }): string {
+/** Most agents are up in a few seconds, and in ten on a busy machine. */
+const UP_MS = 15_000;
+
+function endedAtOnce(session: Session & { lines: string[] }): HoldfastError {
+  const { exit, lines, restartAt } = session;
+  const name = plain(session.name);
+  const how = exit?.signal ?? (exit?.code == null ? session.status : `exit code ${exit.code}`);
+  const said = lines.length === 0 ? "it printed nothing" : `its last lines:\n${lines.map((line) => `  ${plain(line)}`).join("\n")}`;
+  const next = restartAt === null ? "" : "; its policy starts it again";
+  return new HoldfastError("agent_crashed", `${name} was started (run ${session.runs}) and ended at once (${how})${next}; ${said}`, {
+    hint: `see all of it: holdfast logs ${name}; to begin a new conversation: holdfast resume ${name} --fresh`,
+  });
+}
+
+function aboutPrompt({ name, prompt }: Session & { prompt: PromptFate | null }): string[] {
+  if (prompt !== "withheld") return [];
+  const again = `holdfast stop ${plain(name)}; holdfast resume ${plain(name)} --repeat-prompt`;
+  return [
+    "the first prompt was handed to an earlier run and may have been executed: this run did not get it",
+    `to say what is next: holdfast send ${plain(name)} TEXT; to repeat the first prompt: ${again}`,
+  ];
+}
+
+function told(session: Session & { resumed: Resumed; state: RunState }): string {
+  return session.state === "starting"
+    ? `${begun(session)}; started, not ready yet: holdfast attach ${plain(session.name)}`
+    : begun(session);
+}
+
+function begun(session: Session & { resumed: Resumed }): string {
   const name = plain(session.name);
   const run = `run ${session.runs}`;
   if (session.resumed === "command") return `${name} runs its command again (${run})`;

@@ -58,7 +58,8 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],
-    ["turns", session.turns === 0 && session.turn === null ? null : String(session.turns)],
+    ["turns", turnsCell(session)],
+    ["first prompt", firstPrompt(session)],
     ["conversation", session.conversation],
     ["earlier", earlierOf(session)],
     ["forked from", session.forkedFrom && forkedFrom(session.forkedFrom)],
@@ -128,6 +129,17 @@ const GIVEN_UP = {
   budget: "given up: its budget is used up",
   restored: "given up: the journal was restored, and may have lost that somebody had stopped it",
 };
+
+function turnsCell({ kind, turns, turn }: Session): string | null {
+  if (kind === "shell" || (turns === 0 && turn === null)) return null;
+  return turns === null ? "unknown" : String(turns);
+}
+
+/** Only where somebody may wonder: a later run has not got it. */
+function firstPrompt({ name, promptedRun, runs }: Session): string | null {
+  if (promptedRun === null || promptedRun === runs) return null;
+  return `handed to run ${promptedRun}, and not to a later one; to repeat it: holdfast resume ${name} --repeat-prompt`;
+}
 
 /** Conversations that it can go back to. */
 function earlierOf({ conversation, conversations }: Session): string | null {

@@ -101,12 +101,13 @@ test("transcript -f goes on through a daemon that dies, until the session has en
 });
 
 test("cancel says whether a turn ran", async () => {
-  reply = () => ({ session: { name: "fix" }, cancelled: true });
+  reply = () => ({ session: { name: "fix" }, cancelled: true, outcome: "stopped", steps: ["keys", "keys_again"] });
   await run(cancel, "fix");
-  reply = () => ({ session: { name: "fix" }, cancelled: false });
+  reply = () => ({ session: { name: "fix" }, cancelled: false, outcome: "none", steps: [] });
   await run(cancel, "fix");
   await run(cancel, "fix", "--json");
-  expect(out).toBe('fix: interrupted\nfix: no turn runs\n{"name":"fix","cancelled":false}\n');
+  const json = '{"name":"fix","cancelled":false,"outcome":"none","steps":[]}';
+  expect(out).toBe(`fix: interrupted, at the second attempt\nfix: no turn runs\n${json}\n`);
 });
 
 test("usage asks by what, since when and of whom it is told to, and refuses what it does not know", async () => {

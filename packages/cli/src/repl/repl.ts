@@ -264,7 +264,7 @@ class Repl implements Desk, Followed {
     this.#talk = talk;
     this.#files = new Files(session.cwd);
     this.#conversation = opened.conversation;
-    this.#seenTurns = session.turns;
+    this.#seenTurns = session.turns ?? 0;
     const head = `${plain(session.name)}: ${plain(session.agent)} in ${shortPath(session.cwd)} · /help · Ctrl+D leaves`;
     this.print([this.paint(STYLE.dim, head), ...opened.notes.map((note) => this.paint(STYLE.dim, `· ${plain(note)}`))]);
     if (damaged > 0) this.print([`· ${damaged} lines of its transcript cannot be read`]);
@@ -344,7 +344,7 @@ class Repl implements Desk, Followed {
     if (wasArmed && this.#editor.isEmpty) this.leave();
     else if (this.#view.turn !== null && !wasArmed) {
       this.#notice = "cancelling …  Ctrl+C again leaves, and it goes on in the background";
-      void this.#try(() => this.talk.cancel());
+      void this.#try(() => this.#cancel());
     } else if (!this.#editor.isEmpty) {
       this.#editor.set("");
       this.#armed = false;
@@ -353,6 +353,15 @@ class Repl implements Desk, Followed {
       void this.#try(() => this.#outbox.takeBack());
     } else this.#notice = "Ctrl+C again, or Ctrl+D, leaves";
     this.#stage.change();
+  }
+
+  async #cancel(): Promise<void> {
+    try {
+      await this.talk.cancel();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "cancel_ignored") throw error;
+      this.#notice = "it ignores the cancellation and keeps working; /stop ends it, Ctrl+C leaves";
+    }
   }
 
   #look(): FootView {

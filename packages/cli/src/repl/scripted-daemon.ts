@@ -162,7 +162,12 @@ const ANSWERS = {
     daemon.write({ type: "note", about: "cleared", text: "the agent begins with an empty memory" }, null);
     return daemon.conversation(call);
   },
-  cancelTurn: (daemon: ScriptedDaemon, call: Call) => ({ session: daemon.find(call), cancelled: true }),
+  cancelTurn: (daemon: ScriptedDaemon, call: Call) => ({
+    session: daemon.find(call),
+    cancelled: true,
+    outcome: "stopped",
+    steps: ["protocol"],
+  }),
   resumeSession: (daemon: ScriptedDaemon, call: Call) => {
     const session = daemon.find(call);
     daemon.change(session, { endedAt: null, status: "idle", runs: session.runs + 1 });

@@ -56,6 +56,13 @@ export const SLASHES: Readonly<Record<string, Slash>> = {
       if (!(await desk.talk.cancel())) desk.print([desk.paint(STYLE.dim, "· no turn runs")]);
     },
   },
+  stop: {
+    summary: "end the agent, also one that ignores /cancel; what you say next resumes it",
+    async run(desk) {
+      await desk.talk.stop();
+      desk.print([desk.paint(STYLE.dim, "· stopped; what you say next resumes it")]);
+    },
+  },
   clear: { summary: "the agent forgets what was said; the transcript stays", run: async (desk) => void (await desk.talk.clear()) },
   model: {
     usage: "[MODEL]",

@@ -79,6 +79,10 @@ export class Talk {
     return (await surely(() => this.#context.client.call("cancelTurn", { params: this.#params, body: {} }))).cancelled;
   }
 
+  async stop(): Promise<void> {
+    await surely(() => this.#context.client.call("stopSession", { params: this.#params, body: {} }));
+  }
+
   set(what: { mode?: string; model?: string }): Promise<Conversation> {
     return this.#context.client.call("setConversation", { params: this.#params, body: what });
   }

@@ -124,7 +124,7 @@ export class SessionTurns implements Turns {
   /** A run that died when it had begun a session, and not yet said for what, has left it to the next. */
   async #leftOver(name: string, item: TaskItem): Promise<Session | undefined> {
     const session = await this.#client.call("getSession", { params: { ref: name } }).catch(() => undefined);
-    if (session?.kind !== "conversation" || session.turns > 0 || isOver(session)) return undefined;
+    if (session?.kind !== "conversation" || session.turns !== 0 || isOver(session)) return undefined;
     const { agent } = handsFor(item, this.#where.hands);
     const isLike = session.objective === item.title && session.cwd === this.#where.cwd && session.agent === agent;
     if (!isLike) return undefined;

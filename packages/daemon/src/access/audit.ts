@@ -52,8 +52,8 @@ const WORDS: Words = {
   "workspace.removed": ({ name }) => `removed the workspace ${name}`,
   "workspace.recovered": ({ name }) => `brought the workspace ${name} back`,
   "restore.ended": ({ items }) => `restored what was lost: ${items.map(({ name, outcome }) => `${name} ${outcome}`).join(", ")}`,
-  "session.run_created": ({ run, why, conversation }, name) =>
-    `started run ${run} of ${name} (${why}${conversation === undefined ? "" : `, with its conversation ${conversation}`})`,
+  "session.run_created": ({ run, why, conversation, prompt }, name) =>
+    `started run ${run} of ${name} (${why}${conversation === undefined ? "" : `, with its conversation ${conversation}`}${prompt === undefined ? "" : `, first prompt ${prompt}`})`,
   "workspace.forgotten": ({ name }) => `deleted what was kept of the workspace ${name}`,
   "workspace.check_started": ({ id, command }) => `ran a check in the workspace ${id}: ${command}`,
   "context.created": ({ root }) => `laid out the Working Context of ${root}`,

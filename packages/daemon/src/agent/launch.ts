@@ -21,13 +21,17 @@ export interface Forked {
   directory: string;
 }
 
+/** A run that resumes a conversation is not prompted: the prompt is in that conversation already. */
+export function promptFor(prompt: string | null, conversation: Conversation): string | null {
+  return conversation && "resume" in conversation ? null : prompt;
+}
+
 export function launchWords(
   profile: Profile | undefined,
   { program, args, prompt }: Asked,
   { injected, conversation }: { injected: readonly string[]; conversation: Conversation },
 ): string[] {
-  // What was prompted is in the conversation already.
-  const prompted = prompt === null || (conversation && "resume" in conversation) ? [] : promptWords(profile, prompt);
+  const prompted = prompt === null ? [] : promptWords(profile, prompt);
   return [...program, ...injected, ...conversationWords(profile, conversation), ...args, ...prompted];
 }
 

@@ -60,6 +60,8 @@ export interface Profile {
     find?(running: Running): string | undefined;
     /** For one that takes prompts before it has read the conversation it goes on with: a line that it shows of any, once it has. */
     shows?: RegExp;
+    /** It drops a prompt that is given with the conversation to go on with. */
+    dropsPrompt?: true;
     /** Words with which a user chooses one: then none is given. */
     flags?: RegExp;
   };
@@ -100,6 +102,8 @@ export interface Profile {
   chatOnly?: true;
   /** How a turn is interrupted; pressed one after the other. */
   interrupt?: readonly string[];
+  /** For a turn that goes on all the same. Only where it does not end an agent whose turn is over. */
+  interruptHarder?: readonly string[];
   /** After a paste, before Enter: with less some take the Enter for a part of it. */
   enterAfterMs?: number;
   /** Never tried by us with the real program: said so, and no status beyond the process. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claude } from "./profiles/claude.ts";
 import { gemini } from "./profiles/gemini.ts";
-import { lastReplyIn, type Transcript } from "./transcript.ts";
+import { lastReplyIn, type Transcript, turnsIn } from "./transcript.ts";
 
 const CONVERSATION = "7d3a1b52-0000-4000-8000-000000000000";
 
@@ -48,4 +48,19 @@ test("what gemini said last is read from the newest file of the conversation, pa
   const of = { conversation: CONVERSATION, cwd: "/home/me/app", env: { HOME: directory.path } };
   expect(lastReplyIn(gemini.transcript as Transcript, of)).toEqual({ text: "the answer", at: "2026-11-15T05:00:00.000Z" });
   expect(lastReplyIn(gemini.transcript as Transcript, { ...of, env: {} })).toBeUndefined();
+});
+
+test("gemini's turns are counted from its own files, each once, without what tools answered (mend 11)", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const folder = join(directory.path, ".gemini/tmp/app/chats");
+  mkdirSync(folder, { recursive: true });
+  const line = (id: string, content: unknown, type = "user") => JSON.stringify({ id, type, content });
+  const first = [line("u1", [{ text: "deploy" }]), line("g1", "done", "gemini"), line("u2", [{ functionResponse: {} }])];
+  writeFileSync(join(folder, "session-2026-11-14T05-00-7d3a1b52.jsonl"), first.join("\n"));
+  const next = [line("u1", [{ text: "deploy" }]), line("u3", [{ text: "again" }]), '{"$set":{}}'];
+  writeFileSync(join(folder, "session-2026-11-15T05-00-7d3a1b52.jsonl"), next.join("\n"));
+  const of = { conversation: CONVERSATION, cwd: "/home/me/app", env: { HOME: directory.path } };
+  expect(turnsIn(gemini.transcript, of)).toBe(2);
+  expect(turnsIn(gemini.transcript, { ...of, env: {} })).toBe(0);
+  expect(turnsIn(undefined, of)).toBeNull();
 });

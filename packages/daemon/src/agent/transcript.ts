@@ -1,20 +1,28 @@
 /** What an agent wrote down itself of a conversation: read for what it said last, where its hooks do not tell. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+
+/** Whose transcript it is, and where it is looked for. */
+export interface Whose {
+  conversation: string;
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+}
 
 export interface Transcript {
   /** The file, one JSON value a line; undefined: there is none. */
-  path(of: { conversation: string; cwd: string; env: Readonly<Record<string, string>> }): string | undefined;
+  path(of: Whose): string | undefined;
+  /** All of them, of an agent that begins another each time it goes on with a conversation. */
+  files?(of: Whose): readonly string[];
   /** What a line of it says the agent said, if it does. */
   reply(entry: unknown): { text: string; at: string | null } | undefined;
+  /** The id of the turn that a line of it begins, if it does; a line may be written again. Without it, nobody can count them there. */
+  turn?(entry: unknown): string | undefined;
 }
 
 /** Of the end of the file: an answer that is longer than what it is said in would be a strange one. */
 const READ_BYTES = 8 << 20;
 
-export function lastReplyIn(
-  transcript: Transcript,
-  of: { conversation: string; cwd: string; env: Readonly<Record<string, string>> },
-): { text: string; at: string | null } | undefined {
+export function lastReplyIn(transcript: Transcript, of: Whose): { text: string; at: string | null } | undefined {
   const path = transcript.path(of);
   const lines = path === undefined ? [] : endOf(path).split("\n");
   for (const line of lines.reverse()) {
@@ -22,6 +30,26 @@ export function lastReplyIn(
     if (reply && reply.text.trim() !== "") return reply;
   }
   return undefined;
+}
+
+/** How many turns it wrote down; null: its files do not say. Without a file there was none that it could go on with. */
+export function turnsIn(transcript: Transcript | undefined, of: Whose): number | null {
+  if (!transcript) return null;
+  const files = filesOf(transcript, of);
+  if (files.length === 0) return 0;
+  const { turn } = transcript;
+  if (!turn || bytesOf(files) > READ_BYTES) return null;
+  const lines = files.flatMap((file) => endOf(file).split("\n"));
+  return new Set(lines.flatMap((line) => turn(parsed(line)) ?? [])).size;
+}
+
+export function filesOf(transcript: Transcript, of: Whose): readonly string[] {
+  return transcript.files?.(of) ?? [transcript.path(of)].filter((path) => path !== undefined);
+}
+
+/** By which it shows that more was written. */
+export function bytesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
 /** Empty when there is none. */

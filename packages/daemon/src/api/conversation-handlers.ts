@@ -27,9 +27,9 @@ export function conversationHandlers(rooms: {
     getConversation: ({ params }) => verbs.get(params.ref),
     setConversation: ({ params, body }) => verbs.set(params.ref, body),
     clearConversation: ({ params }) => verbs.clear(params.ref),
-    cancelTurn: ({ params }, { actor, scope }) => {
+    cancelTurn: ({ params, body }, { actor, scope, signal }) => {
       sessions.terminals.checkTyping(params.ref, { actor, scope });
-      return verbs.cancel(params.ref, actor);
+      return verbs.cancel(params.ref, actor, { ...body, signal });
     },
   };
 }

@@ -5,7 +5,7 @@ import { Transcripts } from "./transcripts.ts";
 import { ConversationVerbs } from "./verbs.ts";
 import { SESSION, SOMEBODY, World } from "./world.ts";
 
-function open(world: World, turn: string | null = null) {
+function open(world: World, { turn = null, onPress }: { turn?: string | null; onPress?: () => unknown } = {}) {
   const pressed: unknown[] = [];
   const keeper = {
     converse: async (_: unknown, request: Parameters<World["keep"]>[0]) => {
@@ -21,7 +21,13 @@ function open(world: World, turn: string | null = null) {
     resolve: (ref) => world.queries.resolve(ref),
     keepChoice: () => {},
     profiles: new Profiles(),
-    press: async (ref, { keys }) => void pressed.push([ref, keys]),
+    press: async (ref, { keys }) => {
+      pressed.push([ref, keys]);
+      onPress?.();
+    },
+    journal: world.journal,
+    get: (id) => world.queries.get(id),
+    lookAgain: () => {},
   });
   return { verbs, pressed };
 }
@@ -79,29 +85,48 @@ test("of one that has ended nothing is set, cleared or cancelled; it is said how
 
 test("a turn is cancelled, and it is said whether one ran", async () => {
   using world = live(new World());
-  expect(await open(world, "m1").verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: true });
-  expect(await open(world, null).verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: false });
+  expect(await open(world, { turn: "m1" }).verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: true });
+  expect(await open(world).verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: false });
   expect(world.told).toEqual([{ t: "cancel" }, { t: "cancel" }]);
 });
+
+/** What the agent of a terminal is known to do. */
+function doing(world: World, turn: "working" | "idle"): void {
+  const since = new Date().toISOString();
+  const rest = { since, sinceBoot: null, attention: null, background: null, hung: false, evidence: [] };
+  world.append("session.status_changed", { run: 1, status: turn, turn, turnBegan: turn === "working", ...rest });
+}
 
 test("an agent on a terminal is interrupted by its keys, and only while it works", async () => {
   using world = new World("terminal");
   const { verbs, pressed } = open(world);
-  expect(await verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: false });
+  await expect(verbs.cancel("fix", SOMEBODY)).rejects.toMatchObject({ code: "status_unknown" });
+  doing(world, "idle");
+  expect(await verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: false, outcome: "none", steps: [] });
   expect(pressed).toEqual([]);
-  const since = new Date().toISOString();
-  const working = {
-    run: 1,
-    status: "working",
-    since,
-    sinceBoot: null,
-    turn: "working",
-    attention: null,
-    background: null,
-    hung: false,
-    evidence: [],
-  };
-  world.append("session.status_changed", { ...working, turnBegan: true });
-  expect(await verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: true });
+  doing(world, "working");
+  expect(await verbs.cancel("fix", SOMEBODY)).toMatchObject({ cancelled: true, outcome: "unknown" });
   expect(pressed).toEqual([[SESSION, new Profiles().get("demo").interrupt]]);
+});
+
+test("a cancel is repeated until the turn has ended, and says which steps that took (mend 13)", async () => {
+  using world = new World("terminal");
+  doing(world, "working");
+  const { verbs, pressed } = open(world, { onPress: () => pressed.length === 2 && doing(world, "idle") });
+  expect(await verbs.cancel("fix", SOMEBODY, { waitMs: 50 })).toMatchObject({ outcome: "stopped", steps: ["keys", "keys_again"] });
+});
+
+test("a cancel that an agent ignores is an error that names what was tried and offers stop (mend 13)", async () => {
+  using world = new World("terminal");
+  doing(world, "working");
+  const refusal = open(world).verbs.cancel("fix", SOMEBODY, { waitMs: 20 });
+  await expect(refusal).rejects.toMatchObject({
+    code: "cancel_ignored",
+    details: { steps: ["keys", "keys_again"] },
+    hint: expect.stringContaining("holdfast stop fix"),
+  });
+  using talk = live(new World());
+  const ignored = open(talk, { turn: "m1" }).verbs.cancel("fix", SOMEBODY, { waitMs: 20 });
+  await expect(ignored).rejects.toMatchObject({ code: "cancel_ignored", details: { steps: ["protocol", "protocol_again"] } });
+  expect(talk.told).toEqual([{ t: "cancel" }, { t: "cancel" }]);
 });

@@ -2,8 +2,10 @@
 import { type Conversation, HoldfastError, isRunning, type Principal, type Session } from "@holdfast/contract";
 import type { Profiles } from "../agent/profiles/index.ts";
 import type { RunId } from "../host/host.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { notRunning } from "../session/running.ts";
+import { type Cancelled, Cancelling, ignored } from "./cancelling.ts";
 import type { ConversationKeeper, ConversationRequest } from "./keeper.ts";
 import type { Transcripts } from "./transcripts.ts";
 
@@ -18,9 +20,8 @@ export class ConversationVerbs {
   readonly #turnOf: (run: RunId) => string | null;
   readonly #viewOf: (ref: string) => Session;
   readonly #resolve: (ref: string) => SessionRecord;
-  readonly #profiles: Profiles;
+  readonly #cancelling: Cancelling;
   readonly #keepChoice: (session: SessionRecord["id"], chosen: Choice) => void;
-  readonly #press: (ref: string, options: { keys: readonly string[]; actor: Principal }) => Promise<unknown>;
 
   constructor(options: {
     transcripts: Transcripts;
@@ -29,6 +30,10 @@ export class ConversationVerbs {
     viewOf(ref: string): Session;
     resolve(ref: string): SessionRecord;
     profiles: Profiles;
+    journal: Journal;
+    /** Its screen is looked at in a while. */
+    lookAgain(run: RunId, inMs: number): void;
+    get(session: SessionRecord["id"]): SessionRecord | undefined;
     /** For the next runs. */
     keepChoice(session: SessionRecord["id"], chosen: Choice): void;
     press(ref: string, options: { keys: readonly string[]; actor: Principal }): Promise<unknown>;
@@ -38,9 +43,12 @@ export class ConversationVerbs {
     this.#turnOf = options.turnOf;
     this.#viewOf = options.viewOf;
     this.#resolve = options.resolve;
-    this.#profiles = options.profiles;
+    this.#cancelling = new Cancelling({
+      ...options,
+      profileOf: (agent) => options.profiles.find(agent),
+      converse: (run) => options.keeper.converse(run, { t: "cancel" }),
+    });
     this.#keepChoice = options.keepChoice;
-    this.#press = options.press;
   }
 
   async get(ref: string): Promise<Conversation> {
@@ -67,24 +75,16 @@ export class ConversationVerbs {
     return this.get(ref);
   }
 
-  /** Of a terminal's agent by the keys that its profile names. */
-  async cancel(ref: string, actor: Principal): Promise<{ session: Session; cancelled: boolean }> {
+  /** Without `waitMs` nobody looks whether the turn ended. */
+  async cancel(
+    ref: string,
+    actor: Principal,
+    { waitMs = 0, signal }: { waitMs?: number; signal?: AbortSignal } = {},
+  ): Promise<{ session: Session; cancelled: boolean } & Cancelled> {
     const record = this.#resolve(ref);
-    if (record.kind === "conversation") {
-      const cancelled = this.#turnOf(runOf(record)) !== null;
-      await this.#tell(ref, { t: "cancel" });
-      return { session: this.#viewOf(record.id), cancelled };
-    }
-    const keys = this.#profiles.find(record.agent)?.interrupt;
-    if (!keys) {
-      throw new HoldfastError("not_offered", `how ${record.agent} is interrupted is not known`, {
-        hint: `do it by keys: holdfast keys ${record.name} C-c; or stop it: holdfast stop ${record.name}`,
-      });
-    }
-    const cancelled = record.standing?.turn === "working";
-    // Keys that interrupt a turn may end an agent that is idle.
-    if (cancelled) await this.#press(record.id, { keys, actor });
-    return { session: this.#viewOf(record.id), cancelled };
+    const done = await this.#cancelling.cancel(record, { actor, waitMs, signal });
+    if (done.outcome === "ignored") throw ignored(record, done);
+    return { session: this.#viewOf(record.id), cancelled: done.outcome !== "none", ...done };
   }
 
   async #tell(ref: string, request: ConversationRequest): Promise<void> {

@@ -75,7 +75,12 @@ export interface SessionRecord {
   /** By a clock that nobody sets; null while it runs, and when it is not known. */
   durationMs: number | null;
   viewedAt: string | null;
+  /** How many were seen to begin; what that says of those that began: `turnsOf`. */
   turns: number;
+  /** The run that was handed the first prompt; null: none, or nobody knows. */
+  promptedRun: number | null;
+  /** The last run to which words were handed over, a first prompt or a message; 0: none was; null: nobody knows. */
+  spokenRun: number | null;
   tasksCompleted: number;
   progress: Progress | null;
   /** The run that vanished with its keeper, or with the machine, until a later one has shown that it is back. */
@@ -358,6 +363,8 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     durationMs: row.duration_ms as number | null,
     viewedAt: row.viewed_at as string | null,
     turns: row.turns as number,
+    promptedRun: row.prompted_run as number | null,
+    spokenRun: row.spoken_run as number | null,
     tasksCompleted: row.tasks_completed as number,
     progress: row.progress === null ? null : (JSON.parse(String(row.progress)) as Progress),
     conversation: row.conversation as string | null,
@@ -374,7 +381,10 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
 /** Of those of before turns were counted for each, nobody knows. */
 function conversationsOf(row: Record<string, unknown>): Session["conversations"] {
   const all = JSON.parse(row.conversations as string) as (Omit<Session["conversations"][number], "turns"> & { turns?: number | null })[];
-  return all.map((one) => ({ ...one, turns: one.turns === undefined ? (row.turns === 0 ? 0 : null) : one.turns }));
+  const spoken = row.spoken_run as number | null;
+  // Words were handed over and no turn was seen: nobody knows whether there was one. A protocol tells each.
+  const isUnknown = (run: number) => row.kind !== "conversation" && (spoken === null || spoken >= run);
+  return all.map((one) => ({ ...one, turns: one.turns === undefined || (one.turns === 0 && isUnknown(one.run)) ? null : one.turns }));
 }
 
 /** A program that exited has an exit even when its keeper could not say which (a signal, on tmux before 3.3). */

@@ -41,6 +41,8 @@ const APPLY: Apply = {
       data.budget ? JSON.stringify(data.budget) : null,
     );
     if (data.report) s.report.run(session);
+    if (data.prompted === true) s.prompt.run(1, 1, session);
+    else if (data.prompted === false) s.prompt.run(null, 0, session);
     s.newRun.run(session, 1);
     if (data.start === false) s.notStarted.run(session);
     if (data.conversation) converse(s, { session, id: data.conversation, run: 1, since: at, turns: data.adopted ? null : 0 });
@@ -91,6 +93,7 @@ const APPLY: Apply = {
     if (data.why !== "start") s.newRun.run(session, data.run);
     s.nextRun.run(data.run, session);
     if (data.host !== undefined) s.moveTo.run(data.host, session);
+    if (data.prompt === "given" || data.prompt === "repeated") s.prompt.run(data.run, data.run, session);
     // One it had before may be gone on with.
     if (data.conversation !== undefined) converse(s, { session, id: data.conversation, run: data.run, since: at, turns: null });
   },
@@ -118,6 +121,15 @@ const APPLY: Apply = {
     s.standing.run(since, JSON.stringify({ turn, attention, background, hung, evidence, sinceBoot }), session, run);
     if (turnBegan) countTurn(s, session);
     if (status !== "unknown") s.cameBack.run(session, run);
+  },
+  "session.turns_counted"(s, { session, data }) {
+    const counted = conversationsOf(s, session).map((one) => (one.id === data.conversation ? { ...one, turns: data.turns } : one));
+    s.missedTurns.run(data.missed, session);
+    const current = s.conversationsOf.get(session)?.conversation ?? null;
+    s.conversation.run(current, JSON.stringify(counted), session);
+  },
+  "message.injecting"(s, { session, data }) {
+    s.speak.run(data.run, session);
   },
   "session.progress_reported"(s, { session, data, at }) {
     s.progress.run(JSON.stringify({ ...data, at }), session);
@@ -317,6 +329,9 @@ const SQL = {
   standing: "UPDATE runs SET status_at = ?, standing = ? WHERE session = ? AND run = ?",
   turn: "UPDATE sessions SET turns = turns + 1 WHERE id = ?",
   conversation: "UPDATE sessions SET conversation = ?, conversations = ? WHERE id = ?",
+  missedTurns: "UPDATE sessions SET turns = turns + ? WHERE id = ?",
+  prompt: "UPDATE sessions SET prompted_run = ?, spoken_run = ? WHERE id = ?",
+  speak: "UPDATE sessions SET spoken_run = ? WHERE id = ? AND kind = 'terminal'",
   lose: "UPDATE sessions SET lost_run = ? WHERE id = ?",
   cameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ?",
   shellCameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ? AND kind = 'shell'",

@@ -362,13 +362,13 @@ export class AgentStatus implements RunObserver, Disposable {
     if (!record || hasEnded(record.status) || record.run !== observed.run.run) return;
     const changed = changeOf(record, evidence, observed.hung);
     const { signal, seen } = more;
-    const drafts: Draft[] = [...(more.drafts ?? [])];
+    const what = { record, evidence, ...(signal ? { signal } : {}), ...(changed ? { changed } : {}), ...(seen ? { seen } : {}) };
+    const followed = this.#followers.flatMap((follower) => follower(what));
+    // A turn that begins gets the number after those that were counted before it.
+    const counted = followed.filter(({ type }) => type === "session.turns_counted");
+    const drafts: Draft[] = [...(more.drafts ?? []), ...counted];
     if (changed) drafts.push({ type: "session.status_changed", actor: DAEMON, session: record.id, data: changed });
-    for (const follower of this.#followers) {
-      drafts.push(
-        ...follower({ record, evidence, ...(signal ? { signal } : {}), ...(changed ? { changed } : {}), ...(seen ? { seen } : {}) }),
-      );
-    }
+    drafts.push(...followed.filter((draft) => !counted.includes(draft)));
     if (drafts.length > 0) {
       try {
         this.#journal.append(...drafts);

@@ -22,6 +22,7 @@ import type { Copied } from "../agent/fork.ts";
 import { type Asked, choosesItself } from "../agent/launch.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { turnsIn } from "../agent/transcript.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { findRepository } from "../workspace/repository.ts";
@@ -29,9 +30,10 @@ import { takeTree } from "../workspace/snapshot.ts";
 import { type Checkpoints, translated } from "../workspace/workspace-checkpoints.ts";
 import type { CopyOf, Workspaces } from "../workspace/workspaces.ts";
 import { checkDirectory } from "./prepare.ts";
-import { conversationWithTurns, workspaceHint } from "./resume.ts";
+import { workspaceHint } from "./resume.ts";
 import { readSessionFiles, type Spec } from "./run-files.ts";
 import type { Sessions } from "./sessions.ts";
+import { conversationWithTurns } from "./turns.ts";
 
 /** What a start is told of the conversation that it carries on. */
 export interface ForkOrder {
@@ -78,7 +80,9 @@ export class Forking {
     const record = this.#queries.resolve(ref);
     const profile = this.#profiles.get(record.agent);
     const { spec, env } = readSessionFiles(this.#home, record.id);
-    const { asked, conversation } = conversationToFork(record, { spec, profile });
+    const known = record.conversation;
+    const kept = known === null ? null : turnsIn(profile.transcript, { conversation: known, cwd: record.cwd, env });
+    const { asked, conversation } = conversationToFork(record, { spec, profile, kept });
     const where = await this.#where(record, { wanted, env, actor });
     const name = wanted.name ?? this.#freeName(record.name);
     const { setup } = wanted;
@@ -151,7 +155,7 @@ export class Forking {
 /** What it was asked to run, and the conversation that is copied. Throws where there is none, or it cannot be. */
 export function conversationToFork(
   record: SessionRecord,
-  { spec, profile }: { spec: Spec; profile: Profile },
+  { spec, profile, kept }: { spec: Spec; profile: Profile; kept: number | null },
 ): { asked: Asked; conversation: string } {
   const { name, agent, turns } = record;
   const { asked } = spec;
@@ -172,7 +176,7 @@ export function conversationToFork(
       "fork it by its agent's own means",
     );
   const original = turns === 0 ? (spec.forkedFrom?.copy ?? spec.forkedFrom?.conversation ?? null) : null;
-  const conversation = original ?? conversationWithTurns(record, profile);
+  const conversation = original ?? conversationWithTurns(record, { profile, kept });
   if (conversation !== null) return { asked, conversation };
   if (turns === 0 || record.conversation !== null)
     throw refuse(`${name} had no turn yet: there is nothing to copy`, "give it something to do first, or start another: holdfast spawn");

@@ -27,6 +27,6 @@ export function conversationOrder(what: {
 }
 
 /** They wait like all others until it runs, and are not lost if it never does. */
-export function firstWords({ id, prompt }: Prepared, actor: Principal): Draft[] {
+export function firstWords({ id, prompt }: Pick<Prepared, "id" | "prompt">, actor: Principal): Draft[] {
   return prompt === null ? [] : [{ type: "message.queued", actor, session: id, data: { id: newSessionId(), text: prompt, steer: false } }];
 }

@@ -36,6 +36,8 @@ export function launchFile(options: {
   env: Readonly<Record<string, string>>;
   inherited: Iterable<string>;
   command: readonly string[];
+  /** A file that is there for as long as the program has not been executed. */
+  pending?: string | undefined;
   /** Its own path, and the scope in which it is to run, if there is to be one. */
   scope?: { path: string; scope: Scope } | undefined;
 }): string {
@@ -48,6 +50,8 @@ export function launchFile(options: {
   return [
     ...(options.scope ? enterScope(options.scope) : []),
     `cd -- ${shellQuote(options.cwd)} || exit 126`,
+    // Without this the program could get its first prompt a second time: it does not run.
+    ...(options.pending === undefined ? [] : [`rm -f -- ${shellQuote(options.pending)} || exit 126`]),
     `umask ${options.umask.toString(8).padStart(4, "0")}`,
     `unset ${unset.join(" ")}`,
     ...Object.entries(env).map(([name, value]) => `export ${name}=${shellQuote(value)}`),

@@ -18,7 +18,7 @@ import {
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { atAGlance } from "../agent/glance.ts";
 import { headed, newNonce } from "../agent/heading.ts";
-import { conversationFor, conversationId, type Forked, promptWords } from "../agent/launch.ts";
+import { conversationFor, conversationId, type Forked, promptFor, promptWords } from "../agent/launch.ts";
 import type { RunIdentity } from "../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -35,6 +35,8 @@ export interface Prepared {
   kind: SessionKind;
   /** What is to be said to it first, once it runs. */
   prompt: string | null;
+  /** Its first run is handed the first prompt with its command. */
+  prompted: boolean;
   command: string[];
   cwd: string;
   host: HostName;
@@ -97,6 +99,7 @@ export function prepare(
     profile,
     kind,
     prompt: isChat ? prompt : null,
+    prompted: !isChat && promptFor(prompt, conversation) !== null,
     command,
     cwd,
     host: context.host,
@@ -139,7 +142,8 @@ export function prepare(
     };
     writeSessionFiles(context.home, spec, env);
     if (!request.start) return { ...prepared, identity: null };
-    const { identity } = writeLaunch(context.home, { session: id, run: 1 }, { spec, env, profile, conversation });
+    const handed = { ...spec, asked: { ...asked, prompt: promptFor(prompt, conversation) } };
+    const { identity } = writeLaunch(context.home, { session: id, run: 1 }, { spec: handed, env, profile, conversation });
     return { ...prepared, identity };
   } catch (cause) {
     forget(prepared, context.home);

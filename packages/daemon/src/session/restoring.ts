@@ -163,7 +163,7 @@ export class Restoring implements Disposable {
           ? "a new shell in its directory"
           : known === null
             ? record.forkedFrom === null
-              ? "begins anew: it had no turn yet"
+              ? startsAnew(record)
               : `goes on with a copy of the conversation of ${record.forkedFrom.name}`
             : "goes on with its conversation";
       return { ...item, outcome: "would", why };
@@ -176,11 +176,20 @@ export class Restoring implements Disposable {
   async #bring(record: SessionRecord, conversation: string | null, item: RestoreItem, actor: Principal): Promise<RestoreItem> {
     const again = `try again: holdfast restore ${record.name}; or begin anew: holdfast resume ${record.name} --fresh`;
     try {
-      await this.#sessions.resume(record.id, { fresh: false, conversation: ofThen(record, conversation), why: "restore", actor });
+      const { prompt } = await this.#sessions.resume(record.id, {
+        fresh: false,
+        conversation: ofThen(record, conversation),
+        why: "restore",
+        actor,
+      });
       this.#goOn(record, actor);
-      const now = await this.#shown(record.id);
+      const { run } = this.#queries.resolve(record.id);
+      const { record: now, state } = await this.#sessions.comingUp.wait(
+        { id: record.id, run },
+        { ms: SHOWS_MS, signal: this.#ending.signal },
+      );
       if (!now) return { ...item, outcome: "failed", why: "it was removed meanwhile" };
-      if (hasEnded(now.status)) {
+      if (state === "ended") {
         const how = now.exit?.signal ?? (now.exit?.code == null ? now.status : `exit code ${now.exit.code}`);
         const hint = `see what it said: holdfast logs ${record.name}; ${again}`;
         return { ...item, outcome: "failed", why: `it was started, and ended at once (${how})`, hint };
@@ -197,11 +206,13 @@ export class Restoring implements Disposable {
         };
       if (record.kind === "shell" || now.standing !== null) {
         const why = item.why.replace("goes on", "went on");
+        if (prompt === "withheld") return { ...item, outcome: "back", why, hint: repeatHint(record) };
         if (record.standing?.turn !== "working") return { ...item, outcome: "back", why };
         const goOn = `to have it go on: holdfast send ${record.name} 'go on where you were'`;
         return { ...item, outcome: "back", why: `${why}; it was in the middle of a turn`, hint: goOn };
       }
-      return { ...item, outcome: "started", why: "it runs; that it is ready does not show", hint };
+      const started = prompt === "withheld" ? `it runs, and ${WITHHELD}` : "it runs; that it is ready does not show";
+      return { ...item, outcome: "started", why: started, hint: prompt === "withheld" ? repeatHint(record) : hint };
     } catch (error) {
       const { message, hint = again } = HoldfastError.from(error);
       return { ...item, outcome: "failed", why: message, hint };
@@ -215,17 +226,6 @@ export class Restoring implements Disposable {
     if (last?.data.reason !== "interrupted") return;
     const data = { id: newSessionId(), text: GO_ON, steer: false };
     this.#journal.append({ type: "message.queued", actor, session: id, data });
-  }
-
-  /** The session once it shows something, has ended, or has had its time. */
-  async #shown(id: SessionId): Promise<SessionRecord | undefined> {
-    const signal = AbortSignal.any([AbortSignal.timeout(SHOWS_MS), this.#ending.signal]);
-    for (;;) {
-      const { seq } = this.#journal.cursor;
-      const record = this.#queries.get(id);
-      if (!record || hasEnded(record.status) || record.kind === "shell" || record.standing !== null || signal.aborted) return record;
-      await this.#journal.changed(seq, signal);
-    }
   }
 
   /** Of the shutdown before this boot, whichever daemon of it comes to say so: one that died before it did leaves it to the next. */
@@ -279,6 +279,16 @@ export class Restoring implements Disposable {
     const { items } = await this.run({ dryRun: false, actor: DAEMON, auto: true });
     log(`restore: ${items.map(({ name, outcome }) => `${name} ${outcome}`).join(", ")}`);
   }
+}
+
+const WITHHELD = "was not handed the first prompt again, which an earlier run may have executed";
+
+function startsAnew({ promptedRun }: SessionRecord): string {
+  return promptedRun === null ? "begins anew: no conversation of it is known" : `begins anew, and ${WITHHELD}`;
+}
+
+function repeatHint({ name }: SessionRecord): string {
+  return `to repeat it: holdfast stop ${name}; holdfast resume ${name} --repeat-prompt; to say something else: holdfast send ${name} TEXT`;
 }
 
 /** What a session was in when it was lost, where that is not what it would go on with by itself. */

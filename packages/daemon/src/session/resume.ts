@@ -1,14 +1,15 @@
 /** What a session that has ended goes on with. */
 import { HoldfastError, isRunning } from "@holdfast/contract";
 import { isSameProcess } from "@holdfast/platform";
-import { isObserved, type Profile } from "../agent/profile.ts";
+import type { Profile } from "../agent/profile.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
+import { conversationWithTurns } from "./turns.ts";
 
 /** Null: it begins anew. Throws where what was asked for is not there to go on with. */
 export function conversationToResume(
   record: SessionRecord,
   profile: Profile | undefined,
-  { fresh, conversation }: { fresh: boolean; conversation?: string | undefined },
+  { fresh, conversation, kept }: { fresh: boolean; conversation?: string | undefined; kept(): number | null },
 ): string | null {
   const { name } = record;
   if (isRunning(record.status)) {
@@ -35,23 +36,12 @@ export function conversationToResume(
     );
   }
   if (record.kind === "shell") return null;
-  if (record.conversation !== null) return conversationWithTurns(record, profile);
+  if (record.conversation !== null) return conversationWithTurns(record, { profile, kept: kept() });
   if (record.turns === 0 && record.host !== "foreign") return null;
   const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${record.turns} turns`;
   throw new HoldfastError("conversation_unknown", `${name} ${turns}, but which conversation that was is not known`, {
     hint: `begin a new one: holdfast resume ${name} --fresh${record.host === "foreign" ? `; or say which: --conversation ID` : ""}`,
   });
-}
-
-/** The conversation it is in, unless it is empty: most agents have not even written that down, and could not go on with it. */
-export function conversationWithTurns(
-  { kind, conversation, conversations }: Pick<SessionRecord, "kind" | "conversation" | "conversations">,
-  profile: Profile | undefined,
-): string | null {
-  // What keeps it is told that it is empty.
-  if (kind === "conversation") return conversation;
-  const isEmpty = profile !== undefined && isObserved(profile) && conversations.find(({ id }) => id === conversation)?.turns === 0;
-  return isEmpty ? null : conversation;
 }
 
 export function workspaceHint({ name, workspace }: SessionRecord): string {

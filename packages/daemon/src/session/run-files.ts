@@ -2,7 +2,7 @@
  * The files a run is started from. `spec.json` and `env` (0600) belong to the session and stay for its next runs; `launch`, which
  * puts environment and program together, belongs to one run.
  */
-import { globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   type Budget,
@@ -75,6 +75,14 @@ export function writeSessionFiles(home: Home, spec: Spec, env: Record<string, st
   writeFileAtomic(join(directory, "env"), `${JSON.stringify(env)}\n`);
 }
 
+/** In a run's directory, for as long as its program was not executed: what it was to be told first, it has not heard. */
+const PENDING = "prompt.pending";
+
+/** Whether a run was to be handed the first prompt and its program was never executed. */
+export function isPromptPending(home: Home, run: RunId): boolean {
+  return existsSync(join(runDirectory(home, run.session, run.run), PENDING));
+}
+
 /** Makes the run's directory with its launch file and the token of the run; answers the directory, and what the run is known by. */
 export function writeLaunch(
   home: Home,
@@ -97,10 +105,13 @@ export function writeLaunch(
   const { memoryLimitBytes, asked = { program: what.spec.command, args: [], prompt: null } } = what.spec;
   const { command, env: more } =
     what.spec.kind === "conversation" ? inConversation({ ...what, directory }) : onTerminal(asked, { ...what, directory, identity });
+  const isPrompted = what.spec.kind !== "conversation" && asked.prompt !== null;
+  const pending = isPrompted ? join(directory, PENDING) : undefined;
+  if (pending !== undefined) writeFileAtomic(pending, "");
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;
   writeFileAtomic(
     path,
-    launchFile({ ...what.spec, command, inherited, env: { ...what.env, ...more, ...ours, ...what.spec.workspace?.env }, scope }),
+    launchFile({ ...what.spec, command, pending, inherited, env: { ...what.env, ...more, ...ours, ...what.spec.workspace?.env }, scope }),
   );
   return { directory, identity };
 }

@@ -12,7 +12,9 @@ import {
   hasEnded,
   isRunning,
   type Principal,
+  type PromptFate,
   type Resumed,
+  type RunState,
   type Session,
   type SessionId,
   type SessionList,
@@ -25,18 +27,21 @@ import { DAEMON } from "../access/principal.ts";
 import type { Copied } from "../agent/fork.ts";
 import { promptWords } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { turnsIn } from "../agent/transcript.ts";
 import type { Host } from "../host/host.ts";
 import type { ClientKeys } from "../host/keys.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { Reserve } from "../journal/reserve.ts";
 import { removal } from "../projection/removal.ts";
 import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { lastLines } from "../record/last-lines.ts";
 import { Recording } from "../record/recording.ts";
 import { beginsCommand, contextPointer } from "../workspace/context.ts";
 import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AgentStatus } from "./agent-status.ts";
 import { changedBudget } from "./budget.ts";
+import { ComingUp } from "./coming-up.ts";
 import { bytesOfSession } from "./disk-use.ts";
 import type { ForkOrder } from "./forking.ts";
 import { conversationOrder, firstWords } from "./in-conversation.ts";
@@ -49,13 +54,19 @@ import { type Place, placeFor, plannedPlace } from "./place.ts";
 import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare, roleNote } from "./prepare.ts";
 import { Recordings } from "./recordings.ts";
 import { Restarts } from "./restarts.ts";
+<<<<<<< HEAD
 import { conversationToResume, conversationWithTurns, workspaceHint } from "./resume.ts";
 import { amendEnvironment, amendSpec, readSpec, type Spec } from "./run-files.ts";
+=======
+import { conversationToResume, workspaceHint } from "./resume.ts";
+import { amendSpec, readEnvironment, readSpec, type Spec } from "./run-files.ts";
+>>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
 import { runOf } from "./running.ts";
 import { Starting, titleOf } from "./starting.ts";
 import { Stopping } from "./stopping.ts";
 import { Survivors } from "./survivors.ts";
 import { Terminals } from "./terminals.ts";
+import { conversationsOf, conversationWithTurns, turnsOf } from "./turns.ts";
 import { RecentUsage } from "./usage.ts";
 import { viewOf } from "./view.ts";
 
@@ -88,6 +99,7 @@ export class Sessions {
   readonly stopping: Stopping;
   readonly terminals: Terminals;
   readonly recordings: Recordings;
+  readonly comingUp: ComingUp;
   readonly #profiles: Profiles;
   readonly #programs: string;
   readonly #missingHost: (host: HostName) => HoldfastError;
@@ -139,6 +151,7 @@ export class Sessions {
     this.stopping = new Stopping({ ...options, survivors: this.#survivors, restarts: this.restarts, keepers: () => this.#keepers(), view });
     this.terminals = new Terminals({ ...options, hostOf: (name) => this.#host(name), view });
     this.recordings = new Recordings(options);
+    this.comingUp = new ComingUp(options);
     options.lifecycle.followWith(this.restarts);
   }
 
@@ -293,6 +306,7 @@ export class Sessions {
       parent,
       ...(prepared.report ? { report: true } : {}),
       ...(conversation === null ? {} : { conversation }),
+      prompted: prepared.prompted && request.start,
       ...(workspace ? { workspace: workspace.id } : {}),
       ...(forkedFrom ? { forkedFrom: forkedFromOf(forkedFrom) } : {}),
       ...(request.start ? {} : { start: false as const }),
@@ -346,7 +360,9 @@ export class Sessions {
       this.#lifecycle.giveUpStart(id);
       throw refusal;
     }
-    const known = refusedToGoOn(record) ? null : conversationWithTurns(record, this.#profiles.find(record.agent));
+    const known = refusedToGoOn(record)
+      ? null
+      : conversationWithTurns(record, { profile: this.#profiles.find(record.agent), kept: this.#keptOf(record) });
     await this.starting.next(record, { why: "restart", actor: DAEMON, known, isCreated });
     return this.#view(this.#queries.resolve(id));
   }
@@ -359,11 +375,17 @@ export class Sessions {
       conversation?: string | undefined;
       why: "resume" | "restore";
       budget?: BudgetRequest | undefined;
+<<<<<<< HEAD
       /** Takes the place of variables of the same name, for this run and those after it. */
       env?: Record<string, string> | undefined;
+=======
+      repeatPrompt?: boolean;
+      /** Until it is up; without it nobody waits. */
+      waitMs?: number;
+>>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
       actor: Principal;
     },
-  ): Promise<Session & { resumed: Resumed }> {
+  ): Promise<Session & { resumed: Resumed; prompt: PromptFate | null; state: RunState; lines: string[] }> {
     const { left } = await this.#alone(this.#queries.resolve(ref));
     const record = this.#queries.resolve(ref);
     const known = this.checkResume(record, how);
@@ -372,12 +394,15 @@ export class Sessions {
     if (how.env) amendEnvironment(this.#home, record.id, how.env);
     if (record.restartAt !== null) this.restarts.abandon(record, how.actor);
     const why = record.status === "created" ? "start" : how.why;
-    const conversation = await this.starting.next(this.#queries.resolve(record.id), { ...how, why, known, isCreated: false });
+    const { conversation, prompt } = await this.starting.next(this.#queries.resolve(record.id), { ...how, why, known, isCreated: false });
     // One in which nothing was said is not gone on with, whatever is written down of it.
     const isEmpty = record.kind === "conversation" && record.conversations.find(({ id }) => id === known)?.turns === 0;
     const goesOn = conversation && !isEmpty && ("resume" in conversation || "fork" in conversation);
     const resumed = goesOn ? "conversation" : record.kind === "shell" ? "command" : "fresh";
-    return { ...this.#view(this.#queries.resolve(record.id)), ...(left ? { left } : {}), resumed };
+    const run = { session: record.id, run: this.#queries.resolve(record.id).run };
+    const { state } = await this.comingUp.wait({ id: run.session, run: run.run }, { ms: how.waitMs ?? 0 });
+    const lines = state === "ended" ? lastLines(runDirectory(this.#home, run.session, run.run)) : [];
+    return { ...this.#view(this.#queries.resolve(record.id)), ...(left ? { left } : {}), resumed, prompt, state, lines };
   }
 
   /** Throws where the program of an ended session still runs: a second copy must not work beside it. Else what its runs left. */
@@ -394,11 +419,12 @@ export class Sessions {
 
   /** Which conversation a resume would go on with; null: it would begin anew. Throws what it would be refused for. */
   checkResume(record: SessionRecord, how: { fresh: boolean; conversation?: string | undefined }): string | null {
-    const known = conversationToResume(record, this.#profiles.find(record.agent), how);
+    const known = conversationToResume(record, this.#profiles.find(record.agent), { ...how, kept: () => this.#keptOf(record) });
     checkDirectory(record.cwd, workspaceHint(record));
     return known;
   }
 
+<<<<<<< HEAD
   /** Also of one that runs. */
   setBudget(ref: string, { budget: asked, actor }: { budget: BudgetRequest; actor: Principal }): Session {
     const record = this.#queries.resolve(ref);
@@ -406,6 +432,12 @@ export class Sessions {
     this.#journal.append({ type: "budget.changed", actor, session: record.id, data: { budget } });
     amendSpec(this.#home, record.id, { budget });
     return this.#view(this.#queries.resolve(record.id));
+=======
+  /** How many turns of its conversation the agent wrote down itself; null: that is not known. */
+  #keptOf({ id, agent, conversation, cwd }: SessionRecord): number | null {
+    const env = readEnvironment(this.#home, id);
+    return conversation === null || !env ? null : turnsIn(this.#profiles.find(agent)?.transcript, { conversation, cwd, env });
+>>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
   }
 
   /** Throws where the next run would be over before it began. */
@@ -525,10 +557,17 @@ export class Sessions {
 
   #view(record: SessionRecord, usage?: Usage): Session {
     const watched = this.#lifecycle.watchOf(runOf(record));
+<<<<<<< HEAD
     const spent = this.#accounts?.spent(record);
     const spentWithChildren = this.#accounts?.spentWithChildren(record);
     const budget = this.#accounts?.budget(record);
     return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent, spentWithChildren, budget });
+=======
+    const [spent, budget] = [this.#accounts?.spent(record), this.#accounts?.budget(record)];
+    const profile = this.#profiles.find(record.agent);
+    const counted = { turns: turnsOf(record, profile), conversations: conversationsOf(record, profile) };
+    return viewOf(record, { counted, now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent, budget });
+>>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
   }
 }
 

@@ -1,21 +1,38 @@
 /** Starting a run: its files, the fact, then its keeper. What cannot be started has ended, and says so. */
 import { randomUUID } from "node:crypto";
-import { type EventData, type HostName, type Principal, type SessionId, unwritable } from "@holdfast/contract";
+import {
+  type EventData,
+  HoldfastError,
+  type HostName,
+  type Principal,
+  type PromptFate,
+  type SessionId,
+  unwritable,
+} from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { type Conversation, conversationFor, conversationId } from "../agent/launch.ts";
+import { type Conversation, conversationFor, conversationId, promptFor } from "../agent/launch.ts";
+import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import type { Host, RunId, StartRequest } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { Times } from "../record/times.ts";
-import { conversationOrder } from "./in-conversation.ts";
+import { conversationOrder, firstWords } from "./in-conversation.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Limits } from "./limits.ts";
 import { forkedOf } from "./prepare.ts";
-import { amendSpec, readSessionFiles, removeLaunch, writeLaunch } from "./run-files.ts";
+import { amendSpec, isPromptPending, readSessionFiles, removeLaunch, type Spec, writeLaunch } from "./run-files.ts";
 
 const DEFAULT_SIZE = { columns: 120, rows: 40 };
+
+/** `known`: the conversation it goes on with. `repeatPrompt`: somebody asked for the first prompt to be handed over again. */
+interface Next {
+  why: EventData<"session.run_created">["why"];
+  known: string | null;
+  fresh?: boolean;
+  repeatPrompt?: boolean;
+}
 
 interface Started {
   host: Host;
@@ -64,53 +81,68 @@ export class Starting {
 
   async next(
     record: SessionRecord,
-    how: { why: EventData<"session.run_created">["why"]; actor: Principal; known: string | null; isCreated: boolean; fresh?: boolean },
-  ): Promise<Conversation> {
+    how: Next & { actor: Principal; isCreated: boolean },
+  ): Promise<{ conversation: Conversation; prompt: PromptFate | null }> {
     const session = record.id;
     const isFirst = how.isCreated || record.status === "created";
     const run = { session, run: isFirst ? record.run : record.run + 1 };
-    const { host, directory, conversation, order } = this.#readyToStart(record, { run, ...how });
+    const { host, directory, conversation, order, prompt, said } = this.#readyToStart(record, { run, ...how });
     const going = conversation && "resume" in conversation ? { conversation: conversation.resume } : {};
     const moved = host.name === record.host ? {} : { host: host.name };
-    const data = { run: run.run, why: how.why, ...going, ...moved };
+    const data = { run: run.run, why: how.why, ...going, ...moved, ...(prompt === null ? {} : { prompt }) };
     const created = { type: "session.run_created", actor: how.actor, session, data } as const;
     const id = conversationId(conversation);
     const began = conversation && !("resume" in conversation) && id !== null ? [conversationBegan(run, id)] : [];
-    const facts = [...(how.isCreated ? [] : [created]), ...began];
+    const facts = [...(how.isCreated ? [] : [created]), ...began, ...firstWords({ id: session, prompt: said }, how.actor)];
     if (facts.length > 0) this.#journal.append(...facts);
     if (host.name !== record.host) amendSpec(this.#home, session, moved);
     if (id !== null) amendSpec(this.#home, session, { conversation: id });
     await this.start(run, { host, directory, title: titleOf(record), conversation: order });
-    return conversation;
+    return { conversation, prompt };
   }
 
-  #readyToStart(
-    record: SessionRecord,
-    { run, known, why, fresh = false }: { run: RunId; known: string | null; why: EventData<"session.run_created">["why"]; fresh?: boolean },
-  ) {
+  #readyToStart(record: SessionRecord, { run, known, fresh = false, repeatPrompt = false }: Next & { run: RunId }) {
     try {
       // What was adopted ran where it was; its next run is ours.
       const host = this.#hostOf(record.host === "foreign" ? this.#usualHost() : record.host);
       const { spec, env } = readSessionFiles(this.#home, record.id);
       const profile = this.#profiles.find(record.agent);
-      // Who begins anew says what is to be done next; what was done once is not done again by itself.
-      const asked = spec.asked && why !== "restart" && record.turns > 0 ? { ...spec.asked, prompt: null } : spec.asked;
       // Until it had a turn of its own.
       const forked = spec.forkedFrom && !fresh && record.turns === 0 ? forkedOf(spec.forkedFrom, spec.cwd) : undefined;
       const isChat = record.kind === "conversation";
-      const isOn = asked && !isChat ? conversationFor(profile, asked, { known, forked }, randomUUID) : null;
+      const isOn = spec.asked && !isChat ? conversationFor(profile, spec.asked, { known, forked }, randomUUID) : null;
       const conversation = isChat && known !== null ? { resume: known } : isOn;
+      const fate = this.#fateOfPrompt(record, { spec, profile, conversation, repeatPrompt });
+      const first = fate === "given" || fate === "repeated" ? (spec.asked?.prompt ?? null) : null;
+      const asked = spec.asked && { ...spec.asked, prompt: isChat ? null : first };
       const started = { spec: { ...spec, ...(asked ? { asked } : {}) }, env, profile, conversation };
       const { directory, identity } = writeLaunch(this.#home, run, started);
       const order = isChat
         ? conversationOrder({ profile, cwd: spec.cwd, chat: spec.chat, known, conversations: record.conversations, identity })
         : undefined;
-      return { host, conversation, order, directory };
+      return { host, conversation, order, directory, prompt: fate, said: isChat ? first : null };
     } catch (error) {
       // On a full disk it is tried again.
       if (!unwritable(error)) this.#lifecycle.giveUpStart(record.id);
       throw error;
     }
+  }
+
+  /** A program is handed the first prompt once: whether an earlier run executed it is not for us to guess. Null: there is nothing to hand over. */
+  #fateOfPrompt(
+    record: SessionRecord,
+    of: { spec: Spec; profile: Profile | undefined; conversation: Conversation; repeatPrompt: boolean },
+  ): PromptFate | null {
+    const { spec, profile, conversation } = of;
+    const prompt = spec.asked?.prompt ?? null;
+    if (of.repeatPrompt) {
+      checkRepeat(record, { prompt, drops: conversation !== null && "resume" in conversation && profile?.conversation?.dropsPrompt });
+      return "repeated";
+    }
+    // In a conversation it is a message, which is said once however often its agent is started.
+    if (record.kind === "conversation" || promptFor(prompt, conversation) === null) return null;
+    const isHeard = record.status !== "created" && !isPromptPending(this.#home, { session: record.id, run: record.run });
+    return isHeard ? "withheld" : "given";
   }
 
   async start(run: RunId, how: Pick<StartRequest, "conversation"> & Started): Promise<void> {
@@ -132,6 +164,17 @@ export class Starting {
       throw error;
     }
   }
+}
+
+function checkRepeat({ name, agent }: SessionRecord, { prompt, drops }: { prompt: string | null; drops: boolean | undefined }): void {
+  if (prompt === null)
+    throw new HoldfastError("usage", `${name} was started without a first prompt`, {
+      hint: `say something to it: holdfast send ${name} TEXT`,
+    });
+  if (!drops) return;
+  throw new HoldfastError("not_offered", `${agent} takes no prompt together with the conversation it goes on with`, {
+    hint: `resume it, then: holdfast send ${name} TEXT; or begin a new one: holdfast resume ${name} --fresh --repeat-prompt`,
+  });
 }
 
 function conversationBegan({ session, run }: RunId, conversation: string): Draft {

@@ -15,6 +15,8 @@ export function viewOf(
   record: SessionRecord,
   options: {
     now: number;
+    /** As far as anybody knows. */
+    counted: Pick<Session, "turns" | "conversations">;
     watched: Watched | undefined;
     recordingLimit: number;
     usage?: Usage | undefined;
@@ -35,6 +37,8 @@ export function viewOf(
     objective: record.objective,
     status: record.status,
     ...standingOf(record, options.now),
+    ...options.counted,
+    promptedRun: record.promptedRun,
     forkedFrom: record.forkedFrom,
     host: record.host,
     cwd: record.cwd,
@@ -77,19 +81,9 @@ function standingOf(
   now: number,
 ): Pick<
   Session,
-  | "statusAt"
-  | "statusForMs"
-  | "turn"
-  | "attention"
-  | "background"
-  | "hung"
-  | "turns"
-  | "tasksCompleted"
-  | "progress"
-  | "conversation"
-  | "conversations"
+  "statusAt" | "statusForMs" | "turn" | "attention" | "background" | "hung" | "tasksCompleted" | "progress" | "conversation"
 > {
-  const { turns, tasksCompleted, progress, conversation, conversations } = record;
+  const { tasksCompleted, progress, conversation } = record;
   const known = hasEnded(record.status) ? null : record.standing;
   const statusAt = known ? record.statusAt : record.endedAt;
   const byClock = statusAt === null ? null : Math.max(0, now - Date.parse(statusAt));
@@ -100,11 +94,9 @@ function standingOf(
     attention: known?.attention ?? null,
     background: known?.background ?? null,
     hung: known?.hung ?? false,
-    turns,
     tasksCompleted,
     progress,
     conversation,
-    conversations,
   };
 }
 

@@ -115,6 +115,7 @@ export const claude: Profile = {
   mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
   structured: ["claude-agent-acp"],
   interrupt: ["Escape"],
+  interruptHarder: ["C-c"],
   enterAfterMs: 400,
 };
 

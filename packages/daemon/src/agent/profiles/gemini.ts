@@ -59,7 +59,12 @@ export const gemini: Profile = {
     },
     { name: "ready", title: /^◇/, turn: "idle", calm: true },
   ],
-  transcript: { path: ({ conversation, env }) => transcriptOf(conversation, env), reply: replyIn },
+  transcript: {
+    path: ({ conversation, env }) => transcriptOf(conversation, env),
+    files: ({ conversation, env }) => transcriptsOf(conversation, env),
+    reply: replyIn,
+    turn: promptIn,
+  },
   usage: usageInLines({ files: ({ conversation, env }) => transcriptsOf(conversation, env), call: callIn }),
   // With fewer colours it has a frame of half blocks in place of a background.
   composer: { mark: /^ > /, below: /^$|^▀{10}/, unfocused: /^─{10}/, placeholder: /^Type your message or @path\/to\/file$/ },
@@ -137,6 +142,7 @@ export const gemini: Profile = {
   structured: ["gemini", "--acp"],
   talk: { keepsByTheMinute: true },
   interrupt: ["Escape"],
+  interruptHarder: ["C-c"],
   enterAfterMs: 600,
 };
 
@@ -164,6 +170,14 @@ function transcriptsOf(conversation: string, env: Readonly<Record<string, string
   const folders = existsSync(projects) ? readdirSync(projects).map((name) => join(projects, name, "chats")) : [];
   const files = folders.flatMap((folder) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []));
   return files.filter((file) => file.endsWith(`-${conversation.slice(0, 8)}.jsonl`)).sort();
+}
+
+/** A person's words begin a turn. What a tool answered is told to the model in the person's name, and begins none. */
+function promptIn(entry: unknown): string | undefined {
+  if (textAt(entry, "type") !== "user") return undefined;
+  const { content } = entry as { content?: unknown };
+  const isAnswer = Array.isArray(content) && content.length > 0 && content.every((part) => Object.hasOwn(Object(part), "functionResponse"));
+  return isAnswer ? undefined : textAt(entry, "id");
 }
 
 function replyIn(entry: unknown): { text: string; at: string | null } | undefined {

@@ -21,6 +21,7 @@ export const opencode: Profile = {
   version: ["--version"],
   prompt: ["--prompt", "{prompt}"],
   conversation: {
+    dropsPrompt: true,
     resume: ["-s", "{id}"],
     fork: { copy: copyOpencodeConversation },
     find: findOpencodeConversation,

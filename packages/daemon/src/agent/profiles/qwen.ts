@@ -119,6 +119,7 @@ export const qwen: Profile = {
   mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
   structured: ["qwen", "--acp"],
   interrupt: ["Escape"],
+  interruptHarder: ["C-c"],
   enterAfterMs: 400,
 };
 

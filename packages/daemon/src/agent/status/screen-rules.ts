@@ -42,7 +42,7 @@ export function readScreen(
     const bottom = lines.slice(-(rule.within ?? WITHIN));
     const title = rule.title?.exec(screen.title);
     if (rule.title && !title) continue;
-    const foot = rule.foot?.exec(lines.at(-1) ?? "");
+    const foot = rule.foot && fit(rule.foot, lines.at(-1) ?? "");
     if (rule.foot && !foot) continue;
     const line = rule.line && last(bottom, rule.line);
     if (rule.line && !line) continue;
@@ -82,9 +82,14 @@ function claimOf(rule: ScreenRule, text: string, until: string | null): Claim {
   return claim;
 }
 
+/** Blanks at the end of a line are not kept: a prompt of "> " is a line of ">", and a rule may name it either way. */
+function fit(pattern: RegExp, line: string): RegExpExecArray | null {
+  return pattern.exec(line) ?? pattern.exec(`${line} `);
+}
+
 function last(lines: readonly string[], pattern: RegExp): RegExpExecArray | undefined {
   for (let i = lines.length - 1; i >= 0; i--) {
-    const match = pattern.exec(lines[i] ?? "");
+    const match = fit(pattern, lines[i] ?? "");
     if (match) return match;
   }
   return undefined;

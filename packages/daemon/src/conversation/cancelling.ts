@@ -1,0 +1,134 @@
+/**
+ * Interrupts a turn, and says how that went. A key that was pressed is no turn that ended: each step is followed by a look at what the agent does, and
+ * an agent that ignores one step gets the next. None of them ends the agent; that is for `stop`, which is offered.
+ */
+import { type CancelOutcome, type CancelStep, HoldfastError, hasEnded, type Principal } from "@holdfast/contract";
+import type { Profile } from "../agent/profile.ts";
+import type { RunId } from "../host/host.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionRecord } from "../projection/session-queries.ts";
+
+/** A screen that no hook confirms is believed only after this; a step that is given less would be called ignored too soon. */
+const LOOKS_MS = 300;
+
+export interface Cancelled {
+  outcome: CancelOutcome;
+  steps: CancelStep[];
+}
+
+export class Cancelling {
+  readonly #rooms: CancellingRooms;
+
+  constructor(rooms: CancellingRooms) {
+    this.#rooms = rooms;
+  }
+
+  /** `waitMs`: how long the turn may take to end after each step; 0: one step, and nobody looks. */
+  async cancel(record: SessionRecord, how: { actor: Principal; waitMs: number; signal?: AbortSignal | undefined }): Promise<Cancelled> {
+    if (hasEnded(record.status)) {
+      throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
+        hint: `go on with it: holdfast resume ${record.name}`,
+      });
+    }
+    const isTalk = record.kind === "conversation";
+    const { isOver, steps } = isTalk ? this.#protocol(record) : this.#keys(record, how.actor);
+    if (isOver(record)) {
+      // Its keeper may have begun a turn that nobody has read of yet.
+      if (isTalk) await this.#rooms.converse({ session: record.id, run: record.run });
+      return { outcome: "none", steps: [] };
+    }
+    const done: CancelStep[] = [];
+    for (const [step, take] of steps) {
+      await take();
+      done.push(step);
+      if (how.waitMs === 0) return { outcome: "unknown", steps: done };
+      if (await this.#until(record, { ...how, isOver })) return { outcome: "stopped", steps: done };
+    }
+    return { outcome: "ignored", steps: done };
+  }
+
+  #protocol(record: SessionRecord): Plan {
+    const run = { session: record.id, run: record.run };
+    const turn = this.#rooms.turnOf(run);
+    const tell = () => this.#rooms.converse(run);
+    return {
+      isOver: () => turn === null || this.#rooms.turnOf(run) !== turn,
+      steps: [
+        ["protocol", tell],
+        ["protocol_again", tell],
+      ],
+    };
+  }
+
+  #keys(record: SessionRecord, actor: Principal): Plan {
+    const { name, agent } = record;
+    const { interrupt, interruptHarder } = this.#rooms.profileOf(agent) ?? {};
+    if (!interrupt) {
+      throw new HoldfastError("not_offered", `how ${agent} is interrupted is not known`, {
+        hint: `do it by keys: holdfast keys ${name} C-c; or stop it: holdfast stop ${name}`,
+      });
+    }
+    // Keys that interrupt a turn may end an agent that is idle.
+    if (record.standing?.turn == null) {
+      throw new HoldfastError("status_unknown", `whether ${name} has a turn is not known: nothing was pressed`, {
+        hint: `look at it: holdfast screen ${name}; then: holdfast keys ${name} ${interrupt.join(" ")}; or stop it: holdfast stop ${name}`,
+      });
+    }
+    const press = (keys: readonly string[]) => () => this.#rooms.press(record.id, { keys, actor });
+    const steps: Plan["steps"] = [
+      ["keys", press(interrupt)],
+      ["keys_again", press(interrupt)],
+    ];
+    if (interruptHarder) steps.push(["ctrl_c", press(interruptHarder)]);
+    return { isOver: (now) => now.standing?.turn !== "working", steps };
+  }
+
+  /** Whether the turn is over before the time is. */
+  async #until(
+    { id, run }: SessionRecord,
+    { isOver, waitMs, signal: gone }: Pick<Plan, "isOver"> & { waitMs: number; signal?: AbortSignal | undefined },
+  ): Promise<boolean> {
+    const timeout = AbortSignal.timeout(waitMs);
+    const signal = gone ? AbortSignal.any([timeout, gone]) : timeout;
+    this.#rooms.lookAgain({ session: id, run }, LOOKS_MS);
+    for (;;) {
+      const { seq } = this.#rooms.journal.cursor;
+      const now = this.#rooms.get(id);
+      if (!now || now.run !== run || hasEnded(now.status) || isOver(now)) return true;
+      if (signal.aborted) return false;
+      await this.#rooms.journal.changed(seq, signal);
+    }
+  }
+}
+
+export interface CancellingRooms {
+  journal: Journal;
+  get(session: SessionRecord["id"]): SessionRecord | undefined;
+  profileOf(agent: string): Profile | undefined;
+  turnOf(run: RunId): string | null;
+  /** Tells a conversation's agent to cancel. */
+  converse(run: RunId): Promise<unknown>;
+  press(ref: string, options: { keys: readonly string[]; actor: Principal }): Promise<unknown>;
+  lookAgain(run: RunId, inMs: number): void;
+}
+
+interface Plan {
+  isOver(record: SessionRecord): boolean;
+  steps: [CancelStep, () => Promise<unknown>][];
+}
+
+const IN_WORDS: Readonly<Record<CancelStep, string>> = {
+  keys: "pressed its interrupt key",
+  keys_again: "pressed it again",
+  ctrl_c: "pressed Ctrl+C",
+  protocol: "told it to cancel",
+  protocol_again: "told it again",
+};
+
+export function ignored({ name }: Pick<SessionRecord, "name">, { steps }: Cancelled): HoldfastError {
+  const tried = steps.map((step) => IN_WORDS[step]).join(", ");
+  return new HoldfastError("cancel_ignored", `${name} keeps working: ${tried}, and its turn has not ended`, {
+    hint: `end it: holdfast stop ${name}; its conversation can be resumed`,
+    details: { steps },
+  });
+}

@@ -1,0 +1,47 @@
+/** Whether a run that was just started came up: its agent shows something, or it has ended, or its time is over. Waits on the journal. */
+import { hasEnded, type RunState, type SessionId } from "@holdfast/contract";
+import { isObserved } from "../agent/profile.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+
+/** A program that could not start has ended by then; of one that shows nothing there is nothing else to wait for. */
+const DARK_MS = 2000;
+
+export class ComingUp {
+  readonly #journal: Journal;
+  readonly #queries: SessionQueries;
+  readonly #profiles: Profiles;
+
+  constructor(options: { journal: Journal; queries: SessionQueries; profiles: Profiles }) {
+    this.#journal = options.journal;
+    this.#queries = options.queries;
+    this.#profiles = options.profiles;
+  }
+
+  /** `record` undefined: it was removed meanwhile. */
+  async wait(
+    started: Pick<SessionRecord, "id" | "run">,
+    { ms, signal: gone }: { ms: number; signal?: AbortSignal | undefined },
+  ): Promise<{ state: RunState; record: SessionRecord | undefined }> {
+    const shows = this.#shows(started.id);
+    const timeout = AbortSignal.timeout(shows ? ms : Math.min(ms, DARK_MS));
+    const signal = gone ? AbortSignal.any([timeout, gone]) : timeout;
+    for (;;) {
+      const { seq } = this.#journal.cursor;
+      const record = this.#queries.get(started.id);
+      if (!record || record.run !== started.run || hasEnded(record.status)) return { state: "ended", record };
+      if (record.kind === "shell") return { state: "running", record };
+      if (record.standing !== null) return { state: "ready", record };
+      if (signal.aborted) return { state: shows || ms < DARK_MS ? "starting" : "running", record };
+      await this.#journal.changed(seq, signal);
+    }
+  }
+
+  /** Whether an agent of this kind says anything of what it does. */
+  #shows(session: SessionId): boolean {
+    const record = this.#queries.get(session);
+    const profile = record && this.#profiles.find(record.agent);
+    return record?.kind === "conversation" || (profile !== undefined && isObserved(profile));
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Turns that were over before anybody looked: an agent without hooks shows them on its screen for less than a second. They are counted from its
+ * own transcript whenever it rests, and at its end.
+ */
+import type { SessionId } from "@holdfast/contract";
+import { DAEMON } from "../access/principal.ts";
+import type { Profiles } from "../agent/profiles/index.ts";
+import { bytesOf, filesOf, turnsIn } from "../agent/transcript.ts";
+import type { Draft } from "../journal/journal.ts";
+import type { SessionRecord } from "../projection/session-queries.ts";
+import type { StatusFollower } from "./agent-status.ts";
+
+/** What was last counted: how large its files were then, and a turn that its files told of before its screen did. */
+interface Counted {
+  bytes: number;
+  ahead: number | null;
+}
+
+export function ownTurns(options: {
+  profiles: Profiles;
+  envOf(session: SessionId): Readonly<Record<string, string>> | undefined;
+}): StatusFollower {
+  const counted = new Map<SessionId, Counted>();
+  return ({ record, changed, seen }) => {
+    const { id, conversation, cwd, agent, run, kind } = record;
+    const transcript = options.profiles.find(agent)?.transcript;
+    if (kind !== "terminal" || !transcript?.turn || conversation === null) return [];
+    const env = options.envOf(id);
+    if (!env) return [];
+    const of = { conversation, cwd, env };
+    const before = counted.get(id);
+    const count = (missed: number, turns: number): Draft[] => [
+      { type: "session.turns_counted", actor: DAEMON, session: id, data: { run, conversation, turns, missed } },
+    ];
+    if (changed?.turnBegan) {
+      if (before) counted.set(id, { ...before, ahead: null });
+      // The same turn is about to be counted a second time.
+      const isCounted = typeof before?.ahead === "number" && turnsIn(transcript, of) === before.ahead;
+      return isCounted ? count(-1, seenIn(record, conversation) - 1) : [];
+    }
+    const turn = changed ? changed.turn : (record.standing?.turn ?? null);
+    const isEnd = !changed && !seen;
+    if (turn === "working" || (turn === null && !isEnd)) return [];
+    const bytes = bytesOf(filesOf(transcript, of));
+    if (bytes === before?.bytes) return [];
+    const turns = turnsIn(transcript, of);
+    const missed = turns === null ? 0 : turns - seenIn(record, conversation);
+    counted.set(id, { bytes, ahead: missed > 0 ? turns : null });
+    return turns === null || missed <= 0 ? [] : count(missed, turns);
+  };
+}
+
+/** Of one that it went on with, or in which words were handed over, the count that was seen is all that is counted in the session's. */
+function seenIn({ turns, conversations }: SessionRecord, conversation: string): number {
+  const others = conversations.filter(({ id }) => id !== conversation).reduce((sum, one) => sum + (one.turns ?? 0), 0);
+  return conversations.find(({ id }) => id === conversation)?.turns ?? Math.max(0, turns - others);
+}

@@ -1,0 +1,141 @@
+/** A first prompt is handed to a program once; a later run gets it only when somebody asks for that. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { eventually, TestHome } from "./home.ts";
+
+const PROMPT = "deploy to production";
+
+/** An agent of which nothing tells what it does. It writes down the words it was started with. */
+function darkAgent(home: TestHome, { body, more = "" }: { body: string; more?: string }): () => string[] {
+  const runs = path.join(home.root, "runs.log");
+  const program = path.join(home.root, "dark-agent");
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "words: $*" >> '${runs}'\n${body}\n`, { mode: 0o755 });
+  const directory = path.join(home.env.HOME ?? "", ".config", "holdfast");
+  mkdirSync(directory, { recursive: true });
+  appendFileSync(path.join(directory, "config.toml"), `[agents.dark]\ncommand = ["${program}"]\nprompt = ["{prompt}"]\n${more}`);
+  return () => (existsSync(runs) ? readFileSync(runs, "utf8").trimEnd().split("\n") : []);
+}
+
+function handedOver(runs: readonly string[]): number {
+  return runs.filter((line) => line.includes(PROMPT)).length;
+}
+
+test("resume and restore do not hand over the first prompt again, and say so (mend 11)", async () => {
+  await using home = new TestHome();
+  const runs = darkAgent(home, { body: "exec sleep 1000" });
+  await home.ok(["spawn", "dark", "--name", "api", "--host", "native", "--prompt", PROMPT]);
+  await eventually(() => runs().length === 1);
+  expect(await home.session("api")).toMatchObject({ turns: null, promptedRun: 1 });
+
+  await home.ok(["stop", "api"]);
+  const resumed = await home.ok(["resume", "api"]);
+  expect(resumed).toContain("the first prompt was handed to an earlier run and may have been executed");
+  expect(resumed).toContain("holdfast resume api --repeat-prompt");
+  await eventually(() => runs().length === 2);
+
+  await home.killDaemon();
+  for (const each of home.processes()) process.kill(each.pid, "SIGKILL");
+  await eventually(() => home.processes().length === 0);
+  expect(await home.ok(["restore"])).toContain("was not handed the first prompt again");
+  await eventually(() => runs().length === 3);
+  expect(handedOver(runs())).toBe(1);
+  expect(await home.ok(["show", "api"])).toContain("handed to run 1");
+
+  await home.ok(["stop", "api"]);
+  expect(await home.json(["resume", "api", "--repeat-prompt"])).toMatchObject({ prompt: "repeated", promptedRun: 4 });
+  await eventually(() => runs().length === 4);
+  expect(handedOver(runs())).toBe(2);
+});
+
+test("a restart by its policy does not hand over the first prompt again (mend 11)", async () => {
+  await using home = new TestHome();
+  const runs = darkAgent(home, { body: "exit 3" });
+  await home.ok(["spawn", "dark", "--name", "api", "--restart", "on-failure", "--prompt", PROMPT]);
+  await eventually(() => runs().length >= 3);
+  expect(handedOver(runs())).toBe(1);
+  await home.ok(["stop", "api"]);
+  expect(await home.ok(["digest", "api"])).toContain("without the first prompt");
+});
+
+test("a run whose program was never executed leaves the first prompt to the next run (mend 11)", async () => {
+  await using home = new TestHome();
+  const runs = darkAgent(home, { body: "exec sleep 1000" });
+  await home.ok(["spawn", "dark", "--name", "api", "--host", "native", "--prompt", PROMPT]);
+  await eventually(() => runs().length === 1);
+  await home.ok(["stop", "api"]);
+  // As a daemon leaves it that died before the launch.
+  writeFileSync(path.join(home.path, "sessions", (await home.session("api")).id, "runs/1/prompt.pending"), "");
+  expect(await home.json(["resume", "api"])).toMatchObject({ prompt: "given", promptedRun: 2 });
+  await eventually(() => runs().length === 2);
+  expect(handedOver(runs())).toBe(2);
+});
+
+test("a conversation is resumed although no turn of it was seen (mend 11)", async () => {
+  await using home = new TestHome();
+  const more =
+    'session_id = ["--id", "{id}"]\nresume = ["--resume", "{id}"]\n\n[[agents.dark.screen]]\nline = "never shown"\nturn = "working"\n';
+  const runs = darkAgent(home, { body: "exec sleep 1000", more });
+  const { conversation } = await home.json<Session>(["spawn", "dark", "--name", "api", "--prompt", PROMPT]);
+  await eventually(() => runs().length === 1);
+  expect(await home.session("api")).toMatchObject({ turns: null, conversations: [{ turns: null }] });
+  await home.ok(["stop", "api"]);
+  expect(await home.ok(["resume", "api"])).toContain(`goes on with its conversation ${conversation}`);
+  await eventually(() => runs().length === 2);
+  expect(runs().at(-1)).toBe(`words: --resume ${conversation}`);
+});
+
+/** A stand-in for `my-agent` of the guide: it takes the words and shows the lines that the example names. */
+const MY_AGENT = `#!/bin/sh
+[ "$1" = --version ] && { echo 1.2.3; exit 0; }
+keeps="$HOME/.my-agent"; mkdir -p "$keeps"; prompt=
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -i) prompt="$2"; shift ;;
+    --id) own="$2"; shift ;;
+    --resume) from="$2"; own="\${own:-$2}"; [ -f "$keeps/$2" ] || { echo "no conversation $2"; exit 1; }; shift ;;
+    --copy-to) own="$2"; cp "$keeps/$from" "$keeps/$own"; shift ;;
+  esac
+  shift
+done
+[ -f "$keeps/$own" ] && cat "$keeps/$own"
+turn() {
+  echo "you: $1" | tee -a "$keeps/$own"
+  printf 'thinking (esc to cancel)\\r'; sleep 1; printf '\\033[2K'
+  case "$1" in *delete*) printf 'Allow deleting? '; read -r answer; echo "answered $answer" ;; esac
+  echo "me: done with $1" | tee -a "$keeps/$own"
+}
+[ -n "$prompt" ] && turn "$prompt"
+while printf '> '; read -r line; do turn "$line"; done
+`;
+
+test("the example profile of the guide works: first prompt, turns, approval, resume and fork (mend 11)", async () => {
+  await using home = new TestHome();
+  const guide = readFileSync(new URL("../docs/guides/agents.md", import.meta.url), "utf8");
+  const example = [...guide.matchAll(/```toml\n([^`]*)```/g)].map(([, text]) => text ?? "").find((text) => text.includes("[agents.mine]"));
+  const [configuration, programs] = [path.join(home.env.HOME ?? "", ".config/holdfast"), path.join(home.root, "programs")];
+  for (const directory of [configuration, programs]) mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(configuration, "config.toml"), example ?? "");
+  writeFileSync(path.join(programs, "my-agent"), MY_AGENT, { mode: 0o755 });
+  home.env.PATH = `${programs}:${home.env.PATH ?? ""}`;
+
+  const { conversation } = await home.json<Session>(["spawn", "mine", "--name", "api", "--prompt", "greet the world"]);
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 1);
+  await home.ok(["send", "api", "please delete it"]);
+  expect(await home.until("api", ({ status }) => status === "waiting")).toMatchObject({ attention: { for: "approval" } });
+  await home.ok(["send", "api", "yes", "--force"]);
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 2);
+
+  await home.ok(["stop", "api"]);
+  expect(await home.json(["resume", "api"])).toMatchObject({ resumed: "conversation", conversation, prompt: null });
+  await home.until("api", ({ status }) => status === "idle");
+  const screen = await home.ok(["screen", "api"]);
+  expect(screen.match(/you: greet the world/g)).toHaveLength(1);
+  await home.ok(["fork", "api", "--name", "copy", "--cwd", home.root]);
+  await home.until("copy", ({ status }) => status === "idle");
+  expect(await home.ok(["screen", "copy"])).toContain("done with greet the world");
+  expect((await home.json<{ name: string; version: string | null }[]>(["agents"])).find(({ name }) => name === "mine")?.version).toContain(
+    "1.2.3",
+  );
+});
