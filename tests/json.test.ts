@@ -16,11 +16,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-<<<<<<< HEAD
-  ..."command owner cause restart restartAt usage spent spentWithChildren budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
-=======
-  ..."command owner cause restart restartAt usage spent budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns promptedRun tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
+  ..."command owner cause restart restartAt usage spent spentWithChildren budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns promptedRun tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
     " ",
   ),
 ].sort();

@@ -231,12 +231,8 @@ export const ENDPOINTS = {
       fresh: z._default(z.boolean(), false),
       conversation: z.optional(text),
       budget: z.optional(BudgetRequest),
-<<<<<<< HEAD
       /** Variables that take the place of those of the same name, in this run and those after it. */
       env: SpawnBody.shape.env,
-    }),
-    reply: z.extend(Session, { resumed: ResumedSchema }),
-=======
       /** Hands the first prompt over once more. Without it no run is handed it a second time. */
       repeatPrompt: z._default(z.boolean(), false),
       /** How long to wait until its agent is up; 0 does not wait. */
@@ -249,7 +245,6 @@ export const ENDPOINTS = {
       state: z.enum(RUN_STATES),
       lines: z.array(z.string()),
     }),
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
     errors: [
       ...SESSION_ERRORS,
       "session_running",

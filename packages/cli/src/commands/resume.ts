@@ -12,11 +12,7 @@ import { environmentOf } from "../start-session.ts";
 export const command: Command = {
   name: "resume",
   summary: "start the next run of a session that has ended, with its conversation",
-<<<<<<< HEAD
-  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--budget LIMITS] [--env K=V]… [--attach]",
-=======
-  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--repeat-prompt] [--budget LIMITS] [--attach | --no-wait]",
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
+  usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--repeat-prompt] [--budget LIMITS] [--env K=V]… [--attach | --no-wait]",
   description:
     "The agent goes on with its own conversation: same session, same directory and environment, next run. A conversation that it could not go on with\nis not forgotten: try again, or begin a new one with --fresh. A command (run) is run again.\nThe first prompt (spawn --prompt) is handed to one run only: an earlier run may have executed it. --repeat-prompt hands it over again.\nReturns when the agent is up, after 15 seconds at the latest. When the agent has ended by then, its last lines are printed and the exit code is 35.",
   arguments: "sessions",
@@ -61,22 +57,20 @@ export const command: Command = {
     if (prompt === "") throw new HoldfastError("usage", "the prompt is empty", { hint: "leave --prompt out, or say what it is to do" });
     const session = await client.call("resumeSession", {
       params: { ref },
-<<<<<<< HEAD
-      body: { fresh: flags.has("fresh"), conversation, budget: parseBudget(flags.text("budget")), env: environmentOf(flags) },
-=======
       body: {
         fresh: flags.has("fresh"),
         conversation,
         budget: parseBudget(flags.text("budget")),
+        env: environmentOf(flags),
         repeatPrompt,
         waitMs: flags.has("no-wait") ? 0 : UP_MS,
       },
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
     });
     if (session.state === "ended" && session.kind !== "shell") throw endedAtOnce(session);
     if (prompt !== undefined) await client.call("sendMessage", { params: { ref: session.id }, body: { text: prompt } });
     if (context.json) process.stdout.write(`${JSON.stringify(session)}\n`);
-    else process.stdout.write(`${[told(session), ...(prompt === undefined ? aboutPrompt(session) : [])].join("\n")}\n${stillRuns(session)}`);
+    else
+      process.stdout.write(`${[told(session), ...(prompt === undefined ? aboutPrompt(session) : [])].join("\n")}\n${stillRuns(session)}`);
     if (!flags.has("attach")) return 0;
     const attach = (await import("./attach.ts")).command;
     return (await attach.run({ ...context, args: [session.name] })) ?? 0;

@@ -103,17 +103,12 @@ function budgetTroubles(events: readonly AnyEvent[]): Trouble[] {
   ];
 }
 
-<<<<<<< HEAD
-=======
-const UNITS = { turns: "turns", minutes: "minutes", tokens: "tokens", cost: "dollars" };
-
 function howItBegan({ conversation, prompt }: EventData<"session.run_created">): string {
   const begins = conversation === undefined ? "anew" : "with its conversation";
   if (prompt === undefined) return begins;
   return `${begins}, ${prompt === "withheld" ? "without the first prompt: an earlier run may have executed it" : "with the first prompt"}`;
 }
 
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
 export function runsOf(events: readonly AnyEvent[]): RunNews[] {
   return events.flatMap((event): RunNews[] => {
     const { at, data } = event;

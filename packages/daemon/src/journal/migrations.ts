@@ -481,13 +481,12 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE tokens ADD COLUMN expired INTEGER NOT NULL DEFAULT 0;
   `,
   `
-<<<<<<< HEAD
   ALTER TABLE usage ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE usage ADD COLUMN heir TEXT;
   CREATE INDEX usage_by_heir ON usage (heir) WHERE heir IS NOT NULL;
-=======
+  `,
+  `
   ALTER TABLE sessions ADD COLUMN prompted_run INTEGER;
   ALTER TABLE sessions ADD COLUMN spoken_run INTEGER;
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
   `,
 ];

@@ -54,13 +54,8 @@ import { type Place, placeFor, plannedPlace } from "./place.ts";
 import { checkAsked, checkDirectory, checkStart, forget, nameOf, nameTaken, objectiveOf, prepare, roleNote } from "./prepare.ts";
 import { Recordings } from "./recordings.ts";
 import { Restarts } from "./restarts.ts";
-<<<<<<< HEAD
-import { conversationToResume, conversationWithTurns, workspaceHint } from "./resume.ts";
-import { amendEnvironment, amendSpec, readSpec, type Spec } from "./run-files.ts";
-=======
 import { conversationToResume, workspaceHint } from "./resume.ts";
-import { amendSpec, readEnvironment, readSpec, type Spec } from "./run-files.ts";
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
+import { amendEnvironment, amendSpec, readEnvironment, readSpec, type Spec } from "./run-files.ts";
 import { runOf } from "./running.ts";
 import { Starting, titleOf } from "./starting.ts";
 import { Stopping } from "./stopping.ts";
@@ -375,14 +370,11 @@ export class Sessions {
       conversation?: string | undefined;
       why: "resume" | "restore";
       budget?: BudgetRequest | undefined;
-<<<<<<< HEAD
       /** Takes the place of variables of the same name, for this run and those after it. */
       env?: Record<string, string> | undefined;
-=======
       repeatPrompt?: boolean;
       /** Until it is up; without it nobody waits. */
       waitMs?: number;
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
       actor: Principal;
     },
   ): Promise<Session & { resumed: Resumed; prompt: PromptFate | null; state: RunState; lines: string[] }> {
@@ -424,7 +416,6 @@ export class Sessions {
     return known;
   }
 
-<<<<<<< HEAD
   /** Also of one that runs. */
   setBudget(ref: string, { budget: asked, actor }: { budget: BudgetRequest; actor: Principal }): Session {
     const record = this.#queries.resolve(ref);
@@ -432,12 +423,12 @@ export class Sessions {
     this.#journal.append({ type: "budget.changed", actor, session: record.id, data: { budget } });
     amendSpec(this.#home, record.id, { budget });
     return this.#view(this.#queries.resolve(record.id));
-=======
+  }
+
   /** How many turns of its conversation the agent wrote down itself; null: that is not known. */
   #keptOf({ id, agent, conversation, cwd }: SessionRecord): number | null {
     const env = readEnvironment(this.#home, id);
     return conversation === null || !env ? null : turnsIn(this.#profiles.find(agent)?.transcript, { conversation, cwd, env });
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
   }
 
   /** Throws where the next run would be over before it began. */
@@ -557,17 +548,21 @@ export class Sessions {
 
   #view(record: SessionRecord, usage?: Usage): Session {
     const watched = this.#lifecycle.watchOf(runOf(record));
-<<<<<<< HEAD
     const spent = this.#accounts?.spent(record);
     const spentWithChildren = this.#accounts?.spentWithChildren(record);
     const budget = this.#accounts?.budget(record);
-    return viewOf(record, { now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent, spentWithChildren, budget });
-=======
-    const [spent, budget] = [this.#accounts?.spent(record), this.#accounts?.budget(record)];
     const profile = this.#profiles.find(record.agent);
     const counted = { turns: turnsOf(record, profile), conversations: conversationsOf(record, profile) };
-    return viewOf(record, { counted, now: Date.now(), watched, recordingLimit: this.#recordingLimit, usage, spent, budget });
->>>>>>> d603439 (Hand the first prompt to one run, and verify resume and cancel)
+    return viewOf(record, {
+      counted,
+      now: Date.now(),
+      watched,
+      recordingLimit: this.#recordingLimit,
+      usage,
+      spent,
+      spentWithChildren,
+      budget,
+    });
   }
 }
 
