@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
 
 const KEYS =
-  "id run for tool input text directory channel expiresAt otherwise reasons session name agent status requestedAt endedAt answeredBy reason answers"
+  "id run for tool input text directory channel expiresAt otherwise reasons session name agent status requestedAt endedAt answeredBy reason answers digest"
     .split(" ")
     .sort();
 

@@ -1,5 +1,7 @@
 /** Approvals as people see them. What an agent asks for is its own text: nothing of it moves a cursor or hides a word. */
 import type { Approval } from "@holdfast/contract/approval";
+import { changeIn, changeLines } from "@holdfast/contract/described";
+import { visible } from "@holdfast/contract/visible";
 import { color } from "./color.ts";
 import { formatDuration } from "./duration.ts";
 import { plain } from "./plain.ts";
@@ -28,14 +30,18 @@ export function approvalTable(approvals: readonly Approval[], now: number): stri
       const approval = approvals[i] as Approval;
       const below =
         approval.status !== "open" ? fateOf(approval) : approval.answers.length > 0 ? otherwise(approval, now) : elsewhere(approval);
-      return [line(row), `  ${color("yellow", plain(approval.text))}`, `  ${color("dim", below)}`];
+      return [line(row), `  ${color("yellow", visible(approval.text))}`, `  ${color("dim", below)}`];
     }),
   ];
 }
 
 export function describeApproval(approval: Approval, now: number): string[] {
   const asks =
-    approval.for === "question" ? "asks" : approval.tool === null ? "asks for leave" : `asks for leave to use ${plain(approval.tool)}`;
+    approval.for === "question"
+      ? "asks"
+      : approval.tool === null
+        ? "asks for permission"
+        : `asks for permission to use ${visible(approval.tool)}`;
   return [
     `${color("bold", plain(approval.name))} (${plain(approval.agent)}) ${asks}`,
     "",
@@ -61,15 +67,30 @@ function elsewhere({ for: what }: Approval): string {
   return what === "question" ? "it takes the answer only on its own screen" : "it can be allowed or denied only on its own screen";
 }
 
-/** Every argument, in whole: what is allowed must have been there to be read. */
-function argumentsOf({ for: what, input, text }: Approval): string[] {
-  if (typeof input !== "object" || input === null) return [`  ${plain(text)}`];
+/** Every argument and every change, in whole: what is allowed must have been there to be read. */
+function argumentsOf(approval: Approval): string[] {
+  const { for: what, input, text, title, changes = [] } = approval;
+  const words = title === undefined ? [] : [`  in the agent's words: “${visible(title)}”`];
+  const changed = changes.flatMap((change) => changeLines(change).map((line) => `  ${line}`));
+  if (typeof input !== "object" || input === null) {
+    const told = typeof input === "string" ? blockOf("input", input) : [];
+    return told.length + changed.length === 0 ? [`  ${visible(text)}`] : [...told, ...changed, ...words];
+  }
   const { questions } = input as { questions?: unknown };
   if (what === "question" && Array.isArray(questions) && questions.every(isQuestion)) return questions.flatMap(questionLines);
-  return Object.entries(input).flatMap(([name, value]) => {
-    const lines = (typeof value === "string" ? value : JSON.stringify(value, null, 2)).split("\n").map(plain);
-    return lines.length === 1 ? [`  ${plain(name)}: ${lines[0]}`] : [`  ${plain(name)}:`, ...lines.map((line) => `    ${line}`)];
-  });
+  const edit = changeIn(input);
+  const rest = Object.entries(input).filter(([name]) => !edit?.keys.includes(name));
+  return [
+    ...(edit ? changeLines(edit.change).map((line) => `  ${line}`) : []),
+    ...rest.flatMap(([name, value]) => blockOf(name, typeof value === "string" ? value : JSON.stringify(value, null, 2))),
+    ...changed,
+    ...words,
+  ];
+}
+
+function blockOf(name: string, value: string): string[] {
+  const lines = value.split("\n").map(visible);
+  return lines.length === 1 ? [`  ${visible(name)}: ${lines[0]}`] : [`  ${visible(name)}:`, ...lines.map((line) => `    ${line}`)];
 }
 
 interface Question {
@@ -83,14 +104,14 @@ function isQuestion(one: unknown): one is Question {
 }
 
 function questionLines({ question, options }: Question): string[] {
-  const about = (description: unknown) => (typeof description === "string" ? `: ${plain(description)}` : "");
-  return [`  ${plain(question)}`, ...options.map(({ label, description }) => `    - ${plain(label)}${about(description)}`)];
+  const about = (description: unknown) => (typeof description === "string" ? `: ${visible(description)}` : "");
+  return [`  ${visible(question)}`, ...options.map(({ label, description }) => `    - ${visible(label)}${about(description)}`)];
 }
 
 /** One line: what was asked, and what became of it. */
 export function outcomeOf(approval: Approval): string {
   const { id, name, text } = approval;
-  return `${id}  ${plain(name)}  ${fateOf(approval)}: ${plain(text)}`;
+  return `${id}  ${plain(name)}  ${fateOf(approval)}: ${visible(text)}`;
 }
 
 const FATES: Readonly<Record<string, string>> = {

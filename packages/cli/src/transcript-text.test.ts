@@ -80,7 +80,7 @@ describe("also read", () => {
     ],
     [
       { type: "approval_asked", ask: "a", call: null, title: "Run ls", kind: "execute", input: null, options: [] },
-      "? asks for leave: Run ls\n",
+      "? asks for permission: execute · in the agent's words: “Run ls”\n",
     ],
     [{ type: "approval_answered", ask: "a", option: "y", allowed: true, by: "user:bob" as never }, "? allowed by user:bob\n"],
     [{ type: "approval_answered", ask: "a", option: "n", allowed: false, by: null }, "? denied\n"],

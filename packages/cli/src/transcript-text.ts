@@ -1,4 +1,5 @@
 /** A transcript for people to read, entry by entry: pieces of one text follow each other without a break. Everything an agent says is inert. */
+import { describeAsk } from "@holdfast/contract/described";
 import type { Entry } from "@holdfast/contract/transcript";
 import { plain } from "./plain.ts";
 
@@ -66,7 +67,7 @@ export class TranscriptText {
       case "plan":
         return entry.steps.map(({ text, status }) => `  ${STEP[status]} ${plain(text)}`);
       case "approval_asked":
-        return [`? asks for leave: ${plain(entry.title)}`];
+        return [`? asks for permission: ${describeAsk(entry)}`];
       case "approval_answered":
         return [
           entry.option === null

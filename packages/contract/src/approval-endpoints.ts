@@ -74,8 +74,10 @@ export const APPROVAL_ENDPOINTS = {
       reason: z.optional(text),
       /** With `allow`, to an agent that offers it: the agent is not to ask for the like again. */
       always: z._default(z.boolean(), false),
+      /** Of what was shown to whoever answers: refused with `approval_changed` where it is another now. */
+      digest: z.optional(text),
     }),
     reply: Approval,
-    errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_unanswerable", "forbidden"],
+    errors: ["approval_not_found", "approval_ambiguous", "approval_over", "approval_changed", "approval_unanswerable", "forbidden"],
   },
 } as const satisfies Record<string, Endpoint>;

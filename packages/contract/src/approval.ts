@@ -3,13 +3,14 @@ import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
 import { APPROVAL_CHANNELS, APPROVAL_STATUSES, ASKED_FOR, DECISIONS } from "./status.ts";
+import { FileChange } from "./transcript.ts";
 
 export const DecisionSchema = z.enum(DECISIONS);
 export const ChannelSchema = z.enum(APPROVAL_CHANNELS);
 
 /**
  * A request as the agent made it. `tool` and `input` are its own words for what it is to do; null where only its screen says so. `text`: the
- * same in one line. `expiresAt`: when the agent stops waiting for the inbox, or null; `otherwise`: what it does then. `reasons`: whether what
+ * same in one line, derived from them. `expiresAt`: when the agent stops waiting for the inbox, or null; `otherwise`: what it does then. `reasons`: whether what
  * is said with a deny reaches it.
  */
 export const Asked = z.object({
@@ -24,6 +25,10 @@ export const Asked = z.object({
   expiresAt: z.nullable(Time),
   otherwise: z.string(),
   reasons: z.boolean(),
+  /** What the agent calls it, in its own words, where it says some: it may say anything. `text` is derived from `tool` and `input`. */
+  title: z.optional(z.string()),
+  /** What it would change in files, where the agent tells that. */
+  changes: z.optional(z.array(FileChange)),
 });
 export type Asked = z.infer<typeof Asked>;
 
@@ -41,6 +46,10 @@ export const Approval = z.extend(Asked, {
   answeredBy: z.nullable(Principal),
   /** What was said with a deny; the answer to a question. */
   reason: z.nullable(z.string()),
+  /** Of a request in a protocol: what its transcript calls it. */
+  ask: z.optional(z.string()),
+  /** A hash of all that is shown of it. An answer that carries it is refused where something else is asked for. */
+  digest: z.string(),
   /** What the inbox can tell the agent now; empty: it is answered on its own screen, or is over. */
   answers: z.array(DecisionSchema),
 });

@@ -70,6 +70,11 @@ export const ERRORS = {
     what: "Several approvals are meant: an id prefix of several, or a session that waits for more than one.",
   },
   approval_over: { http: 409, exit: 27, what: "The approval was answered already, or the agent does not wait for it any more." },
+  approval_changed: {
+    http: 409,
+    exit: 27,
+    what: "What the agent asks for is not what was shown to whoever answered; nothing was decided.",
+  },
   approval_unanswerable: { http: 409, exit: 27, what: "The agent takes no such answer from the inbox; answer on its own screen." },
   address_public: { http: 400, exit: 2, what: "An address that other machines reach, without --insecure-public." },
   address_unusable: { http: 409, exit: 21, what: "The daemon cannot listen on that address." },

@@ -13,6 +13,7 @@ export * from "./conversation.ts";
 export * from "./conversation-endpoints.ts";
 export * from "./conversation-holder.ts";
 export * from "./cursor.ts";
+export * from "./described.ts";
 export * from "./digest.ts";
 export * from "./digest-endpoints.ts";
 export * from "./endpoint.ts";

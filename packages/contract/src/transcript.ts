@@ -42,6 +42,7 @@ export type AskOption = z.infer<typeof AskOption>;
 
 /** A change to a file, as the tool that makes it tells it. */
 export const FileChange = z.object({ path: z.string(), old: z.nullable(z.string()), new: z.string() });
+export type FileChange = z.infer<typeof FileChange>;
 
 export const Entry = z.discriminatedUnion("type", [
   /** A prompt: with it a turn begins, or, with `steer`, it is given into the one that runs. `addition` follows the words that `from` said. */
@@ -99,6 +100,8 @@ export const Entry = z.discriminatedUnion("type", [
     title: z.string(),
     kind: z.enum(TOOL_KINDS),
     input: z.unknown(),
+    /** What it would change in files. */
+    changes: z.optional(z.array(FileChange)),
     options: z.array(AskOption),
   }),
   /** `option` null: it was cancelled with its turn. `by`: who decided, where somebody did. */

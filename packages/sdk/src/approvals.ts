@@ -50,7 +50,7 @@ export class Approvals {
 
 export function approvalOf(client: HoldfastClient, approval: Approval): WaitingApproval {
   const answer = (body: { decision: "allow" | "deny" | "answer"; reason?: string; always?: boolean }) =>
-    client.call("answerApproval", { params: { id: approval.id }, body });
+    client.call("answerApproval", { params: { id: approval.id }, body: { ...body, digest: approval.digest } });
   return {
     ...approval,
     allow: (options = {}) => answer({ decision: "allow", ...options }),

@@ -10,7 +10,7 @@ import { writeOut } from "../write-out.ts";
 
 export const command: Command = {
   name: "approvals",
-  summary: "what agents ask leave for: list it, allow, deny or answer it",
+  summary: "list and answer permission requests",
   onlyReads: true,
   usage: "[ls [--all] | show ID | allow ID… [--always] | deny ID… [--reason TEXT] | answer ID TEXT | watch] [--session NAME]",
   description:
@@ -82,7 +82,10 @@ async function answer(
   let failed: unknown;
   for (const id of ids) {
     try {
-      const approval = await context.client.call("answerApproval", { params: { id }, body });
+      // A name may mean another request by the time it is answered: what is looked up here is what is answered, or nothing is.
+      const shown = await context.client.call("getApproval", { params: { id } }).catch(unlessGone);
+      const asked = { params: { id: shown?.id ?? id }, body: { ...body, digest: shown?.digest ?? "" } };
+      const approval = await context.client.call("answerApproval", asked);
       answered.push(approval);
       if (!context.json) process.stdout.write(`${outcomeOf(approval)}\n`);
     } catch (error) {
@@ -110,7 +113,7 @@ async function watch(context: Context): Promise<number> {
   return 0;
 }
 
-/** Its session was removed meanwhile; anything else is asked for again, from the same place. */
+/** Its session was removed meanwhile, or it is not ours to see; anything else is asked for again, from the same place. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof HoldfastError) || error.code !== "approval_not_found") throw error;
 }

@@ -128,15 +128,26 @@ test("with --json it is an object, also of what failed", async () => {
 });
 
 test("what it asks leave for is said on standard error, with how to give it", async () => {
-  const ask = { type: "approval_asked", ask: "a", call: null, title: "Run make", kind: "execute", input: null, options: [] } as EntryDraft;
+  const ask = {
+    type: "approval_asked",
+    ask: "a",
+    call: null,
+    title: "Run make",
+    kind: "execute",
+    input: { command: "make" },
+    options: [],
+  } as EntryDraft;
   const { code } = await once([ask], {
     during(daemon) {
-      daemon.approvals = [{ id: "ab", text: "Run make" } as never];
+      daemon.approvals = [{ id: "ab", ask: "a", digest: "d", text: "execute: make" } as never];
       const id = daemon.messages[0]?.id ?? "";
       void vi.waitFor(() => expect(err).not.toBe("")).finally(() => daemon.write(ended("completed"), id));
     },
   });
-  expect({ code, err }).toEqual({ code: 0, err: "holdfast: it asks for leave, Run make; allow it: holdfast approvals allow ab\n" });
+  expect({ code, err }).toEqual({
+    code: 0,
+    err: `holdfast: it asks for permission: execute: make · in the agent's words: “Run make”; allow it: holdfast approvals allow ab\n`,
+  });
 });
 
 test("words that the agent never got are told as that", async () => {

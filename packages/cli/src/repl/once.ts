@@ -5,6 +5,7 @@
 
 import { reachedText } from "@holdfast/contract/amounts";
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
+import { describeAsk } from "@holdfast/contract/described";
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { Session } from "@holdfast/contract/session";
 import type { TurnEnd } from "@holdfast/contract/status";
@@ -67,8 +68,12 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
       printer?.put(gap + entry.text);
     } else if (entry.type === "error") answer.error = entry;
     else if (entry.type === "usage") answer.usage = entry;
+<<<<<<< HEAD
     else if (entry.type === "note" && entry.about === "budget") process.stderr.write(`holdfast: ${plain(entry.text)}\n`);
     else if (entry.type === "approval_asked") void tellAsked(talk, entry.title);
+=======
+    else if (entry.type === "approval_asked") void tellAsked(talk, entry);
+>>>>>>> 3d46a0f (Show in the inbox what will be executed)
     else if (entry.type === "turn_ended") {
       answer.reason = interrupt.wasAsked && entry.reason === "interrupted" ? "cancelled" : entry.reason;
       over.abort();
@@ -117,10 +122,10 @@ function onInterrupt(talk: Talk): Disposable & { readonly wasAsked: boolean } {
   };
 }
 
-async function tellAsked(talk: Talk, title: string): Promise<void> {
-  const approval = await talk.approvalFor(title).catch(() => undefined);
+async function tellAsked(talk: Talk, asked: Extract<Entry, { type: "approval_asked" }>): Promise<void> {
+  const approval = await talk.approvalFor(asked.ask).catch(() => undefined);
   const how = approval ? `: holdfast approvals allow ${approval.id}` : ": holdfast approvals";
-  process.stderr.write(`holdfast: it asks for leave, ${plain(title)}; allow it${how}\n`);
+  process.stderr.write(`holdfast: it asks for permission: ${describeAsk(asked)}; allow it${how}\n`);
 }
 
 /** For a terminal as it looks best there; for a pipe as it was said. */

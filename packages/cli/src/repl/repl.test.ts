@@ -246,7 +246,7 @@ describe("what is asked for", () => {
   async function asked(more: Partial<typeof ask> = {}) {
     const seat = sit({ first: "go" });
     await seat.shows("working");
-    seat.daemon.approvals = [{ id: "ab", text: "Run make" } as never];
+    seat.daemon.approvals = [{ id: "ab", ask: "a1", digest: "d", text: "execute: make" } as never];
     seat.daemon.write({ ...ask, ...more } as EntryDraft, seat.daemon.messages[0]?.id);
     await seat.shows("? y allow · n deny");
     return seat;
@@ -260,9 +260,9 @@ describe("what is asked for", () => {
     const { daemon, type, shows } = await asked();
     vi.setSystemTime(Date.now() + 1000);
     type(key);
-    await vi.waitFor(() => expect(daemon.asked("answerApproval")).toEqual([{ params: { id: "ab" }, body }]));
+    await vi.waitFor(() => expect(daemon.asked("answerApproval")).toEqual([{ params: { id: "ab" }, body: { ...body, digest: "d" } }]));
     daemon.write({ type: "approval_answered", ask: "a1", option: "1", allowed: true, by: ME as never });
-    await shows("allowed: Run make");
+    await shows("allowed: execute");
   });
 
   test("a key that was meant for the text answers nothing: neither at once nor within a line", async () => {

@@ -141,7 +141,9 @@ describe("/approve", () => {
     id: "ab",
     name: "fix",
     agent: "demo",
-    text: "Run make",
+    ask: "a1",
+    digest: "d",
+    text: "execute: make",
     for: "approval",
     tool: "execute",
     input: { command: "make" },
@@ -158,10 +160,19 @@ describe("/approve", () => {
     ["/approve no", { decision: "deny" }],
     ["/approve always", { decision: "allow", always: true }],
   ])("%s answers with %j", async (line, body) => {
-    const { run, daemon } = await open();
+    const { run, daemon, desk } = await open();
+    desk.view.push(entry({ type: "approval_asked", ask: "a1", call: null, title: "Run make", kind: "execute", input: null, options: [] }));
     daemon.approvals = [approval];
     await run(line);
-    expect(daemon.asked("answerApproval")).toEqual([{ params: { id: "ab" }, body }]);
+    expect(daemon.asked("answerApproval")).toEqual([{ params: { id: "ab" }, body: { ...body, digest: "d" } }]);
+  });
+
+  test("what nobody has seen here is shown, and not answered (mend 6)", async () => {
+    const { run, daemon, lines } = await open();
+    daemon.approvals = [approval];
+    await run("/approve");
+    expect(lines.join("\n")).toContain("command: make");
+    expect(daemon.asked("answerApproval")).toEqual([]);
   });
 
   test("show tells all of what the view has asked", async () => {

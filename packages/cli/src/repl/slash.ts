@@ -200,7 +200,7 @@ const ANSWERS: Readonly<Record<string, { decision: "allow" | "deny"; always: boo
 
 async function approve(desk: Desk, argument: string): Promise<void> {
   const [asked] = desk.view.asks;
-  const approval = await (asked ? desk.talk.approvalFor(asked.title) : desk.talk.approvals().then(([first]) => first));
+  const approval = await (asked ? desk.talk.approvalFor(asked.ask) : desk.talk.approvals().then(([first]) => first));
   if (!approval) {
     desk.print([desk.paint(STYLE.dim, "· it asks for nothing")]);
     return;
@@ -209,9 +209,14 @@ async function approve(desk: Desk, argument: string): Promise<void> {
     desk.print(describeApproval(approval, Date.now()));
     return;
   }
+  if (!asked) {
+    // It came by another way than the conversation, and nobody has seen it here.
+    desk.print([...describeApproval(approval, Date.now()), desk.paint(STYLE.dim, "· it is answered by its id, as above")]);
+    return;
+  }
   const answer = Object.hasOwn(ANSWERS, argument) ? ANSWERS[argument] : undefined;
   if (!answer) throw new HoldfastError("usage", "say /approve yes, no, always or show");
-  await desk.talk.answer(approval.id, answer.decision, answer.always);
+  await desk.talk.answer(approval, answer.decision, answer.always);
 }
 
 function unfold(desk: Desk, argument: string): void {

@@ -153,16 +153,18 @@ test("everything is read, page by page", async () => {
   expect(all).toEqual(["0", "1", "2", "3", "4"]);
 });
 
-test("the approval that is meant is the one with these words, as soon as the inbox has it", async () => {
+test("the approval that is meant is the one that was asked, and never another with the same words (mend 6)", async () => {
   const { daemon, talk } = open();
-  const approval = (id: string, text: string) => ({ id, text }) as never;
+  const approval = (id: string, ask: string) => ({ id, ask, text: "Run make", digest: `digest of ${id}` }) as never;
   setTimeout(() => {
-    daemon.approvals = [approval("a", "Run rm"), approval("b", "Run make")];
+    daemon.approvals = [approval("a", "a1"), approval("b", "a2")];
   }, 20);
-  expect(await talk.approvalFor("Run make")).toMatchObject({ id: "b" });
-  expect(await talk.approvalFor("other words")).toMatchObject({ id: "a" });
-  await talk.answer("a", "allow", true);
-  expect(daemon.asked("answerApproval")[0]).toEqual({ params: { id: "a" }, body: { decision: "allow", always: true } });
+  const found = await talk.approvalFor("a2");
+  expect(found).toMatchObject({ id: "b" });
+  if (found) await talk.answer(found, "allow", true);
+  const body = { decision: "allow", digest: "digest of b", always: true };
+  expect(daemon.asked("answerApproval")[0]).toEqual({ params: { id: "b" }, body });
+  expect(await talk.approvalFor("a9")).toBeUndefined();
 });
 
 test("mode, model, memory and turns are set, cleared, cancelled and taken back", async () => {

@@ -112,19 +112,18 @@ export class Talk {
     return (await this.#context.client.call("listApprovals", { query: { session: this.id } })).approvals;
   }
 
-  /** The approval in the inbox for what was asked in the transcript, as soon as it is there. */
-  async approvalFor(title: string): Promise<Approval | undefined> {
+  /** The approval in the inbox for what was asked in the transcript, as soon as it is there; never another. */
+  async approvalFor(ask: string): Promise<Approval | undefined> {
     const until = performance.now() + INBOX_MS;
     for (;;) {
-      const open = await this.approvals();
-      const found = open.find(({ text }) => text === title) ?? open[0];
+      const found = (await this.approvals()).find((approval) => approval.ask === ask);
       if (found || performance.now() > until) return found;
       await new Promise((resolve) => setTimeout(resolve, INBOX_EVERY_MS));
     }
   }
 
-  answer(id: string, decision: "allow" | "deny", always: boolean): Promise<Approval> {
-    return this.#context.client.call("answerApproval", { params: { id }, body: { decision, ...(always ? { always } : {}) } });
+  answer({ id, digest }: Approval, decision: "allow" | "deny", always: boolean): Promise<Approval> {
+    return this.#context.client.call("answerApproval", { params: { id }, body: { decision, digest, ...(always ? { always } : {}) } });
   }
 
   /** Until the signal aborts; also over the ends of runs, for another may begin. */

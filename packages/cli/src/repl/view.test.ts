@@ -194,25 +194,35 @@ describe("what is asked for", () => {
   test("is written with all its arguments, and stands open until it is decided", () => {
     const { view, lines, push, later } = open();
     later(100);
-    push(user("go"), ask("a1"), ask("a2", { title: "Run rm", options: [] }));
-    expect(lines.slice(2)).toEqual(["? asks for leave: Run make", "    command: make", "? asks for leave: Run rm", "    command: make"]);
+    push(user("go"), ask("a1", { title: "`make`" }), ask("a2", { title: "Run rm", options: [] }));
+    expect(lines.slice(2).map((line) => line.trim())).toEqual([
+      "? asks for permission: execute: make",
+      "command: make",
+      "? asks for permission: execute: make · in the agent's words:",
+      "“Run rm”",
+      "command: make",
+    ]);
     expect(view.asks).toEqual([
-      { ask: "a1", title: "Run make", shownAt: 100, canAlways: true },
-      { ask: "a2", title: "Run rm", shownAt: 100, canAlways: false },
+      { ask: "a1", title: "execute: make", shownAt: 100, canAlways: true },
+      { ask: "a2", title: "execute: make · in the agent's words: “Run rm”", shownAt: 100, canAlways: false },
     ]);
     expect(view.live()).toEqual([]);
     lines.length = 0;
     push({ type: "approval_answered", ask: "a1", option: "1", allowed: true, by: "user:alice" as never });
     push({ type: "approval_answered", ask: "a2", option: "2", allowed: false, by: ME as never });
     push({ type: "approval_answered", ask: "a3", option: null, allowed: false, by: null });
-    expect(lines).toEqual(["  allowed by alice: Run make", "  denied: Run rm", "  not decided"]);
+    expect(lines).toEqual([
+      "  allowed by alice: execute: make",
+      "  denied: execute: make · in the agent's words: “Run rm”",
+      "  not decided",
+    ]);
     expect(view.asks).toEqual([]);
   });
 
   test("is shown in part when it is very long, with how to read all of it", () => {
     const { lines, push } = open();
     push(ask("a1", { input: { text: Array.from({ length: 50 }, (_, i) => `line ${i}`).join("\n") } }));
-    expect(lines.length).toBe(32);
+    expect(lines.length).toBe(40);
     expect(lines.at(-1)).toBe("    … 21 more lines: /approve show");
   });
 });

@@ -2,6 +2,7 @@
  * A conversation as a person sees it: entries go in, in their order; lines that are done come out, and what goes on now is asked for with each
  * frame. Whether an entry was read or has just been written makes no difference.
  */
+import { changeLines, describeAsk } from "@holdfast/contract/described";
 import type { TurnEnd } from "@holdfast/contract/status";
 import type { Entry } from "@holdfast/contract/transcript";
 import { plain } from "../plain.ts";
@@ -244,14 +245,16 @@ export class ConversationView {
     return this.unfolds ? unfoldedRows(tool, look) : doneRows(tool, look);
   }
 
-  #asked({ ask, title, input, options }: Of<"approval_asked">): string[] {
+  #asked(entry: Of<"approval_asked">): string[] {
+    const { ask, input, options, changes = [] } = entry;
     const canAlways = options.some(({ kind }) => kind === "allow_always");
+    const title = describeAsk(entry);
     this.#asks.set(ask, { ask, title, shownAt: this.#options.now(), canAlways });
     const { paint } = this.#options;
-    const rows = argumentRows(input);
+    const rows = [...argumentRows(input), ...changes.flatMap(changeLines)];
     const more = rows.length - MOST_ASKED;
     return [
-      ...this.#wrapped(`asks for leave: ${inertLine(title.split("\n")[0] ?? "")}`, "? ", STYLE.yellow),
+      ...this.#wrapped(`asks for permission: ${title}`, "? ", STYLE.yellow),
       ...rows.slice(0, MOST_ASKED).flatMap((row) => this.#wrapped(row, "    ", STYLE.cyan)),
       ...(more > 0 ? [paint(STYLE.dim, `    … ${more} more lines: /approve show`)] : []),
     ];

@@ -2,8 +2,7 @@
  * The dialog on an agent's screen in which it asks for leave, for those that cannot be answered otherwise, or not any more. It is answered by
  * keys only when all of it can be seen and the choice that Enter takes is the one that is meant.
  */
-import type { Screen } from "@holdfast/contract";
-import { atAGlance } from "./glance.ts";
+import { inOneLine, type Screen } from "@holdfast/contract";
 
 export interface ScreenChannel {
   /** The dialog's first line, and its last, which is at most three lines above the foot of the screen: below it there is nothing to read. */
@@ -50,12 +49,12 @@ export function dialogOn({ from, to, notice, hidden, keys }: ScreenChannel, scre
   const canAllow = isWhole && marked.length === 1 && (keys?.allows.test(marked[0] ?? "") ?? false);
   const text = own.map(unframed).filter(Boolean);
   const choices = keys ? own.findIndex((line) => keys.marked.test(line)) : -1;
-  const about = inOneLine(choices > 0 ? own.slice(0, choices).map(unframed).filter(Boolean) : text);
-  return { text: text.join("\n"), about: atAGlance(about), canAllow, canDeny: isWhole };
+  const about = said(choices > 0 ? own.slice(0, choices).map(unframed).filter(Boolean) : text);
+  return { text: text.join("\n"), about: inOneLine(about), canAllow, canDeny: isWhole };
 }
 
 /** A heading often ends with what is said again below it. */
-function inOneLine([heading = "", ...rest]: readonly string[]): string {
+function said([heading = "", ...rest]: readonly string[]): string {
   const more = rest.filter((line) => !heading.endsWith(` ${line}`));
   return [heading.replace(/^\? /, ""), ...more].join(" · ").replaceAll(/\s+/g, " ");
 }

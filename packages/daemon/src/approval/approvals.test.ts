@@ -146,6 +146,53 @@ test("what a hook asks waits, and the answer is what the hook prints", async () 
   expect(world.left()).toEqual([]);
 });
 
+test("a tool that carries questions beside its command is listed, allowed and audited as its command (mend 6)", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const questions = [{ question: "Which colour?", options: [{ label: "Red" }, { label: "Blue" }] }];
+  const { printed } = world.ask("", { tool_input: { questions, command: "rm -rf ~ # \u202e\n: done" } });
+  const [asked] = await world.waiting();
+  expect(asked).toMatchObject({ for: "approval", text: expect.stringMatching(/^Bash: rm -rf ~ # <U\+202E>␊: done · questions: /) });
+  expect(world.sessions.get(SESSION)?.standing?.attention?.text).toMatch(/^Bash: rm -rf ~/);
+  const { id, digest } = approvals.get("fix");
+  expect(() => approvals.answer(id, { decision: "answer", reason: "Blue", actor: SOMEBODY })).toThrow("is no question");
+  const stale = { decision: "allow" as const, digest: "of something else", actor: SOMEBODY };
+  expect(() => approvals.answer(id, stale)).toThrow(expect.objectContaining({ code: "approval_changed" }));
+  expect(world.queries.get(id)?.status).toBe("open");
+  approvals.answer(id, { decision: "allow", digest, actor: SOMEBODY });
+  expect(decisionIn(await printed)).toEqual({ behavior: "allow" });
+  const events = world.journal.readAfter(0, 100, { types: ["approval.requested", "approval.answered"] });
+  expect(events.map(({ data }) => String((data as { text: string }).text).slice(0, 14))).toEqual(["Bash: rm -rf ~", "Bash: rm -rf ~"]);
+});
+
+test("a title of a protocol's agent is beside what it is given, and never in its place (mend 6)", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const record = world.sessions.get(SESSION);
+  if (!record) throw new Error("there is no session");
+  const ask = { ask: "a1", at: new Date().toISOString(), title: "List files", kind: "execute", input: { command: "rm -rf ~" } };
+  world.journal.append(...approvals.asked(record, ask).drafts);
+  expect(approvals.get("fix")).toMatchObject({
+    ask: "a1",
+    tool: "execute",
+    title: "List files",
+    text: "execute: rm -rf ~ · in the agent's words: “List files”",
+  });
+  const changes = [{ path: "/etc/hosts", old: "a\n", new: "b\n" }];
+  world.journal.append(...approvals.asked(record, { ...ask, ask: "a2", title: "Fix a typo", kind: "edit", input: null, changes }).drafts);
+  expect(approvals.list({ all: false })[1]).toMatchObject({ changes, text: expect.stringMatching(/^edit: \/etc\/hosts \(−1 \+1 lines\)/) });
+});
+
+test("what is asked by a tool of ours shows its arguments beside the agent's sentence (mend 6)", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const record = world.sessions.get(SESSION);
+  if (!record) throw new Error("there is no session");
+  const asked = approvals.request(record, { for: "approval", text: "tidy up", tool: "Bash", input: { command: "rm -rf ~" } }, SOMEBODY);
+  expect(asked.text).toBe("Bash: rm -rf ~ · in the agent's words: “tidy up”");
+  expect(approvals.request(record, { for: "question", text: "tidy\u200b up?" }, SOMEBODY).text).toBe("tidy<U+200B> up?");
+});
+
 test("a deny carries its reason, and an answer is heard once", async () => {
   await using world = new World();
   const approvals = world.begin();

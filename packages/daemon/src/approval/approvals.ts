@@ -36,10 +36,11 @@ import type { Turns } from "../session/typing.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
 import { isOver } from "./over.ts";
-import { noReason, notAllShown, notTaken, onlyOnce, over, unanswerable } from "./refusals.ts";
+import { changed, noReason, notAllShown, notTaken, onlyOnce, over, unanswerable } from "./refusals.ts";
 import {
   answered,
   answering,
+  digestOf,
   type How,
   isDue,
   type ProtocolAsk,
@@ -66,6 +67,8 @@ export interface Answer {
   reason?: string | undefined;
   /** Not only this once. */
   always?: boolean;
+  /** Of what was shown to whoever answers. */
+  digest?: string | undefined;
   actor: Principal;
 }
 
@@ -309,6 +312,7 @@ export class Approvals implements Parking, Disposable {
   answer(ref: string, answer: Answer): Approval | Promise<Approval> {
     const approval = this.#queries.resolve(ref);
     if (approval.status !== "open") throw over(approval);
+    if (answer.digest !== undefined && answer.digest !== digestOf(approval)) throw changed(approval);
     if (answer.always && (approval.channel !== "protocol" || answer.decision !== "allow")) throw onlyOnce(approval);
     if (approval.channel === "screen") return this.#answerOnScreen(approval, answer);
     if (approval.channel === "protocol") return this.#answerByProtocol(approval, answer);

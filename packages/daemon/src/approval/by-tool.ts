@@ -2,7 +2,16 @@
  * What an agent asks by a tool of ours, over MCP. It waits in the inbox like all else; whoever asked comes back for the answer, as often as it
  * takes, so that neither the daemon's death nor the time-out of the agent's own client loses it.
  */
-import { type ApprovalRequest, type Decision, type Evidence, HoldfastError, newSessionId, type SessionKind } from "@holdfast/contract";
+import {
+  type ApprovalRequest,
+  type Decision,
+  describeCall,
+  type Evidence,
+  HoldfastError,
+  inOneLine,
+  newSessionId,
+  type SessionKind,
+} from "@holdfast/contract";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import type { Answer } from "./approvals.ts";
@@ -12,19 +21,25 @@ import { unanswerable } from "./refusals.ts";
 /** The journal is no place for whole files. */
 const LONGEST_INPUT = 200_000;
 
+/** As long as a request may be: a question is shown in whole. */
+const LONGEST_TEXT = 100_000;
+
 export function toolRequest(record: SessionRecord, { for: what, text, tool, input }: ApprovalRequest) {
   if (JSON.stringify(input ?? null).length > LONGEST_INPUT)
     throw new HoldfastError("usage", "what is asked for has arguments of more than 200,000 characters", {
       hint: "say in words what is to be done",
     });
   const id = newSessionId();
+  // To answer a question executes nothing: it is shown as it is asked.
+  const hasArguments = what === "approval" && (tool !== undefined || input !== undefined);
   return {
     id,
     run: record.run,
     for: what,
     tool: tool ?? null,
     input: input ?? null,
-    text,
+    text: hasArguments ? describeCall({ name: tool ?? "a tool", title: text, input }) : inOneLine(text, LONGEST_TEXT),
+    ...(hasArguments ? { title: inOneLine(text, LONGEST_TEXT) } : {}),
     directory: record.cwd,
     channel: "tool" as const,
     expiresAt: null,

@@ -19,6 +19,12 @@ export function over({ id, status, answeredBy, name }: ApprovalRecord): Holdfast
   });
 }
 
+export function changed({ id, name }: ApprovalRecord): HoldfastError {
+  return new HoldfastError("approval_changed", `${name} asks for something else than was shown`, {
+    hint: `look at it again: holdfast approvals show ${id}`,
+  });
+}
+
 export function noReason({ agent, name, channel }: ApprovalRecord): HoldfastError {
   const how = channel === "protocol" ? "is told yes or no" : "is answered by keys";
   return new HoldfastError("approval_unanswerable", `${agent} ${how} here, and takes no reason so`, {

@@ -1,17 +1,22 @@
 /** What an agent asks for, as it is written down, and what becomes of it. */
+import { createHash } from "node:crypto";
 import {
   type Approval,
   type AskedFor,
   type Attention,
   type Decision,
+  describeAsk,
+  describeTool,
   type Evidence,
+  type FileChange,
+  inOneLine,
   newSessionId,
   type RESOLVED,
 } from "@holdfast/contract";
 import { DAEMON } from "../access/principal.ts";
 import type { ApprovalChannels, HookChannel } from "../agent/approvals.ts";
 import type { Dialog } from "../agent/dialog.ts";
-import { describeTool, type Signal } from "../agent/hooks/hook-rules.ts";
+import type { Signal } from "../agent/hooks/hook-rules.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
@@ -22,13 +27,17 @@ import { attentionOf } from "./over.ts";
 /** More than that nobody reads, and the journal is no place for whole files: what is longer, and no rule answers, is answered on the agent's screen. */
 const LONGEST_INPUT = 200_000;
 
+/** Of what an agent calls something. */
+const LONGEST_TITLE = 10_000;
+
 export type How = (typeof RESOLVED)[number];
 
 export function requestOf({ record, ask, signal, channel }: { record: SessionRecord; ask: string; signal: Signal; channel: HookChannel }) {
   const { tool, claim, at, directory } = signal;
   const bytes = JSON.stringify(tool?.input ?? null).length;
   const isLong = bytes > LONGEST_INPUT;
-  const told = claim.attention?.text ?? (tool && describeTool(tool)) ?? signal.event;
+  const asks = claim.attention?.for === "question";
+  const told = tool ? describeTool(tool, { asks }) : (claim.attention?.text ?? signal.event);
   return {
     id: newSessionId(),
     run: record.run,
@@ -54,7 +63,7 @@ export function shownRequest(record: SessionRecord, { attention, dialog }: { att
     for: askedFor(attention),
     tool: null,
     input: null,
-    text: dialog?.about ?? attention.text ?? "it asks on its screen",
+    text: dialog?.about ?? inOneLine(attention.text ?? "it asks on its screen"),
     directory: record.cwd,
     channel: "screen" as const,
     expiresAt: null,
@@ -73,19 +82,24 @@ export interface ProtocolAsk {
   title: string;
   kind: string;
   input: unknown;
+  changes?: FileChange[] | undefined;
 }
 
-export function protocolRequest(record: SessionRecord, { ask, name, title, kind, input }: ProtocolAsk) {
-  const bytes = JSON.stringify(input ?? null).length;
+export function protocolRequest(record: SessionRecord, { ask, name, title, kind, input, changes = [] }: ProtocolAsk) {
+  const bytes = JSON.stringify([input ?? null, changes]).length;
   const isLong = bytes > LONGEST_INPUT;
+  // What is of no kind is known by its name, where it has one.
+  const tool = kind === "other" ? (name ?? kind) : kind;
+  const text = describeAsk({ kind, name, title, input, changes });
   return {
     id: newSessionId(),
     run: record.run,
     for: "approval" as const,
-    // What is of no kind is known by its name, where it has one.
-    tool: kind === "other" ? (name ?? kind) : kind,
+    tool,
     input: isLong ? null : (input ?? null),
-    text: isLong ? `${title} (arguments of ${Math.round(bytes / 1024)} KB: holdfast transcript ${record.name})` : title,
+    text: isLong ? `${text} (arguments of ${Math.round(bytes / 1024)} KB: holdfast transcript ${record.name})` : text,
+    title: inOneLine(title, LONGEST_TITLE),
+    ...(isLong || changes.length === 0 ? {} : { changes }),
     directory: record.cwd,
     channel: "protocol" as const,
     expiresAt: null,
@@ -131,7 +145,21 @@ export function isDue({ expiresAt }: ApprovalRecord): boolean {
 
 export function shown({ ask, dialog, always, ...approval }: ApprovalRecord, channels: ApprovalChannels | undefined): Approval {
   const answers = approval.status === "open" ? answersOf({ ...approval, dialog }, channels) : [];
-  return { ...approval, ...(dialog === null ? {} : { input: { screen: dialog } }), answers };
+  return {
+    ...approval,
+    ...(dialog === null ? {} : { input: { screen: dialog } }),
+    ...(approval.channel === "protocol" && ask !== null ? { ask } : {}),
+    digest: digestOf({ ...approval, dialog }),
+    answers,
+  };
+}
+
+/** Of all that whoever answers has to have seen. */
+export function digestOf(approval: Pick<ApprovalRecord, "id" | "tool" | "input" | "text" | "changes" | "dialog" | "directory">): string {
+  const { id, tool, input, text, changes = [], dialog, directory } = approval;
+  return createHash("sha256")
+    .update(JSON.stringify([id, tool, input, text, changes, dialog, directory]))
+    .digest("hex");
 }
 
 function answersOf(

@@ -9,8 +9,7 @@
 import { readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, normalize, relative, resolve } from "node:path";
-import { HoldfastError, type Principal } from "@holdfast/contract";
-import { PATHS, tellingOf } from "../agent/hooks/hook-rules.ts";
+import { HoldfastError, PATHS, type Principal, tellingOf } from "@holdfast/contract";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 
 export interface Rule {

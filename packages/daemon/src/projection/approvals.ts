@@ -33,7 +33,8 @@ export const approvalsProjection: Projection = {
 };
 
 /** With what only the daemon needs: the hook that waits, the dialog that was on the screen, and whether the agent is not to ask again. */
-export type ApprovalRecord = Omit<Approval, "answers"> & Pick<EventData<"approval.requested">, "ask" | "dialog"> & { always: boolean };
+export type ApprovalRecord = Omit<Approval, "answers" | "ask" | "digest"> &
+  Pick<EventData<"approval.requested">, "ask" | "dialog"> & { always: boolean };
 
 const SELECT = "SELECT a.*, s.name, s.agent FROM approvals a JOIN sessions s ON s.id = a.session";
 

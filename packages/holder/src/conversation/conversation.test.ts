@@ -192,6 +192,44 @@ describe("leave", () => {
       ...request,
     });
 
+  test("a call that changes while it waits asks anew, and the answer to what it was is not heard (mend 6)", async () => {
+    await using agent = await Puppet.ready();
+    await agent.turn();
+    agent.update({ sessionUpdate: "tool_call", toolCallId: "t1", title: "List", kind: "execute", rawInput: { command: "ls" } });
+    // What asks may name no more than the call.
+    const answer = ask(agent, { toolCall: { toolCallId: "t1", title: "List files" } });
+    await vi.waitFor(() => expect(agent.of("approval_asked")).toMatchObject([{ ask: "a1", kind: "execute", input: { command: "ls" } }]));
+    agent.update({
+      sessionUpdate: "tool_call_update",
+      toolCallId: "t1",
+      status: "pending",
+      content: [{ type: "content", content: text("…") }],
+    });
+    agent.update({ sessionUpdate: "tool_call_update", toolCallId: "t1", rawInput: { command: "rm -rf ~" } });
+    await vi.waitFor(() => expect(agent.of("approval_asked")).toHaveLength(2));
+    expect(agent.of("approval_asked")[1]).toMatchObject({ ask: "a2", call: "t1", input: { command: "rm -rf ~" } });
+    expect(agent.of("approval_answered")).toMatchObject([{ ask: "a1", option: null, allowed: false }]);
+    agent.conversation.answer({ t: "answer", id: 1, ask: "a1", allow: true, always: false, by: BY });
+    expect(agent.of("approval_answered")).toHaveLength(1);
+    agent.conversation.answer({ t: "answer", id: 2, ask: "a2", allow: false, always: false, by: BY });
+    expect((await answer).result).toEqual({ outcome: { outcome: "selected", optionId: "no" } });
+  });
+
+  test("a call that is over and asks again is shown with what it asks for now (mend 6)", async () => {
+    await using agent = await Puppet.ready();
+    await agent.turn();
+    agent.update({
+      sessionUpdate: "tool_call",
+      toolCallId: "t1",
+      title: "List",
+      kind: "execute",
+      rawInput: { command: "ls" },
+      status: "completed",
+    });
+    void ask(agent, { toolCall: { toolCallId: "t1", title: "List", rawInput: { command: "rm -rf ~" } } });
+    await vi.waitFor(() => expect(agent.of("approval_asked")).toMatchObject([{ input: { command: "rm -rf ~" } }]));
+  });
+
   test("may be asked for before the call is told of, which then is the same call", async () => {
     await using agent = await Puppet.ready();
     const { end } = await agent.turn();

@@ -23,6 +23,9 @@ type Answer = Extract<ToConversation, { t: "answer" }>;
 type Note = Extract<ToConversation, { t: "note" }>;
 
 interface Waiting {
+  call: string;
+  /** What the call was to do when it asked. */
+  does: string;
   options: AskOption[];
   resolve(response: RequestPermissionResponse): void;
 }
@@ -190,6 +193,23 @@ export class Conversation {
     if (turn === null && update.sessionUpdate !== "notice") return;
     if (this.#turn === null && this.#updates.isOver(update)) return;
     for (const draft of this.#updates.entriesOf(update)) this.#transcript.append(draft, turn);
+    this.#askAgain();
+  }
+
+  /** A call that is changed while it waits for leave asks anew: an answer to what it was is none to what it is. */
+  #askAgain(): void {
+    for (const [ask, waiting] of [...this.#asks]) {
+      const now = this.#doesOf(waiting.call);
+      if (now === waiting.does) continue;
+      this.#asks.delete(ask);
+      this.#write({ type: "approval_answered", ask, option: null, allowed: false, by: null });
+      this.#writeAsk(waiting);
+    }
+  }
+
+  #doesOf(call: string): string {
+    const { title: _, ...does } = this.#updates.callOf(call) ?? {};
+    return JSON.stringify(does);
   }
 
   printed(terminal: string, text: string): void {
@@ -199,21 +219,24 @@ export class Conversation {
   ask({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     if (this.#turn === null || this.#cancelled) return Promise.resolve({ outcome: { outcome: "cancelled" } });
     for (const draft of this.#updates.toolCall(toolCall)) this.#write(draft);
+    const { id } = readCall(toolCall);
+    return new Promise((resolve) => this.#writeAsk({ call: id, options: optionsOf(options), resolve }));
+  }
+
+  #writeAsk({ call, options, resolve }: Pick<Waiting, "call" | "options" | "resolve">): void {
     const ask = `a${++this.#askCount}`;
-    const offered = optionsOf(options);
-    const { title, name, kind, input, id } = readCall(toolCall);
-    return new Promise((resolve) => {
-      this.#asks.set(ask, { options: offered, resolve });
-      this.#write({
-        type: "approval_asked",
-        ask,
-        call: id,
-        ...(name === undefined ? {} : { name }),
-        title: title ?? "a tool",
-        kind,
-        input,
-        options: offered,
-      });
+    const { name, title = "a tool", kind = "other", input = null, changes = [] } = this.#updates.callOf(call) ?? {};
+    this.#asks.set(ask, { call, options, resolve, does: this.#doesOf(call) });
+    this.#write({
+      type: "approval_asked",
+      ask,
+      call,
+      ...(name === undefined ? {} : { name }),
+      title,
+      kind,
+      input,
+      ...(changes.length === 0 ? {} : { changes }),
+      options,
     });
   }
 

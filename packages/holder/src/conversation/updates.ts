@@ -10,6 +10,8 @@ interface Call {
   text: string;
   changes: Set<string>;
   over: boolean;
+  /** What it is to do, as it was told last. */
+  does: Pick<ToldCall, "name" | "kind" | "input" | "changes">;
 }
 
 type Started = Extract<EntryDraft, { type: "tool_started" }>;
@@ -56,6 +58,7 @@ export class Updates {
     const call = readCall(told);
     const drafts: EntryDraft[] = this.#calls.has(call.id) ? [] : [this.#start(call)];
     const now = this.#calls.get(call.id) as Call;
+    now.does = doesNow(now.does, call);
     if (now.over) return drafts;
     const title = call.title && call.title !== now.title ? call.title : null;
     if (title !== null) now.title = title;
@@ -73,6 +76,12 @@ export class Updates {
     return drafts;
   }
 
+  /** What a call is to do, from all that was told of it: what asks for leave may name no more than its id. */
+  callOf(id: string): (Call["does"] & { title: string }) | undefined {
+    const call = this.#calls.get(id);
+    return call && { ...call.does, title: call.title };
+  }
+
   /** Of calls that were begun and never ended: their turn is over. */
   leftOpen(): EntryDraft[] {
     const open = [...this.#calls].filter(([, { over }]) => !over);
@@ -88,9 +97,9 @@ export class Updates {
     return isCall && this.#overBefore.has(readCall(update).id);
   }
 
-  #start({ id, name, title, kind, input, files }: ToldCall): Started {
+  #start({ id, name, title, kind, input, files, changes }: ToldCall): Started {
     const shown = title ?? "a tool";
-    this.#calls.set(id, { title: shown, text: "", changes: new Set(), over: false });
+    this.#calls.set(id, { title: shown, text: "", changes: new Set(), over: false, does: { name, kind, input, changes } });
     return { type: "tool_started", call: id, ...(name === undefined ? {} : { name }), title: shown, kind, input, files };
   }
 
@@ -100,6 +109,16 @@ export class Updates {
     for (const terminal of fresh) this.#shown.set(terminal, id);
     return fresh.map((terminal) => this.#printed(terminal) ?? "").join("");
   }
+}
+
+/** A part that is left out is as it was. */
+function doesNow(before: Call["does"], { name, kind, input, changes }: ToldCall): Call["does"] {
+  return {
+    name: name ?? before.name,
+    kind: kind === "other" ? before.kind : kind,
+    input: input ?? before.input,
+    changes: changes.length > 0 ? changes : before.changes,
+  };
 }
 
 function newText(call: Call, { output }: ToldCall): string | null {

@@ -54,15 +54,16 @@ export const PEOPLE_TOOLS = [
       id: say(z.string(), "of the approval, or the name of the child that waits"),
       decision: say(z.enum(DECISIONS), "allow, deny, or answer a question"),
       reason: say(z.optional(z.string()), "why not; or the answer"),
+      digest: say(z.optional(z.string()), "of what you were shown (show_agent tells it): refused where something else is asked for by now"),
     }),
-    async run({ id, decision, reason }, { client, self, signal }) {
+    async run({ id, decision, reason, digest }, { client, self, signal }) {
       const { actor } = await self();
       // An agent that was started elsewhere has its user's rights, but not its user's judgement. A token of that scope is made for this very thing.
       if (actor.startsWith("user:"))
         throw new HoldfastError("forbidden", "an agent answers no approvals in its user's name", {
           hint: "a person answers: holdfast approvals; a session answers for its children; a program for all with a token of its own: holdfast token create --scope approver",
         });
-      const body = { decision, ...(reason === undefined ? {} : { reason }) };
+      const body = { decision, ...(reason === undefined ? {} : { reason }), ...(digest === undefined ? {} : { digest }) };
       return shown(await client.call("answerApproval", { params: { id }, body }, signal));
     },
   }),

@@ -115,5 +115,7 @@ async function lastReply(client: HoldfastClient, ref: string): Promise<string | 
 
 async function openApprovals(client: HoldfastClient, session: string): Promise<object[]> {
   const { approvals } = await client.call("listApprovals", { query: { session } });
-  return approvals.map(({ id, for: what, tool: used, input, text, answers }) => ({ id, for: what, tool: used, input, text, answers }));
+  return approvals.map(({ id, for: what, tool: used, input, text, title, changes, digest, answers }) => {
+    return { id, for: what, tool: used, input, text, title, changes, digest, answers };
+  });
 }

@@ -1,10 +1,10 @@
-import type { Evidence } from "@holdfast/contract";
+import { describeTool, type Evidence } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { type Fixture, nameOf, readFixtures } from "../fixtures/fixtures.ts";
 import { Profiles } from "../profiles/index.ts";
 import { withEvidence } from "../status/evidence.ts";
 import { fuse } from "../status/fuse.ts";
-import { describeTool, readHook } from "./hook-rules.ts";
+import { readHook } from "./hook-rules.ts";
 
 const profiles = new Profiles();
 
@@ -32,11 +32,11 @@ function evidenceOf({ agent, hooks }: Fixture): Evidence[] {
 }
 
 test("a tool is told in one line, by what it is mostly about", () => {
-  expect(describeTool({ name: "Bash", input: { description: "clean up", command: "rm -rf \\\n  build" } })).toBe("Bash: rm -rf \\ build");
+  expect(describeTool({ name: "Bash", input: { description: "clean up", command: "rm -rf \\\n  build" } })).toBe("Bash: rm -rf \\␊  build");
   expect(describeTool({ name: "shell", input: { command: ["rm", "-rf", "build"] } })).toBe("shell: rm -rf build");
   expect(describeTool({ name: "Mystery", input: { depth: 3 } })).toBe('Mystery: {"depth":3}');
   expect(describeTool({ name: "Stop", input: null })).toBe("Stop");
-  expect(describeTool({ name: "Write", input: { command: "x".repeat(300) } })).toHaveLength(200);
+  expect(describeTool({ name: "Write", input: { command: "x".repeat(900) } }).length).toBeLessThanOrEqual(400);
 });
 
 test("of what it waits for only as much is kept as is read at a glance, however much an agent tells", () => {
@@ -47,7 +47,7 @@ test("of what it waits for only as much is kept as is read at a glance, however 
     details: { command: `cat <<E\n${"x".repeat(5_000_000)}` },
   };
   const signal = reading && readHook(reading, payload, new Date().toISOString());
-  expect(signal?.claim.attention?.text).toMatch(/^cat <<E x{190,}…$/);
+  expect(signal?.claim.attention?.text).toMatch(/^cat <<E␊x+ …\[5000008 characters in all\]… x+$/);
 });
 
 test("Gemini tells which tool of a server it asks for, beside words that say nothing", () => {

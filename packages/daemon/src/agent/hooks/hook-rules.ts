@@ -1,8 +1,7 @@
 /**
  * What a hook of an agent says, by rules that are data: the first that fits the payload. A path names a field of it: `tool_input.command`.
  */
-import type { Attention, Claim, Turn, Wait } from "@holdfast/contract";
-import { atAGlance } from "../glance.ts";
+import { type Attention, type Claim, describeTool, inOneLine, type Turn, type Wait } from "@holdfast/contract";
 import { timeSaid } from "../status/time-said.ts";
 
 /** Of a payload, or of a file in which an agent keeps what it does. */
@@ -76,7 +75,7 @@ export function readHook(reading: HookReading, payload: unknown, at: string, ask
   return {
     event,
     at,
-    claim: claimOf(rule, payload, { text: field(rule.text) ?? (tool && describeTool(tool)), at }),
+    claim: claimOf(rule, payload, { text: field(rule.text) ?? (tool && describeTool(tool, { asks: rule.waits === "question" })), at }),
     conversation: field(reading.conversation),
     opens: rule.opens,
     tool,
@@ -91,10 +90,13 @@ export function fits({ when = {} }: FieldRule, payload: unknown): boolean {
   return Object.entries(when).every(([path, pattern]) => pattern.test(textAt(payload, path) ?? ""));
 }
 
+/** As much as is read at a glance; it is written down with every change of a session. */
+const GLANCE = 200;
+
 export function claimOf(rule: FieldRule, payload: unknown, said: { text: string | null; at: string }): Claim {
   const claim: Claim = {};
   if (rule.turn) claim.turn = rule.turn;
-  const text = said.text === null ? null : atAGlance(said.text);
+  const text = said.text === null ? null : inOneLine(said.text, GLANCE);
   if (rule.waits) claim.attention = { for: rule.waits, text, until: timeAt(payload, rule.until, said.at) } satisfies Attention;
   else if (rule.calm) claim.attention = null;
   if (rule.background !== undefined) claim.background = rule.background;
@@ -112,45 +114,6 @@ function timeAt(payload: unknown, path: string | undefined, at: string): string 
 function toolOf({ tool }: HookReading, payload: unknown): Signal["tool"] {
   const name = tool && textAt(payload, tool.name);
   return tool && name !== undefined ? { name, input: fieldAt(payload, tool.input) ?? null } : null;
-}
-
-/** Arguments that name a file, by the names that agents give them. */
-export const PATHS = ["file_path", "filePath", "filepath", "absolute_path", "notebook_path", "path"];
-
-/** What a tool's arguments are mostly about: the first of these that is there. */
-const TELLING = ["command", "cmd", ...PATHS, "url", "pattern", "query", "prompt", "question"];
-
-export function tellingOf(input: unknown): { key: string; text: string } | undefined {
-  for (const key of TELLING) {
-    const value = fieldAt(input, key);
-    if (typeof value === "string") return { key, text: value };
-    if (Array.isArray(value)) return { key, text: value.join(" ") };
-  }
-  return undefined;
-}
-
-/** A tool and what it is to do, in one line. */
-export function describeTool({ name, input }: { name: string; input: unknown }): string {
-  const questions = questionsIn(input);
-  const line = atAGlance(questions ?? tellingOf(input)?.text ?? brief(input));
-  return questions !== undefined ? line : atAGlance(line === "" ? name : `${name}: ${line}`);
-}
-
-/** Of a tool that asks: the questions, each with its choices. */
-function questionsIn(input: unknown): string | undefined {
-  const questions = fieldAt(input, "questions");
-  if (!Array.isArray(questions) || questions.length === 0) return undefined;
-  return questions.map((one) => [textAt(one, "question") ?? "", ...labelsIn(one)].join(" | ")).join("; ");
-}
-
-function labelsIn(question: unknown): string[] {
-  const options = fieldAt(question, "options");
-  return Array.isArray(options) ? options.map((option) => textAt(option, "label") ?? "") : [];
-}
-
-function brief(input: unknown): string {
-  const text = input === null || input === undefined ? "" : JSON.stringify(input);
-  return text === "{}" ? "" : text;
 }
 
 export function textAt(payload: unknown, path: string): string | undefined {
