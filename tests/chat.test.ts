@@ -209,28 +209,28 @@ test("what an agent asks leave for is answered in the conversation, by a key or 
   using terminal = await chat(home, "holdfast chat demo --session talk");
   terminal.line("ask make install");
   await terminal.shows("? y allow · n deny");
-  await terminal.shows(/asks for permission: execute: make install/);
+  await terminal.shows(/asks for permission: execute: .*make install/);
   await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 1);
-  await answered(terminal, "n", /denied: make install/);
+  await answered(terminal, "n", /denied: .*make install/);
   terminal.line("ask make test");
-  await terminal.shows(/asks for permission: execute: make test/);
-  await answered(terminal, "y", /allowed: make test/);
+  await terminal.shows(/asks for permission: execute: .*make test/);
+  await answered(terminal, "y", /allowed: .*make test/);
   terminal.line("ask make docs");
-  await terminal.shows(/asks for permission: execute: make docs/);
-  await answered(terminal, "a", /allowed: make docs/);
+  await terminal.shows(/asks for permission: execute: .*make docs/);
+  await answered(terminal, "a", /allowed: .*make docs/);
   // Always is always: it is not asked for again.
   terminal.line("ask make docs");
   await terminal.shows(/› ask make docs\n(?!\?)[\s\S]*Allowed: make docs/);
   terminal.line("ask make clean");
-  await terminal.shows(/asks for permission: execute: make clean/);
+  await terminal.shows(/asks for permission: execute: .*make clean/);
   terminal.line("/approve no");
-  await terminal.shows(/denied: make clean/);
+  await terminal.shows(/denied: .*make clean/);
   // Somebody else's answer is seen here too.
   terminal.line("ask make all");
-  await terminal.shows(/asks for permission: execute: make all/);
+  await terminal.shows(/asks for permission: execute: .*make all/);
   await eventually(async () => (await home.json<unknown[]>(["approvals"])).length === 1);
   await home.ok(["approvals", "allow", "talk"]);
-  await terminal.shows(/allowed.*: make all/);
+  await terminal.shows(/allowed by .*: .*make all|allowed: .*make all/);
 });
 
 /** A key within the first moment is taken for one of a text. */
@@ -421,7 +421,7 @@ describe("one turn for scripts", () => {
     await home.ok(["approvals", "allow", "talk"]);
     expect(await asking).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining("it asks for permission: execute: make; allow it: holdfast approvals allow "),
+      stderr: expect.stringMatching(/it asks for permission: execute: .*make.*; allow it: holdfast approvals allow /),
     });
   });
 });
