@@ -2,7 +2,18 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { AnyEvent, Group, GroupStats, Peer, Session, SharedKey, SharedValue, UsageReport, ValueChange } from "@holdfast/contract";
+import type {
+  AnyEvent,
+  Group,
+  GroupStats,
+  Message,
+  Peer,
+  Session,
+  SharedKey,
+  SharedValue,
+  UsageReport,
+  ValueChange,
+} from "@holdfast/contract";
 import { HoldfastError } from "@holdfast/contract";
 import { openDatabase } from "@holdfast/daemon/journal/database";
 import { Journal } from "@holdfast/daemon/journal/journal";
@@ -289,6 +300,45 @@ test("an agent that begins in a group is told who its peers are and how to reach
   expect(messages[0]?.addition).toContain("- writer (demo): say hello");
   await home.ok(["send", "late", "say more", "--wait"]);
   expect((await home.json<{ addition: string | null }[]>(["messages", "late"]))[1]?.addition).toBeNull();
+});
+
+test("a group has a goal that its members are told, and the state of its coordinator (mend goal) (GRP-13 mend)", async () => {
+  await using home = new TestHome();
+  await home.ok(["group", "create", "team", "--goal", "ship the parser"]);
+  expect(await home.json<Group>(["group", "show", "team"])).toMatchObject({ goal: "ship the parser", coordinator: null, state: null });
+  await home.ok(["spawn", "--chat", "demo", "--name", "first", "--group", "team", "--prompt", "say hello"]);
+  const idle = await eventually(async () => {
+    const group = await home.json<Group>(["group", "show", "team"]);
+    return group.state === "idle" && group;
+  });
+  expect(idle.coordinator?.name).toBe("first");
+  expect(await home.ok(["group", "show", "team"])).toMatch(/^goal +ship the parser\nstate +idle$/m);
+  const [prompt] = await home.json<Message[]>(["messages", "first"]);
+  expect(`${prompt?.text}${prompt?.addition}`).toContain('The goal of the group "team" is: "ship the parser".');
+
+  // Who runs already is told when it joins, and everybody when it changes.
+  const shell = await holder(home, "shell");
+  await home.ok(["group", "join", "team", "shell"]);
+  const read = async () => (await shell.client.call("readMessages", { body: {} })).messages.map(({ words }) => words);
+  expect(await read()).toEqual(['The goal of the group "team" is now:\n\nship the parser']);
+  expect(await home.ok(["group", "goal", "team", "ship its docs, too"])).toBe("the goal of team is: ship its docs, too\n");
+  expect(await home.ok(["group", "goal", "team"])).toBe("ship its docs, too\n");
+  expect(await read()).toEqual([expect.stringContaining("ship its docs, too")]);
+  await home.ok(["group", "goal", "team", "ship its docs, too"]);
+  expect(await read()).toEqual([]);
+  await eventually(async () => (await home.json<Message[]>(["messages", "first"])).at(-1)?.text.includes("ship its docs, too"));
+  await home.killDaemon();
+  await home.ok(["up"]);
+  // A member may change it; what it says is its own word.
+  await shell.client.call("changeGroup", { params: { group: "team" }, body: { goal: "rest" } });
+  const told = await eventually(async () => {
+    const last = (await home.json<Message[]>(["messages", "first"])).at(-1);
+    return last?.text.endsWith("rest") && last;
+  });
+  expect(told.fromName).toBe("shell");
+  await home.ok(["group", "goal", "team", "--none"]);
+  expect((await home.json<Group>(["group", "show", "team"])).goal).toBeNull();
+  expect(await home.cli(["group", "goal", "team", " "])).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be empty") });
 });
 
 test("inside a run the commands act as its session: it is meant where none is named, and its token reaches no group of others (NEW-05 together)", async () => {

@@ -288,7 +288,7 @@ test("du and prune print what they found, in bytes", async () => {
 test("group --json prints groups, peers, shared values and sums", async () => {
   await using home = new TestHome();
   for (const name of ["one", "two"]) await home.run("exec sleep 1000", "--name", name);
-  const GROUP = "path parent children members coordinator limit keys revision createdAt createdBy".split(" ").sort();
+  const GROUP = "path parent children members goal coordinator state limit keys revision createdAt createdBy".split(" ").sort();
   const VALUE = "group key value revision author at".split(" ").sort();
   expect(keys(await home.json(["group", "create", "team/a"]))).toEqual(GROUP);
   const joined = await home.json<{ members: object[] }>(["group", "join", "team", "one", "two"]);

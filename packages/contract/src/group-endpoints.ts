@@ -1,7 +1,7 @@
 /** The endpoints of groups. A group in a path is its path, percent-encoded: `/groups/team%2Fresearch`. */
 import * as z from "zod/mini";
 import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
-import { Group, GroupLimit, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "./group.ts";
+import { Group, GroupGoal, GroupLimit, GroupStats, Peer, SharedKey, SharedValue, ValueChange } from "./group.ts";
 import { GROUP_MESSAGE_ENDPOINTS } from "./message-endpoints.ts";
 import { ROUTES } from "./routes.ts";
 import { wholeNumber } from "./wire.ts";
@@ -27,7 +27,7 @@ export const GROUP_ENDPOINTS = {
     summary: "Makes a group, and those it is in. A session that makes one is its first member.",
     scope: "driver",
     reach: "own",
-    body: z.object({ path, limit: z.optional(GroupLimit) }),
+    body: z.object({ path, limit: z.optional(GroupLimit), goal: z.optional(GroupGoal) }),
     reply: Group,
     errors: ["invalid_name", "group_exists"],
   },
@@ -41,10 +41,10 @@ export const GROUP_ENDPOINTS = {
   },
   changeGroup: {
     ...ROUTES.changeGroup,
-    summary: "Changes how many members a group may have; null: as configured.",
+    summary: "Changes how many members a group may have (null: as configured), or its goal (null: none). Its members are told a new goal.",
     scope: "driver",
     reach: "own",
-    body: z.object({ limit: z.nullable(GroupLimit) }),
+    body: z.object({ limit: z.optional(z.nullable(GroupLimit)), goal: z.optional(z.nullable(GroupGoal)) }),
     reply: Group,
     errors: GROUP_ERRORS,
   },

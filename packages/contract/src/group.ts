@@ -25,8 +25,12 @@ export const Group = z.object({
   children: z.array(z.string()),
   /** Its own, the longest first; those of its children are theirs. */
   members: z.array(GroupMember),
+  /** What its members are there for; null where nobody has said it. */
+  goal: z.nullable(z.string()),
   /** Null: no member is alive. */
   coordinator: z.nullable(z.object({ session: SessionId, name: z.string() })),
+  /** The status of its coordinator; null where nobody coordinates it. */
+  state: z.nullable(StatusSchema),
   /** How many members it may have. */
   limit: z.int(),
   /** How many values of its own it has. */
@@ -97,11 +101,19 @@ export const GroupLimit = z
   .int()
   .check(z.minimum(1, "a group has room for at least 1 member"), z.maximum(MOST_MEMBERS, "a group has room for at most 1,000 members"));
 
+export const LONGEST_GOAL = 4000;
+
+export const GroupGoal = z
+  .string()
+  .check(z.trim(), z.minLength(1, "a goal cannot be empty"), z.maxLength(LONGEST_GOAL, "a goal has at most 4,000 characters"));
+
 /** `group` is its path. Of the member concerned, else of no session. */
 export const GROUP_EVENTS = {
   /** `limit` is null where it is as configured. */
-  "group.created": z.object({ group: z.string(), limit: z.nullable(GroupLimit) }),
+  "group.created": z.object({ group: z.string(), limit: z.nullable(GroupLimit), goal: z.optional(z.string()) }),
   "group.limit_changed": z.object({ group: z.string(), limit: z.nullable(GroupLimit) }),
+  /** Null: it has none any more. */
+  "group.goal_changed": z.object({ group: z.string(), goal: z.nullable(z.string()) }),
   /** With its values. `revision`: the last of its tree, from which those of a later group of that name go on. */
   "group.removed": z.object({ group: z.string(), revision: z.int() }),
   "group.joined": z.object({ group: z.string() }),

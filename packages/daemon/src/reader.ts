@@ -244,6 +244,7 @@ export async function serveReader(options: {
       sessions: queries,
       gate,
       spent: (ids) => spending.total(ids),
+      tellGoal() {},
     }),
     personas: personaHandlers(new Personas({ knowsAgent: (name) => profiles.find(name) !== undefined })),
     trust: trustHandlers(trusted),

@@ -34,8 +34,13 @@ export class Groups {
   }
 
   /** Makes a group, and those it is in. `join` makes one, too. */
-  create(path: string, options: { limit?: number } = {}): Promise<Group> {
+  create(path: string, options: { limit?: number; goal?: string } = {}): Promise<Group> {
     return this.#client.call("createGroup", { body: { path, ...options } });
+  }
+
+  /** What its members are there for; they are told. Null: nothing any more. */
+  setGoal(group: string, goal: string | null): Promise<Group> {
+    return this.#client.call("changeGroup", { params: { group }, body: { goal } });
   }
 
   get(group: string, signal?: AbortSignal): Promise<Group> {

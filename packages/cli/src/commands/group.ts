@@ -5,7 +5,7 @@ export const command: Command = {
   summary: "sessions that work together: members, a coordinator, shared values and messages",
   usage: "VERB …",
   description:
-    "A group has members, of which one coordinates, values that all of them read and write, and a log of what was said to all. Groups nest by their paths: what\nis shared in team is read in team/research as well, and not the other way round. Agents in a group do all of this themselves, by the same commands\nor by tools; what they may, ends with the groups they are in. holdfast spawn AGENT --group GROUP starts one that is told who its peers are.",
+    "A group has a goal, members, of which one coordinates, values that all of them read and write, and a log of what was said to all. Groups nest by their paths: what\nis shared in team is read in team/research as well, and not the other way round. Agents in a group do all of this themselves, by the same commands\nor by tools; what they may, ends with the groups they are in. holdfast spawn AGENT --group GROUP starts one that is told who its peers are.",
   flags: {},
   arguments: "nothing",
   examples: [
@@ -30,6 +30,7 @@ export const command: Command = {
     send: () => import("./group/send.ts"),
     log: () => import("./group/log.ts"),
     stats: () => import("./group/stats.ts"),
+    goal: () => import("./group/goal.ts"),
     limit: () => import("./group/limit.ts"),
     rm: () => import("./group/rm.ts"),
   },

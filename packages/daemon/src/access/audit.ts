@@ -36,6 +36,7 @@ const WORDS: Words = {
   "tournament.started": ({ name, agents }) => `started the tournament ${name} of ${agents.length} (${[...new Set(agents)].join(", ")})`,
   "tournament.kept": ({ name }) => `kept ${name} of its tournament`,
   "group.created": ({ group }) => `made the group ${group}`,
+  "group.goal_changed": ({ group, goal }) => (goal === null ? `took the goal of ${group} away` : `changed the goal of ${group}`),
   "group.limit_changed": ({ group, limit }) =>
     `let the group ${group} have ${limit === null ? "as many members as usual" : plural(limit, "member")}`,
   "group.removed": ({ group }) => `removed the group ${group}`,

@@ -1,4 +1,4 @@
-import type { SessionId, Sums } from "@holdfast/contract";
+import type { Principal, SessionId, Sums } from "@holdfast/contract";
 import { statsOf } from "../group/group-stats.ts";
 import type { Groups } from "../group/groups.ts";
 import type { GroupReach } from "../group/reach.ts";
@@ -36,16 +36,25 @@ export function groupHandlers(rooms: {
   sessions: SessionQueries;
   gate: Gate;
   spent(sessions: readonly SessionId[]): Sums;
+  /** Tells its members, or these. */
+  tellGoal(goal: { group: string; goal: string; actor: Principal; to?: readonly SessionId[] }): void;
 }): GroupHandlers {
-  const { groups, values, reach: may, sessions, gate, spent } = rooms;
+  const { groups, values, reach: may, sessions, gate, spent, tellGoal } = rooms;
+  const join = (path: string, ids: readonly SessionId[], actor: Principal) => {
+    const before = new Set(groups.queries.has(path) ? groups.queries.members(path).map(({ session }) => session) : []);
+    const group = groups.join(path, ids, { actor });
+    const to = ids.filter((id) => !before.has(id) && `session:${id}` !== actor);
+    if (group.goal !== null && to.length > 0) tellGoal({ group: group.path, goal: group.goal, actor, to });
+    return group;
+  };
   return {
     listGroups: (_, { reach }) => ({
       groups: groups.list().filter(({ path }) => reach === undefined || may.sees(reach, path)),
       limit: groups.limit,
     }),
-    createGroup: ({ body: { path, limit } }, { actor, reach }) => {
+    createGroup: ({ body: { path, limit, goal } }, { actor, reach }) => {
       may.checkJoin(reach, path, "createGroup");
-      return groups.create(path, { limit, actor, first: reach });
+      return groups.create(path, { limit, goal, actor, first: reach });
     },
     getGroup: ({ params }, { reach }) => {
       may.checkRead(reach, params.group, "getGroup");
@@ -53,7 +62,11 @@ export function groupHandlers(rooms: {
     },
     changeGroup: ({ params, body }, { actor, reach }) => {
       may.checkWrite(reach, params.group, "changeGroup");
-      return groups.setLimit(params.group, body.limit, actor);
+      const { limit, goal } = body;
+      if (limit !== undefined) groups.setLimit(params.group, limit, actor);
+      if (goal !== undefined && groups.setGoal(params.group, goal, actor) && goal !== null)
+        tellGoal({ group: groups.get(params.group).path, goal, actor });
+      return groups.get(params.group);
     },
     removeGroup: ({ params, query }, { actor, reach }) => {
       may.checkWrite(reach, params.group, "removeGroup");
@@ -63,15 +76,15 @@ export function groupHandlers(rooms: {
     joinGroup: ({ params, body }, { actor, reach }) => {
       const path = params.group;
       if (reach === undefined)
-        return groups.join(
+        return join(
           path,
           body.sessions.map((ref) => sessions.resolve(ref).id),
-          { actor },
+          actor,
         );
       may.checkJoin(reach, path, "joinGroup");
       const own = body.sessions.map((ref) => gate.resolve(reach, "joinGroup", ref));
       // Who makes one is in it.
-      return groups.join(path, groups.queries.has(path.normalize("NFC")) ? own : [reach, ...own], { actor });
+      return join(path, groups.queries.has(path.normalize("NFC")) ? own : [reach, ...own], actor);
     },
     leaveGroup: ({ params }, { actor, reach }) => {
       may.checkWrite(reach, params.group, "leaveGroup");

@@ -52,16 +52,19 @@ export class Groups {
   }
 
   /** `first`: the session that makes it. */
-  create(input: string, how: { limit?: number | undefined; actor: Principal; first?: SessionId | undefined }): Group {
+  create(
+    input: string,
+    how: { limit?: number | undefined; goal?: string | undefined; actor: Principal; first?: SessionId | undefined },
+  ): Group {
     const path = checkGroup(input);
     if (this.queries.has(path)) {
       throw new HoldfastError("group_exists", `there is a group ${path} already`, {
         hint: `see who is in it: holdfast group show ${path}; change its limit: holdfast group limit ${path} N`,
       });
     }
-    const { limit = null, actor, first } = how;
+    const { limit = null, goal, actor, first } = how;
     const members = first === undefined ? [] : this.#joiningOf([first]);
-    this.#journal.append(...this.#making(path, { limit, actor }), ...this.#joinDrafts(path, members, { actor, limit }));
+    this.#journal.append(...this.#making(path, { limit, goal, actor }), ...this.#joinDrafts(path, members, { actor, limit }));
     this.#keepAll(members);
     return this.get(path);
   }
@@ -71,6 +74,14 @@ export class Groups {
     if (record.limit !== limit)
       this.#journal.append({ type: "group.limit_changed", actor, session: null, data: { group: record.path, limit } });
     return this.get(record.path);
+  }
+
+  /** False: it was that already. */
+  setGoal(path: string, goal: string | null, actor: Principal): boolean {
+    const record = this.queries.find(path);
+    if (record.goal === goal) return false;
+    this.#journal.append({ type: "group.goal_changed", actor, session: null, data: { group: record.path, goal } });
+    return true;
   }
 
   /** All or none; those that are in it already stay as they are. `joined`: the names of the others. */
@@ -189,11 +200,15 @@ export class Groups {
   }
 
   /** The group and those above it that are not there yet, the topmost first. */
-  #making(path: string, { limit, actor }: { limit: number | null; actor: Principal }): Extract<Draft, { type: "group.created" }>[] {
+  #making(
+    path: string,
+    { limit, goal, actor }: { limit: number | null; goal?: string | undefined; actor: Principal },
+  ): Extract<Draft, { type: "group.created" }>[] {
     const missing = lineOf(path).filter((each) => !this.queries.has(each));
+    const own = { limit, ...(goal === undefined ? {} : { goal }) };
     return missing
       .reverse()
-      .map((group) => ({ type: "group.created", actor, session: null, data: { group, limit: group === path ? limit : null } }));
+      .map((group) => ({ type: "group.created", actor, session: null, data: { group, ...(group === path ? own : { limit: null }) } }));
   }
 
   #joinDrafts(path: string, joining: readonly Joining[], { actor, limit }: { actor: Principal; limit?: number | null }): Draft[] {
@@ -232,6 +247,7 @@ export class Groups {
       ...record,
       limit: limit ?? this.limit,
       coordinator: coordinator ? { session: coordinator.session, name: coordinator.name } : null,
+      state: coordinator?.status ?? null,
     };
   }
 }

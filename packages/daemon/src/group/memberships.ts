@@ -35,6 +35,7 @@ export class GroupMemberships implements Memberships {
   introduction({ id, name, agent, kind, groups, declared = [], tools = null }: Parameters<Memberships["introduction"]>[0]): string | null {
     if (groups.length === 0 || kind === "shell") return null;
     const means = meansOf(this.#profiles.find(agent), { isChat: kind === "conversation", directory: this.#directory, tools });
-    return introduction({ name, groups, peers: withDeclared(this.#groups.peersIn(groups, id), { name, groups, declared }), means });
+    const goals = this.#groups.queries.goals(groups);
+    return introduction({ name, groups, goals, peers: withDeclared(this.#groups.peersIn(groups, id), { name, groups, declared }), means });
   }
 }

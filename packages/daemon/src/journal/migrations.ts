@@ -489,4 +489,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN prompted_run INTEGER;
   ALTER TABLE sessions ADD COLUMN spoken_run INTEGER;
   `,
+  `
+  ALTER TABLE groups ADD COLUMN goal TEXT;
+  `,
 ];

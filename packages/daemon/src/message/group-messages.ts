@@ -73,6 +73,20 @@ export class GroupMessages {
     return this.get(id);
   }
 
+  /** Its members that are alive, or those of them that are named, are told what the group is for. */
+  tellGoal({ group, goal, actor, to }: { group: string; goal: string; actor: Principal; to?: readonly SessionId[] }): void {
+    const text = `The goal of the group "${group}" is now:\n\n${goal}`;
+    const sender = sessionOf(actor);
+    const isMeant = (session: SessionId) => session !== sender && (to === undefined || to.includes(session));
+    const told = this.#groups.members(group).filter(({ session, ended }) => !ended && isMeant(session));
+    const drafts = told.map(({ session }): Draft => {
+      const addition = this.#messages.additionFor(this.#sessions.resolve(session), text);
+      return { type: "message.queued", actor, session, data: { id: newSessionId(), text, steer: false, ...addition } };
+    });
+    if (drafts.length > 0) this.#journal.append(...drafts);
+    for (const { session } of told) this.#attend(session);
+  }
+
   get(id: string): GroupMessage {
     const record = this.#log.get(id);
     if (record) return this.#view(record);

@@ -23,6 +23,7 @@ export interface GroupRecord {
   members: GroupMember[];
   /** Null: as configured. */
   limit: number | null;
+  goal: string | null;
   keys: number;
   revision: number;
   createdAt: string;
@@ -83,6 +84,13 @@ export class GroupQueries {
     const path = input.normalize("NFC");
     if (this.has(path)) return path;
     throw this.#notFound(input);
+  }
+
+  /** The goals of these groups and of those above them, the topmost first. */
+  goals(paths: readonly string[]): { group: string; goal: string }[] {
+    const all = [...new Set(paths.flatMap(lineOf))];
+    const sql = "SELECT path, goal FROM groups WHERE goal IS NOT NULL AND path IN (SELECT value FROM json_each(?)) ORDER BY path";
+    return this.#all(sql, JSON.stringify(all)).map(({ path, goal }) => ({ group: String(path), goal: String(goal) }));
   }
 
   /** Those in it, at any depth. */
@@ -223,6 +231,7 @@ export class GroupQueries {
       children: paths.filter((each) => parentOf(each) === path),
       members: this.members(path),
       limit: row.member_limit as number | null,
+      goal: row.goal as string | null,
       keys: this.keyCount(path),
       revision: this.revision(path),
       createdAt: String(row.created_at),

@@ -1,5 +1,5 @@
 /** Groups: sessions that coordinate, whoever started them. */
-import { GroupLimit } from "@holdfast/contract/group";
+import { GroupGoal, GroupLimit } from "@holdfast/contract/group";
 import * as z from "zod/mini";
 import { meant } from "../self.ts";
 import { say, sessionRef, tool } from "../tool.ts";
@@ -10,8 +10,19 @@ export const GROUP_TOOLS = [
   tool({
     name: "create_group",
     description: "Make a group, and those it is in; you are its first member, and so its coordinator.",
-    input: z.object({ group, limit: say(z.optional(GroupLimit), "how many members it may have; 32 without") }),
-    run: ({ group: path, limit }, { client }) => client.call("createGroup", { body: { path, ...(limit === undefined ? {} : { limit }) } }),
+    input: z.object({
+      group,
+      limit: say(z.optional(GroupLimit), "how many members it may have; 32 without"),
+      goal: say(z.optional(GroupGoal), "what its members are there for; they are told"),
+    }),
+    run: ({ group: path, limit, goal }, { client }) =>
+      client.call("createGroup", { body: { path, ...(limit === undefined ? {} : { limit }), ...(goal === undefined ? {} : { goal }) } }),
+  }),
+  tool({
+    name: "set_group_goal",
+    description: "Change what the members of a group are there for. The others are told.",
+    input: z.object({ group, goal: say(z.nullable(GroupGoal), "the goal; null: none") }),
+    run: ({ group: path, goal }, { client }) => client.call("changeGroup", { params: { group: path }, body: { goal } }),
   }),
   tool({
     name: "join_group",
@@ -40,7 +51,8 @@ export const GROUP_TOOLS = [
   }),
   tool({
     name: "show_group",
-    description: "One group: its members and what they do, its coordinator, and how many values it shares.",
+    description:
+      "One group: its goal, its members and what they do, its coordinator and that one's status as its state, and how many values it shares.",
     reads: true,
     input: z.object({ group }),
     run: ({ group: path }, { client }) => client.call("getGroup", { params: { group: path } }),

@@ -25,6 +25,8 @@ export const command: Command = {
 function render(group: Group): string {
   const facts = rows([
     ["group", group.path],
+    ["goal", group.goal],
+    ["state", group.state],
     ["in it", group.children.length === 0 ? null : group.children.join(", ")],
     ["members", membersText(group)],
     ["coordinator", group.coordinator?.name ?? (group.members.length === 0 ? null : "none: nobody in it is alive")],
