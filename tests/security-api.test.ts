@@ -2,7 +2,7 @@
  * Every endpoint against a client that means harm: bodies beyond the limit, JSON that is too deep, text that is not text. The walk is made
  * from the contract, so that a new endpoint is in it by itself.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { NetConnectOpts, Socket } from "node:net";
 import path from "node:path";
 import { BODY_LIMIT, bodyLimitOf, type DaemonStatus, DEEPEST_JSON, ENDPOINTS, type Endpoint, type NewToken } from "@holdfast/contract";
@@ -287,6 +287,50 @@ test("a command is no longer than the system takes (mend 9)", async () => {
   expect(await home.json(["ls", "--all"])).toEqual([]);
   const { command } = await spawn(["true", "x".repeat(130_000)]);
   expect(command[1]).toHaveLength(130_000);
+});
+
+test("an upgrade with a broken address is refused as such, and frames over the limit end its wire alone (mend 4)", async () => {
+  await using daemon = await Daemon.start();
+  await daemon.home.run("exec cat", "--name", "one", "--host", "native");
+  const upgrade = (address: string) => {
+    const headers = { ...daemon.authorization, connection: "upgrade", upgrade: "holdfast" };
+    return ask(daemon.tcp, { method: "GET", path: address, headers });
+  };
+  for (const address of ["/sessions/%ff/terminal", "/sessions/a%00b/terminal", `/sessions/${"y".repeat(5000)}/terminal`, "//", "/%"]) {
+    expectRefusal(ENDPOINTS.openTerminal, await upgrade(address), address);
+  }
+  const websocket = {
+    connection: "upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": `${"x".repeat(22)}==`,
+  };
+  for (const address of ["/events/socket?after=%ff", "/events/socket?session=a%00b", "//", "/nowhere"]) {
+    const reply = await ask(daemon.tcp, { method: "GET", path: address, headers: { ...daemon.authorization, ...websocket } });
+    expectRefusal(ENDPOINTS.socketEvents, reply, address);
+  }
+
+  // Through the daemon, and straight at the holder.
+  const wire = await opened(daemon.tcp);
+  wire.write(
+    headOf({
+      method: "GET",
+      path: "/sessions/one/terminal",
+      headers: { ...daemon.authorization, connection: "upgrade", upgrade: "holdfast" },
+    }),
+  );
+  await new Promise((resolve) => wire.once("data", resolve));
+  const holders = readdirSync(path.dirname((daemon.unix as { path: string }).path)).filter((name) => /^\w+-\d+\.sock$/.test(name));
+  expect(holders).toHaveLength(1);
+  const holder = await opened({ path: path.join(path.dirname((daemon.unix as { path: string }).path), holders[0] ?? "") });
+  for (const socket of [wire, holder]) {
+    const closed = new Promise((resolve) => socket.resume().once("close", resolve));
+    socket.write(Buffer.from([1, 255, 255, 255, 255]));
+    await closed;
+  }
+  await daemon.home.ok(["send", "one", "still there"]);
+  await eventually(async () => (await daemon.home.ok(["logs", "one"])).includes("still there"));
+  await daemon.isWell();
 });
 
 test("a thousand half-open requests keep nobody else from an answer, over TCP and on the socket (mend 4)", async () => {

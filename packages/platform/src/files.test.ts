@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isMissing, readJsonFile, writeFileAtomic } from "./files.ts";
+import { isMissing, readJsonFile, readOrdinaryFile, writeFileAtomic } from "./files.ts";
 
 test("the new content takes the place of the old, readable by nobody else", () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
@@ -43,4 +44,19 @@ test("only ENOENT means missing", () => {
   expect([Object.assign(new Error(), { code: "ENOENT" }), new Error("ENOENT"), undefined, null, { code: "EACCES" }].map(isMissing)).toEqual(
     [true, false, false, false, false],
   );
+});
+
+test("a pipe, a device, a directory and a file of gigabytes are not read, and nobody waits for them (mend 4)", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const place = (name: string) => join(directory.path, name);
+  execFileSync("mkfifo", [place("pipe")]);
+  mkdirSync(place("directory"));
+  writeFileSync(place("large"), "");
+  truncateSync(place("large"), 5_000_000_000);
+  writeFileSync(place("small"), '"é"');
+  for (const path of [place("pipe"), "/dev/zero", place("directory"), place("large")]) expect(() => readOrdinaryFile(path), path).toThrow();
+  expect(() => readOrdinaryFile(place("small"), 3)).toThrow("more than");
+  expect(readOrdinaryFile(place("small"), 4)).toBe('"é"');
+  expect(readJsonFile(place("pipe"))).toBeUndefined();
+  expect(readJsonFile(place("small"))).toBe("é");
 });

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type HoldfastError, unwritable } from "@holdfast/contract/errors";
 
@@ -53,10 +53,36 @@ export function whyUnwritable(directory: string): HoldfastError | undefined {
   }
 }
 
+/** Far more than anything of ours, or of an agent's that is read whole. */
+const LARGEST_FILE = 32 << 20;
+
+/**
+ * The text of a file that a program of a run may have put there. A pipe in its place would never end, and a file of gigabytes would take them:
+ * both are refused, as what they are and not as what they were a moment before.
+ */
+export function readOrdinaryFile(path: string, most = LARGEST_FILE): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new Error(`${path} is not an ordinary file`);
+    if (stat.size > most) throw new Error(`${path} has more than ${most >> 20} MB`);
+    const bytes = Buffer.alloc(stat.size);
+    let filled = 0;
+    while (filled < bytes.length) {
+      const read = readSync(file, bytes, filled, bytes.length - filled, filled);
+      if (read === 0) break;
+      filled += read;
+    }
+    return bytes.toString("utf8", 0, filled);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** The parsed file, or undefined when it is missing or not JSON: the caller decides what a damaged file means. */
 export function readJsonFile(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(readOrdinaryFile(path));
   } catch {
     return undefined;
   }

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempDisposableSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { UnnumberedEntry } from "@holdfast/contract";
@@ -121,4 +130,15 @@ test("a sound file is left alone", () => {
   using place = new Place(text(1));
   expect(place.file.recover(place.aside)).toBeUndefined();
   expect(place.content).toBe(text(1));
+});
+
+test("a line that is longer than any keeper writes is damage, and costs no memory (mend 4)", () => {
+  using place = new Place(text(1));
+  truncateSync(place.file.path, 300 << 20);
+  appendFileSync(place.file.path, `\n${text(2)}${text(3, "x".repeat(3 << 20))}`);
+  const before = process.memoryUsage().arrayBuffers;
+  const read = place.texts();
+  expect(read.slice(0, 3)).toEqual(["t1", "damaged", "t2"]);
+  expect(read[3]).toHaveLength(3 << 20);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(250 << 20);
 });

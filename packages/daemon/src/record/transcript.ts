@@ -24,6 +24,9 @@ export const TRANSCRIPT_FILE = "transcript.jsonl";
 const PIECE = 1024 * 1024;
 const NEWLINE = 10;
 
+/** A keeper writes no longer line; one that is longer is damage, and is never in memory as a whole. */
+const LONGEST_LINE = 128 << 20;
+
 /** `end`: the offset behind it. */
 export interface ReadEntry {
   entry: Entry;
@@ -55,23 +58,29 @@ export class TranscriptFile {
       const size = Math.min(fstatSync(file).size, until);
       const start = from === 0 ? 0 : from - 1;
       let skip = from > 0;
-      let rest = Buffer.alloc(0);
+      let rest: Buffer[] = [];
+      let held = 0;
       let at = start;
       while (at < size) {
         const piece = Buffer.alloc(Math.min(PIECE, size - at));
         const got = readSync(file, piece, 0, piece.length, at);
         if (got === 0) return;
-        at += got;
-        rest = Buffer.concat([rest, piece.subarray(0, got)]);
         let line = 0;
-        for (let newline = rest.indexOf(NEWLINE); newline !== -1; newline = rest.indexOf(NEWLINE, line)) {
-          const text = rest.subarray(line, newline).toString("utf8");
+        for (let newline = piece.indexOf(NEWLINE); newline !== -1 && newline < got; newline = piece.indexOf(NEWLINE, line)) {
+          const isTooLong = held > LONGEST_LINE;
+          const text = isTooLong ? "" : Buffer.concat([...rest, piece.subarray(line, newline)]).toString("utf8");
+          rest = [];
+          held = 0;
           line = newline + 1;
-          const end = at - rest.length + line;
+          const end = at + line;
           if (skip) skip = false;
+          else if (isTooLong) yield { damaged: true, end };
           else if (text !== "") yield* readLine(text, end);
         }
-        rest = rest.subarray(line);
+        at += got;
+        held += got - line;
+        if (held > LONGEST_LINE) rest = [];
+        else if (!skip && line < got) rest.push(piece.subarray(line, got));
       }
     } finally {
       closeSync(file);

@@ -2,9 +2,10 @@
  * Where the workspaces of a repository and their bases are now, in two questions to git however many there are. What is checked out in a workspace
  * counts, as agents make branches of their own; while it rebases or bisects, the branch it will come back to.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { WorkspaceId } from "@holdfast/contract";
+import { readOrdinaryFile } from "@holdfast/platform";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { commitsOf, listTrees, type Repository, type Tree } from "./repository.ts";
 
@@ -80,7 +81,7 @@ function headOf({ head }: Tree): string | undefined {
 /** Of a linked tree, below the repository's: where its HEAD is. */
 function treeDirectory(tree: string): string | undefined {
   try {
-    const gitDirectory = /^gitdir: (.*)$/m.exec(readFileSync(join(tree, ".git"), "utf8"))?.[1];
+    const gitDirectory = /^gitdir: (.*)$/m.exec(readOrdinaryFile(join(tree, ".git")))?.[1];
     return gitDirectory === undefined ? undefined : join("worktrees", basename(gitDirectory));
   } catch {
     // It is gone, or no longer a linked tree.

@@ -1,7 +1,7 @@
 /** Makes a git worktree on a branch of its own. Everything that can be refused is refused before anything is written. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
+import { readOrdinaryFile } from "@holdfast/platform";
 import { type Environment, firstLine, type GitResult, git, parts, tryGit } from "./git.ts";
 import { commitOf, commitsOf, isHalfMade, listTrees, onceWhole, type Repository } from "./repository.ts";
 
@@ -217,7 +217,7 @@ function unusable(message: string, hint: string): HoldfastError {
 
 function hasLfs(attributes: string): boolean {
   try {
-    return readFileSync(attributes, "utf8").includes("filter=lfs");
+    return readOrdinaryFile(attributes).includes("filter=lfs");
   } catch {
     // Of a sparse checkout, or a link to nowhere.
     return false;

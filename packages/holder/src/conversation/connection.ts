@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 /** A message that is longer is a defect, or not one of ours. */
 const LONGEST = 64 * 1024 * 1024;
 const NEWLINE = 10;
+const MOST_PARTS = 16_384;
 
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL = -32603;
@@ -90,6 +91,8 @@ export class Connection {
     if (from === chunk.length) return;
     this.#parts.push(chunk.subarray(from));
     this.#size += chunk.length - from;
+    // An agent that writes byte by byte would have each of them cost a hundred.
+    if (this.#parts.length > MOST_PARTS) this.#parts = [Buffer.concat(this.#parts)];
     if (this.#size <= LONGEST) return;
     this.#peer.onNonsense(new Error(`a message of more than ${LONGEST} bytes`));
     this.#parts = [];

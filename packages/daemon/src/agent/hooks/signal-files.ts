@@ -2,10 +2,10 @@
  * What the hooks of a run have told and nobody has taken yet, oldest first. A file stays until what it says is in the journal: a daemon
  * that dies in between finds it again. One that cannot be taken must not hold up the others: it is set aside, in `unread/`, for people.
  */
-import { type FSWatcher, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, watch } from "node:fs";
+import { type FSWatcher, mkdirSync, readdirSync, renameSync, rmSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ERRORS, HoldfastError, unwritable } from "@holdfast/contract";
-import { describe, isMissing, log } from "@holdfast/platform";
+import { describe, isMissing, log, readOrdinaryFile } from "@holdfast/platform";
 import { ASK, LOST, SIGNALS } from "./injection.ts";
 
 export interface SignalFile {
@@ -72,7 +72,7 @@ export function watchSignals(runDirectory: string, onSignal: () => void): FSWatc
 
 function contentOf(path: string): Pick<SignalFile, "payload" | "unreadable"> {
   try {
-    return { payload: JSON.parse(readFileSync(path, "utf8")) as unknown };
+    return { payload: JSON.parse(readOrdinaryFile(path, LARGEST)) as unknown };
   } catch (error) {
     // Too many files are open: that passes.
     if (/^E[MN]FILE$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;

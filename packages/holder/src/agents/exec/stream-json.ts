@@ -22,8 +22,9 @@ export function streamJsonReader(): AnswerReader {
   };
   return {
     push(chunk) {
-      const [...whole] = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-      rest = whole.pop() ?? "";
+      const [first = "", ...more] = decoder.decode(chunk, { stream: true }).split("\n");
+      const whole = more.length === 0 ? [] : [rest + first, ...more.slice(0, -1)];
+      rest = more.at(-1) ?? rest + first;
       if (rest.length > LONGEST_LINE) rest = "";
       return whole.flatMap(read);
     },
