@@ -15,6 +15,19 @@ test("lines come whole over the borders of chunks, each with the offset of its e
   ]);
 });
 
+test("a line without end comes in parts, so that nobody has to hold it (mend 4)", async () => {
+  const endless = async function* () {
+    for (let i = 0; i < 80; i++) yield Buffer.alloc(64 * 1024, "x");
+    yield Buffer.from("\nnext\n");
+  };
+  const lines = await Array.fromAsync(linesOf(endless()));
+  expect(lines.map(({ text, end }) => [text.length, end])).toEqual([
+    ...[1, 2, 3, 4, 5].map((n) => [1 << 20, n << 20]),
+    [0, (5 << 20) + 1],
+    [4, (5 << 20) + 6],
+  ]);
+});
+
 test.each([
   ["a\r\nb\r\n", "a\nb\n"],
   ["\u001b[31mred\u001b[0m\n", "red\n"],

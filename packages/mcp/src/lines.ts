@@ -29,13 +29,18 @@ export interface Line {
   end: number;
 }
 
+/** A program that prints no newline has its output in lines of this many bytes. */
+const LONGEST_LINE = 1 << 20;
+
 /** Whole lines as they come; the last one also without an end. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let pieces: Uint8Array[] = [];
+  let held = 0;
   let end = 0;
   const line = (): Line => {
     const bytes = Buffer.concat(pieces);
     pieces = [];
+    held = 0;
     end += bytes.length;
     return { text: plainText(bytes.toString("utf8").replace(/\r?\n?$/, "")), end };
   };
@@ -46,7 +51,10 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       from = at + 1;
       yield line();
     }
-    if (from < chunk.length) pieces.push(chunk.subarray(from));
+    if (from === chunk.length) continue;
+    pieces.push(chunk.subarray(from));
+    held += chunk.length - from;
+    if (held >= LONGEST_LINE) yield line();
   }
   if (pieces.length > 0) yield line();
 }

@@ -8,6 +8,9 @@ import type { Machine } from "./machine.ts";
 import { findSsh } from "./ssh.ts";
 import { SSH_FAILED, sshFailure } from "./ssh-failure.ts";
 
+/** Of the far end's first line, and of what ssh complains: whatever is longer is not Holdfast. */
+const LONGEST_GREETING = 64 * 1024;
+
 /** Resolves when the far daemon is at the other end; what keeps it from that is told as it is. `again`: who asks was served before. */
 export async function openWire(machine: Machine, { again }: { again: boolean }): Promise<FarWire> {
   const ssh = findSsh(machine);
@@ -35,7 +38,7 @@ export class FarWire extends Duplex {
     child.stdin.on("error", () => {});
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {
-      said += text;
+      said = (said + text).slice(-LONGEST_GREETING);
     });
     this.greeting = new Promise((resolve, reject) => {
       let head: Buffer | undefined = Buffer.alloc(0);
@@ -43,7 +46,7 @@ export class FarWire extends Duplex {
         if (!head) return this.#take(chunk);
         head = Buffer.concat([head, chunk]);
         const end = head.indexOf(10);
-        if (end < 0) return;
+        if (end < 0 && head.length <= LONGEST_GREETING) return;
         const rest = head.subarray(end + 1);
         resolve(/^holdfast (\S+)$/.exec(head.toString("utf8", 0, end))?.[1] ?? "");
         head = undefined;
