@@ -1,5 +1,5 @@
 /** What `stop` ends, and how. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session, StopReply } from "@holdfast/contract";
 import { inspect } from "@holdfast/platform";
@@ -210,4 +210,31 @@ test("two stops at once both end well", async () => {
   expect([first.code, second.code].every((code) => code === 0 || code === 6)).toBe(true);
   expect([first.code, second.code]).toContain(0);
   expect((await home.session("one")).status).toBe("stopped");
+});
+
+test("cancel says that an agent ignores it, what was tried, and offers stop; one that obeys late is interrupted (mend 13)", async () => {
+  await using home = new TestHome();
+  const obeys = path.join(home.root, "obeys");
+  const script = `stty raw -echo; printf 'working\\r\\n'; while :; do dd bs=1 count=1 2>/dev/null; [ -e '${obeys}' ] && printf '\\033[2J\\033[Hready\\r\\n'; done`;
+  const rules = ["working", "idle"].map(
+    (turn) => `[[agents.deaf.screen]]\nline = "^${turn === "idle" ? "ready" : turn}"\nturn = "${turn}"\n`,
+  );
+  const agent = `[agents.deaf]\ncommand = ["sh", "-c", ${JSON.stringify(script)}]\ninterrupt = ["Escape"]\n\n${rules.join("\n")}`;
+  mkdirSync(path.join(home.env.HOME ?? "", ".config/holdfast"), { recursive: true });
+  writeFileSync(path.join(home.env.HOME ?? "", ".config/holdfast/config.toml"), agent);
+  await home.ok(["spawn", "deaf", "--name", "api"]);
+  await home.until("api", ({ status }) => status === "working");
+  using client = home.client();
+  const refused = client.call("cancelTurn", { params: { ref: "api" }, body: { waitMs: 300 } });
+  await expect(refused).rejects.toMatchObject({
+    code: "cancel_ignored",
+    message: expect.stringContaining("api keeps working: pressed its interrupt key, pressed it again"),
+    hint: expect.stringContaining("holdfast stop api"),
+    details: { steps: ["keys", "keys_again"] },
+  });
+  expect(await home.session("api")).toMatchObject({ status: "working" });
+  writeFileSync(obeys, "");
+  expect(await home.ok(["cancel", "api"])).toContain("api: interrupted");
+  expect(await home.session("api")).toMatchObject({ status: "idle" });
+  expect(await home.ok(["cancel", "api"])).toBe("api: no turn runs\n");
 });

@@ -25,7 +25,13 @@ export const command: Command = {
         hint: ended ? `start it again: holdfast resume ${name}` : `attach to it: holdfast attach ${name}`,
       });
     }
-    const { resumed: _, ...session } = await context.client.call("resumeSession", { params: { ref: id }, body: {} });
+    const {
+      resumed: _,
+      prompt: __,
+      state: ___,
+      lines: ____,
+      ...session
+    } = await context.client.call("resumeSession", { params: { ref: id }, body: {} });
     printStarted(session, context.json);
     if (!context.flags.has("attach")) return 0;
     const attach = (await import("./attach.ts")).command;

@@ -32,7 +32,7 @@ export const AGENT_KEYS = {
   version: true,
   interrupt: true,
   budget: BUDGET_KEYS,
-  screen: { name: true, title: true, line: true, without: true, turn: true, waits: true },
+  screen: { name: true, title: true, foot: true, line: true, without: true, turn: true, waits: true },
 } as const;
 
 export function userProfiles(table: unknown, context: { file: string; builtIn(name: string): Profile | undefined }): Profile[] {
@@ -106,11 +106,11 @@ function checkAgentName(read: TableReader, name: string): void {
 function ruleOf(read: TableReader, value: unknown): ScreenRule {
   const table = read.table(value);
   const rule: ScreenRule = { name: read.text(table.name, "name") ?? "a rule of your own" };
-  for (const key of ["title", "line", "without"] as const) {
+  for (const key of ["title", "foot", "line", "without"] as const) {
     const pattern = read.pattern(table[key], key);
     if (pattern) rule[key] = pattern;
   }
-  if (!rule.title && !rule.line && !rule.without)
+  if (!rule.title && !rule.foot && !rule.line && !rule.without)
     throw read.wrong("line", "is missing", 'a rule looks at something: line = "esc to cancel"');
   const turn = read.oneOf(table.turn, "turn", ["idle", "working"] as const);
   const waits = read.oneOf(table.waits, "waits", WAITS);

@@ -2,11 +2,12 @@
  * Interrupts a turn, and says how that went. A key that was pressed is no turn that ended: each step is followed by a look at what the agent does, and
  * an agent that ignores one step gets the next. None of them ends the agent; that is for `stop`, which is offered.
  */
-import { type CancelOutcome, type CancelStep, HoldfastError, hasEnded, type Principal } from "@holdfast/contract";
+import { type CancelOutcome, type CancelStep, HoldfastError, isRunning, type Principal } from "@holdfast/contract";
 import type { Profile } from "../agent/profile.ts";
 import type { RunId } from "../host/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
+import { notRunning } from "../session/running.ts";
 
 /** A screen that no hook confirms is believed only after this; a step that is given less would be called ignored too soon. */
 const LOOKS_MS = 300;
@@ -25,7 +26,8 @@ export class Cancelling {
 
   /** `waitMs`: how long the turn may take to end after each step; 0: one step, and nobody looks. */
   async cancel(record: SessionRecord, how: { actor: Principal; waitMs: number; signal?: AbortSignal | undefined }): Promise<Cancelled> {
-    if (hasEnded(record.status)) {
+    if (record.status === "created") throw notRunning(record);
+    if (!isRunning(record.status)) {
       throw new HoldfastError("session_ended", `${record.name} has ended (${record.status})`, {
         hint: `go on with it: holdfast resume ${record.name}`,
       });
@@ -94,7 +96,7 @@ export class Cancelling {
     for (;;) {
       const { seq } = this.#rooms.journal.cursor;
       const now = this.#rooms.get(id);
-      if (!now || now.run !== run || hasEnded(now.status) || isOver(now)) return true;
+      if (!now || now.run !== run || !isRunning(now.status) || isOver(now)) return true;
       if (signal.aborted) return false;
       await this.#rooms.journal.changed(seq, signal);
     }
