@@ -63,7 +63,7 @@ const SUITES = {
     "sdk",
     "sdk-bundle",
   ],
-  terminals: ["attach", "exit", "logs", "native-attach", "replay", "tmux-server", "typing"],
+  terminals: ["attach", "exit", "logs", "native-attach", "replay", "security-keys", "tmux-server", "typing"],
 };
 
 const filesOf = (names: readonly string[]) => names.map((name) => `tests/${name}.test.ts`);

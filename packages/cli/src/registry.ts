@@ -63,6 +63,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ command: Command 
   boot: () => import("./commands/boot.ts"),
   version: () => import("./commands/version.ts"),
   completion: () => import("./commands/completion.ts"),
+  __next: () => import("./commands/next-key.ts"),
   __wire: () => import("./commands/wire.ts"),
   __complete: () => import("./commands/complete.ts"),
 };

@@ -28,6 +28,8 @@ export const ToHolder = z.discriminatedUnion("t", [
   z.object({ t: z.literal("writeFile"), id: z.int(), path: z.string() }),
   z.object({ t: z.literal("screen"), id: z.int() }),
   z.object({ t: z.literal("detach"), id: z.int() }),
+  /** Sends one viewer away. */
+  z.object({ t: z.literal("dismiss"), id: z.int(), number: z.int() }),
   /** The reply has `viewers`; each change is told to `control` clients as it happens. */
   z.object({ t: z.literal("viewers"), id: z.int() }),
   /** A viewer may type from now on, and the session has its size; or it only looks. */

@@ -62,6 +62,7 @@ export * from "./usage.ts";
 export * from "./usage-endpoints.ts";
 export * from "./version.ts";
 export * from "./visible.ts";
+export * from "./waiting.ts";
 export * from "./workspace.ts";
 export * from "./workspace-end.ts";
 export * from "./workspace-endpoints.ts";

@@ -19,6 +19,7 @@ export const ROUTES = {
   detachSession: { method: "POST", path: "/sessions/:ref/detach" },
   controlSession: { method: "POST", path: "/sessions/:ref/control" },
   handOverSession: { method: "POST", path: "/sessions/:ref/handover" },
+  moveToNext: { method: "POST", path: "/sessions/:ref/terminals/next" },
   openTerminal: { method: "GET", path: "/sessions/:ref/terminal" },
   sendText: { method: "POST", path: "/sessions/:ref/send" },
   pressKeys: { method: "POST", path: "/sessions/:ref/keys" },

@@ -51,6 +51,19 @@ export const TERMINAL_ENDPOINTS = {
     reply: AttachPlan,
     errors: [...SESSION_ERRORS, "session_ended", "host_missing", "control_held"],
   },
+  moveToNext: {
+    ...ROUTES.moveToNext,
+    summary:
+      "Moves one terminal of a session to the session that has waited longest for a person. It moves with the rights of whoever attached it, and only to a session within their reach. Closed to sessions.",
+    scope: "owner",
+    body: z.object({
+      /** The client that pressed the key, by its name on the host and by its process. */
+      client: z.string().check(z.maxLength(200)),
+      pid: z.int(),
+    }),
+    reply: z.object({ session: Session }),
+    errors: [...SESSION_ERRORS, "session_ended", "not_attached", "nothing_waits", "forbidden"],
+  },
   detachSession: {
     ...ROUTES.detachSession,
     summary: "Sends every client of a session away; the session goes on.",

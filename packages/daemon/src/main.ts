@@ -37,6 +37,7 @@ import {
 import { Access } from "./access/access.ts";
 import { calledIn, DAEMON, scopeOf } from "./access/principal.ts";
 import { Refusals } from "./access/refusals.ts";
+import { Rights } from "./access/rights.ts";
 import { tokenClock } from "./access/token-clock.ts";
 import { Tokens } from "./access/tokens.ts";
 import { findAgents } from "./agent/found.ts";
@@ -136,6 +137,7 @@ import { HandingOver } from "./session/handing-over.ts";
 import { HungWatch } from "./session/hung.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
 import { Lifecycle, type RunObserver } from "./session/lifecycle.ts";
+import { Moving } from "./session/moving.ts";
 import { Orphans } from "./session/orphans.ts";
 import { conversationsFrom } from "./session/own-conversations.ts";
 import { ownTurns } from "./session/own-turns.ts";
@@ -326,8 +328,10 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const values = new SharedValues({ journal, queries: groupQueries, nameOf: (principal) => calledIn(queries, principal) });
   const coordination = new Coordination({ journal, queries: groupQueries });
   const attachmentQueries = new AttachmentQueries(db);
+  const rights = new Rights({ sessions: queries, tokens: tokenQueries });
   const attachments = new Attachments({
     journal,
+    rights,
     sessions: queries,
     queries: attachmentQueries,
     hosts,
@@ -336,7 +340,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
       noted.catch((error: unknown) => log(`session ${session}: not noted that ${principal} left it: ${describe(error)}`));
     },
   });
-  sessions.terminals.attendWith(attachments);
+  const moving = new Moving({ cli: CLI, attachments, rights, list: (within) => sessions.list({ within }).sessions });
+  sessions.terminals.attendWith({ attachments, moving, rights });
   const people = {
     home,
     journal,
@@ -350,7 +355,10 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const remoteTerminals = new RemoteTerminals({
     home,
     terminals: sessions.terminals,
-    vouch: (client, request) => attachments.vouch(client, request),
+    attachments,
+    moving,
+    rights,
+    keys: clientKeysOf(configuration),
   });
   const forking = new Forking({ home, queries, profiles, sessions, workspaces, checkpoints });
   const merging = new Merging({ journal, turns });

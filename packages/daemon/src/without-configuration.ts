@@ -19,6 +19,7 @@ const SERVED = new Set<EndpointName>([
   "explainSession",
   "stopSession",
   "attachSession",
+  "moveToNext",
   "detachSession",
   "getScreen",
   "readOutput",

@@ -151,6 +151,9 @@ function obey(socket: Socket, { told, say }: { told: ToHolder; say(message: From
   } else if (told.t === "tell") {
     viewers.tell(told.number, { t: "notice", text: told.text, stays: told.stays });
     say({ t: "reply", id: told.id });
+  } else if (told.t === "dismiss") {
+    viewers.dismissOne(told.number, { t: "detached" });
+    say({ t: "reply", id: told.id });
   } else if (told.t === "people") {
     people = { t: "people", driver: told.driver, observers: told.observers };
     viewers.tellAll(people);

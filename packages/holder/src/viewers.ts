@@ -114,6 +114,11 @@ export class Viewers {
     return count;
   }
 
+  /** Tells one and closes it; its `close` takes it off the list. */
+  dismissOne(number: number, message: FromHolder): void {
+    this.#find(number)?.[0].end(encodeMessage(message));
+  }
+
   /** In a flood that the model cannot follow, the screen is shown as far as it got, again and again, until it has. */
   async #refresh(socket: Socket): Promise<void> {
     const { screen, isCurrent } = await this.#screen();

@@ -35,7 +35,8 @@ export const command: Command = {
     const readOnly = context.flags.has("read-only");
     const take = context.flags.has("take");
     if (readOnly && take) throw new HoldfastError("usage", "--read-only or --take, not both");
-    const from = process.env.HOLDFAST_RUN ?? null;
+    // A terminal that was moved here from another session is the one to attach, whatever run it may itself be in.
+    const from = process.env.HOLDFAST_MOVED ? null : (process.env.HOLDFAST_RUN ?? null);
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
     if (!hasTerminal && !context.json) {
       throw new HoldfastError("not_a_terminal", "attach needs a terminal", { hint: `to read what it printed: holdfast logs ${ref}` });

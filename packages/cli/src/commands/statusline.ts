@@ -1,5 +1,5 @@
 import type { Session } from "@holdfast/contract/session";
-import { waitingSessions } from "@holdfast/sdk/waiting";
+import { waitingSessions } from "@holdfast/contract/waiting";
 import { type Color, color } from "../color.ts";
 import type { Command } from "../command.ts";
 import { connectRunning, isNotListening } from "../connect.ts";

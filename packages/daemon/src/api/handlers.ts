@@ -167,6 +167,7 @@ export function handlers(rooms: {
       // No agent takes a terminal's control from anybody.
       return sessions.terminals.attach(params.ref, { ...body, take: body.take && reach === undefined, actor, scope });
     },
+    moveToNext: ({ params, body }) => sessions.terminals.next(params.ref, body),
     detachSession: ({ params }, { actor }) => sessions.terminals.detach(params.ref, actor),
     controlSession: ({ params, body }, { actor, scope }) => rooms.driving.control(params.ref, { ...body, actor, scope }),
     handOverSession: ({ params, body }, { actor, scope }) => rooms.handingOver.handOver(params.ref, { ...body, actor, scope }),

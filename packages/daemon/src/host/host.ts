@@ -71,12 +71,14 @@ export interface Host extends AsyncDisposable {
   list(): Promise<LiveRun[]>;
   remove(run: RunId): Promise<void>;
   retitle(run: RunId, title: string): Promise<void>;
-  /** How a terminal becomes a client of the run: the program to become, or the socket to talk to. */
-  attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays>;
-  /** Moves a client that shows `from` over to `to`; false when there is none. */
-  switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean>;
-  /** A client that shows `from` leaves and its terminal runs the command instead; false when there is none, or it cannot be made to. */
-  handOver(from: RunId, command: readonly string[]): Promise<boolean>;
+  /** How a terminal becomes a client of the run: the program to become, or the socket to talk to. `remote`: it stands for somebody elsewhere. */
+  attachWays(run: RunId, options: { readOnly: boolean; remote?: boolean }): Promise<AttachWays>;
+  /** Moves this one client over to `to`; false when it is not there any more, or cannot be moved. It may type there only if it is to. */
+  switchClient(client: HostClient, to: RunId, options: { readOnly: boolean }): Promise<boolean>;
+  /** This one client leaves and its terminal runs the command instead; false when it is not there any more, or cannot be made to. */
+  handOver(client: HostClient, command: readonly string[]): Promise<boolean>;
+  /** Sends this one client away. A client that has gone is no error. */
+  dismiss(client: HostClient): Promise<void>;
   clients(): Promise<HostClient[]>;
   onClients(listener: () => void): void;
   /** Of a client that has gone: whether it left by its key, as far as that is known here. Told once. */

@@ -3,14 +3,19 @@
  * with the journal, one look at a time, and the difference becomes events. So nothing depends on a client's last word, and a daemon that
  * starts finds who came and went meanwhile. A client is known by its process, which asked for the attachment before it became the
  * session's client. Who drives is first written down, then the hosts are told: what a death cuts short, the next look does.
+ *
+ * Each look also holds every terminal to its principal's rights, however it came to show what it shows: one that may not type never drives, and
+ * one that may not see the session is sent away.
  */
 import { type HostName, hasEnded, newSessionId, type Principal, type SessionId } from "@holdfast/contract";
 import { describe, inspect, log } from "@holdfast/platform";
 import { DAEMON, osUser } from "../access/principal.ts";
-import { type Host, type HostClient, runMarker } from "../host/host.ts";
+import type { Rights } from "../access/rights.ts";
+import { type Host, type HostClient, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { AttachmentQueries, AttachmentRecord, AttachRequest } from "../projection/attachments.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
+import type { Attached } from "./moving.ts";
 import { type Present, whoDrives } from "./who-drives.ts";
 
 /** For what could not be written for want of room, and a tmux that does not tell. */
@@ -29,6 +34,14 @@ export interface Left {
   upTo: number;
 }
 
+/** A client of the daemon's own, which stands for somebody elsewhere. */
+export interface Proxy {
+  request: AttachRequest;
+  /** It may type from now on, or not. */
+  onPart(part: { readOnly: boolean }): void;
+  show: NonNullable<Attached["show"]>;
+}
+
 type Change = { actor: Principal; how: "given" | "taken" };
 
 export class Attachments implements Disposable {
@@ -43,7 +56,8 @@ export class Attachments implements Disposable {
   /** What the clients of a session were last told of who is there. */
   readonly #shown = new Map<SessionId, string>();
   readonly #troubles = new Map<HostName, string | undefined>();
-  readonly #vouched = new Map<string, AttachRequest>();
+  readonly #vouched = new Map<string, Proxy>();
+  readonly #rights: Rights;
   readonly #onLeft: (left: Left) => void;
   #timer: NodeJS.Timeout | undefined;
 
@@ -52,6 +66,7 @@ export class Attachments implements Disposable {
     sessions: SessionQueries;
     queries: AttachmentQueries;
     hosts: ReadonlyMap<HostName, Host>;
+    rights: Rights;
     /** Somebody has left a session by a key: they have seen what happened there. */
     onLeft(left: Left): void;
   }) {
@@ -59,6 +74,7 @@ export class Attachments implements Disposable {
     this.#sessions = options.sessions;
     this.#queries = options.queries;
     this.#hosts = options.hosts;
+    this.#rights = options.rights;
     this.#onLeft = options.onLeft;
   }
 
@@ -100,9 +116,22 @@ export class Attachments implements Disposable {
     return this.#queries.of(session);
   }
 
+  /** The terminals that show a run now, each with who attached it. */
+  async at(run: RunId): Promise<Attached[]> {
+    await this.look();
+    const host = this.#hosts.get(this.#sessions.get(run.session)?.host ?? "tmux");
+    const known = this.#queries.of(run.session);
+    const clients = (await host?.clients()) ?? [];
+    return clients.flatMap((client) => {
+      const attachment = known.find((each) => each.run === run.run && nameOf(each) === nameOf(client));
+      if (!host || !attachment) return [];
+      return [{ host, client, attachment, show: this.#vouched.get(`${attachment.pid} ${attachment.pidStart}`)?.show }];
+    });
+  }
+
   /** Of a client whose process did not ask itself, because the daemon is its client: for as long as it lasts. */
-  vouch({ pid, start }: { pid: number; start: string }, request: AttachRequest): Disposable {
-    this.#vouched.set(`${pid} ${start}`, request);
+  vouch({ pid, start }: { pid: number; start: string }, proxy: Proxy): Disposable {
+    this.#vouched.set(`${pid} ${start}`, proxy);
     return { [Symbol.dispose]: () => void this.#vouched.delete(`${pid} ${start}`) };
   }
 
@@ -152,15 +181,22 @@ export class Attachments implements Disposable {
     const known = all.filter(({ session }) => this.#sessions.get(session)?.host === host.name);
     const sessions = new Set([...known, ...clients].map(({ session }) => session));
     for (const session of sessions) {
-      const here = this.#here(
+      const there = this.#here(
         clients.filter((client) => client.session === session),
         all,
       );
+      const here = there.filter(({ attachment }) => this.#rights.maySee(attachment.principal, session));
+      for (const each of there) if (!here.includes(each)) await this.#sendAway(host, each);
       const gone = known.filter((each) => each.session === session && !here.some(({ attachment }) => attachment.id === each.id));
       await this.#settle(host, { session, here, gone });
       const upTo = this.#journal.cursor.seq;
       for (const each of gone) void this.#noteLeft(host, each, { upTo, moved: clients.some(({ pid }) => pid === each.pid) });
     }
+  }
+
+  async #sendAway(host: Host, { client, attachment }: Here): Promise<void> {
+    log(`session ${client.session}: a terminal of ${attachment.principal}, who may not see it, was sent away`);
+    await host.dismiss(client);
   }
 
   /** When no daemon ran, nobody knows when that was. */
@@ -176,7 +212,8 @@ export class Attachments implements Disposable {
       const { attachment, takes } = found ? { attachment: found, takes: false } : this.#newcomer(client, known);
       if (!attachment) return [];
       const recorded = found?.role === "driver";
-      return [{ client, attachment, isNew: !found, takes, recorded, drives: !client.readOnly, readOnly: attachment.readOnly }];
+      const mayType = this.#rights.mayType(attachment.principal, client.session);
+      return [{ client, attachment, isNew: !found, takes, recorded, drives: !client.readOnly, readOnly: attachment.readOnly, mayType }];
     });
     return here.sort((a, b) => Number(a.isNew) - Number(b.isNew) || known.indexOf(a.attachment) - known.indexOf(b.attachment));
   }
@@ -188,7 +225,7 @@ export class Attachments implements Disposable {
     const start = inspect(client.pid)?.start ?? "";
     const before = known.find(({ pid, pidStart }) => pid === client.pid && pidStart === start);
     const vouched = this.#vouched.get(`${client.pid} ${start}`);
-    const request = before ? undefined : (vouched ?? this.#queries.requestOf(client.session, { pid: client.pid, start }));
+    const request = before ? undefined : (vouched?.request ?? this.#queries.requestOf(client.session, { pid: client.pid, start }));
     const attachment: AttachmentRecord = {
       id: newSessionId(),
       session: client.session,
@@ -196,14 +233,21 @@ export class Attachments implements Disposable {
       principal: before?.principal ?? request?.actor ?? osUser(),
       role: client.readOnly ? "observer" : "driver",
       since: new Date(this.#isFirst ? client.since : Date.now()).toISOString(),
-      terminal: vouched ? (vouched.client?.terminal ?? null) : (client.terminal ?? before?.terminal ?? request?.client?.terminal ?? null),
+      terminal: vouched
+        ? (vouched.request.client?.terminal ?? null)
+        : (client.terminal ?? before?.terminal ?? request?.client?.terminal ?? null),
       from: before?.from ?? request?.client?.from ?? null,
       key: client.key,
       pid: client.pid,
       pidStart: start,
-      readOnly: request?.readOnly ?? client.readOnly,
+      // Who asked for no more than to look on one session does not get more on the next.
+      readOnly: request?.readOnly ?? (before?.readOnly || client.readOnly),
     };
     return { attachment, takes: request?.take === true && !client.readOnly };
+  }
+
+  #proxyOf({ attachment: { pid, pidStart } }: Here): Proxy | undefined {
+    return this.#vouched.get(`${pid} ${pidStart}`);
   }
 
   async #settle(host: Host, now: { session: SessionId; here: readonly Here[]; gone: readonly AttachmentRecord[] }): Promise<void> {
@@ -214,6 +258,7 @@ export class Attachments implements Disposable {
     // Who leaves it first: two that drive would both have their size count.
     const wrong = now.here.filter((each) => each.drives !== (each === driver)).sort((a, b) => Number(b.drives) - Number(a.drives));
     for (const each of wrong) await host.setPart(each.client, { readOnly: each !== driver });
+    for (const each of now.here) this.#proxyOf(each)?.onPart({ readOnly: each !== driver });
     const people = { driver: driver?.attachment.principal ?? null, observers: now.here.length - (driver ? 1 : 0) };
     const [first] = now.here;
     if (!first) this.#shown.delete(now.session);

@@ -1,30 +1,39 @@
 /**
- * Attaching through the daemon, for those who cannot reach the session's keeper: another user of this machine, or a client over TCP. They
- * speak the holder protocol. On the native host the frames go to the holder and back, and only those of a viewer pass; on tmux the daemon has a
- * terminal with `tmux attach` in it. What they may do is decided here and kept by the keeper, whatever they send. Such an attachment ends
- * with the daemon and with its token.
+ * Terminals for those who cannot reach a session's keeper themselves: somebody with a token, another user, another machine. The daemon is the client
+ * in their place, and all it does there it does as their principal.
+ *
+ * What they type passes the daemon before any host sees it. Bytes of one who may not type stop here. The keys that are ours are read here, and
+ * act on this terminal alone. Going to the next session opens that one on the same wire, with every check of the first.
  */
-import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import {
   type AttachPlan,
   BYTES,
   decodeMessage,
-  encodeFrame,
   encodeMessage,
   FrameReader,
   type FromHolder,
+  HoldfastError,
   LONGEST_TYPED,
   type Principal,
   type Scope,
   ToHolder,
 } from "@holdfast/contract";
-import { describe, type Home, inspect, log, minimalEnvironment } from "@holdfast/platform";
+import { describe, type Home, log, minimalEnvironment } from "@holdfast/platform";
+import type { Rights } from "../access/rights.ts";
+import type { ClientKeys } from "../host/keys.ts";
 import type { AttachRequest } from "../projection/attachments.ts";
+import type { Attachments } from "./attachments.ts";
+import { type Backend, type BackendListener, openHolder, openTmux, type Size } from "./backend.ts";
+import { KeyReader } from "./key-reader.ts";
+import type { Moving } from "./moving.ts";
 import type { Terminals } from "./terminals.ts";
 
 /** How long a token that was revoked may still be at a terminal. */
 const VALID_MS = 2000;
+
+/** A form of a key that the network cut has come whole by then; a lone Escape may wait so long unnoticed. */
+const FORM_MS = 60;
 
 interface Comer {
   actor: Principal;
@@ -36,103 +45,233 @@ interface Comer {
   from: string | null;
 }
 
-type Vouch = (client: { pid: number; start: string }, request: AttachRequest) => Disposable;
+interface Deps {
+  home: Home;
+  terminals: Pick<Terminals, "attach">;
+  attachments: Pick<Attachments, "vouch">;
+  moving: Pick<Moving, "next">;
+  rights: Rights;
+  keys: ClientKeys;
+}
 
 export class RemoteTerminals {
-  readonly #home: Home;
-  readonly #terminals: Pick<Terminals, "attach">;
-  readonly #vouch: Vouch;
-  #count = 0;
+  readonly #deps: Deps;
 
-  constructor(options: { home: Home; terminals: Pick<Terminals, "attach">; vouch: Vouch }) {
-    this.#home = options.home;
-    this.#terminals = options.terminals;
-    this.#vouch = options.vouch;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** What to do with the wire once it is theirs. */
   async open(ref: string, who: Comer): Promise<(wire: Duplex) => void> {
-    const { actor, scope, readOnly, take } = who;
-    const plan = await this.#terminals.attach(ref, { readOnly, take, from: null, actor, scope });
-    return (wire) => {
-      const timer = setInterval(() => who.isValid() || wire.destroy(), VALID_MS).unref();
-      wire.on("close", () => clearInterval(timer)).on("error", () => wire.destroy());
-      // Who has hung up hears nothing any more.
-      wire.on("end", () => wire.destroy());
-      wire.write(encodeMessage({ t: "attached", plan: { ...plan, command: null, socket: null } } satisfies FromHolder));
-      const served = plan.socket === null ? this.#tmux(wire, plan, who) : this.#holder(wire, { plan, who, socket: plan.socket });
-      served.catch((error: unknown) => {
-        log(`attaching ${actor} to ${plan.session.id}: ${describe(error)}`);
-        wire.destroy();
-      });
-    };
+    const plan = await planFor(this.#deps, ref, who);
+    return (wire) => new RemoteTerminal(this.#deps, { wire, who }).begin(plan);
+  }
+}
+
+let count = 0;
+
+class RemoteTerminal {
+  readonly #deps: Deps;
+  readonly #wire: Duplex;
+  readonly #who: Comer;
+  readonly #keys: KeyReader<"detach" | "next">;
+  #plan: AttachPlan | undefined;
+  #backend: Backend | undefined;
+  #vouched: Disposable | undefined;
+  #size: Size | undefined;
+  #drives = false;
+  #waiting = 0;
+  #isGoing = false;
+  /** One after the other: a backend is whole before it is replaced. */
+  #last: Promise<unknown> = Promise.resolve();
+  #flush: NodeJS.Timeout | undefined;
+
+  constructor(deps: Deps, { wire, who }: { wire: Duplex; who: Comer }) {
+    this.#deps = deps;
+    this.#wire = wire;
+    this.#who = who;
+    this.#keys = new KeyReader({ detach: deps.keys.detachBytes, next: deps.keys.nextBytes });
   }
 
-  async #holder(wire: Duplex, { plan, who, socket }: { plan: AttachPlan; who: Comer; socket: string }): Promise<void> {
-    // No process of theirs is known to us: a number that none has.
-    const pid = -++this.#count;
-    const vouched = this.#vouch({ pid, start: "" }, requestOf(plan, who));
-    const holder = connect(socket);
-    holder.on("error", () => wire.destroy()).on("close", () => wire.end());
+  begin(plan: AttachPlan): void {
+    const wire = this.#wire;
+    const timer = setInterval(() => this.#who.isValid() || wire.destroy(), VALID_MS).unref();
     wire.on("close", () => {
-      vouched[Symbol.dispose]();
-      holder.destroy();
+      clearInterval(timer);
+      clearTimeout(this.#flush);
+      this.#closeBackend();
     });
-    holder.pipe(wire, { end: false });
-    read(wire, (type, payload) => {
-      if (type === BYTES) return void holder.write(encodeFrame(BYTES, payload));
-      const told = ToHolder.safeParse(decodeMessage(payload)).data;
-      if (told?.t === "view") holder.write(encodeMessage({ ...told, pid, readOnly: plan.role === "observer" }));
-      else if (told?.t === "resize" || told?.t === "refresh") holder.write(encodeMessage(told));
+    wire.on("error", () => wire.destroy());
+    // Who has hung up hears nothing any more.
+    wire.on("end", () => wire.destroy());
+    this.#take(plan);
+    const reader = new FrameReader(LONGEST_TYPED);
+    wire.on("data", (chunk: Buffer) => {
+      // A client's nonsense ends its own wire.
+      try {
+        for (const { type, payload } of reader.push(chunk)) this.#hear(type, payload);
+      } catch {
+        wire.destroy();
+      }
     });
   }
 
-  async #tmux(wire: Duplex, plan: AttachPlan, who: Comer): Promise<void> {
-    const { spawn } = await import("@lydell/node-pty");
-    const [file = "", ...args] = plan.command ?? [];
-    let pty: ReturnType<typeof spawn> | undefined;
-    const start = ({ columns, rows }: { columns: number; rows: number }) => {
-      const env = { ...minimalEnvironment(this.#home), TERM: "xterm-256color" };
-      const opened = spawn(file, args, { name: env.TERM, cwd: "/", cols: columns, rows, env, encoding: null });
-      const vouched = this.#vouch({ pid: opened.pid, start: inspect(opened.pid)?.start ?? "" }, requestOf(plan, who));
-      // tmux itself sees to what they may type, also when that changes.
-      wire.write(encodeMessage({ t: "part", readOnly: false } satisfies FromHolder));
-      // With `encoding: null` the data are bytes; the type says otherwise.
-      opened.onData((data) => {
-        if (wire.write(encodeFrame(BYTES, data as unknown as Uint8Array))) return;
-        opened.pause();
-        wire.once("drain", () => opened.resume());
-      });
-      opened.onExit(() => {
-        vouched[Symbol.dispose]();
-        wire.end(encodeMessage({ t: "detached" } satisfies FromHolder));
-      });
-      wire.on("close", () => opened.kill("SIGHUP"));
-      return opened;
-    };
-    read(wire, (type, payload) => {
-      if (type === BYTES) return void pty?.write(Buffer.from(payload) as unknown as string);
-      const told = ToHolder.safeParse(decodeMessage(payload)).data;
-      if (told?.t === "view") pty ??= start(told);
-      else if (told?.t === "resize") pty?.resize(told.columns, told.rows);
+  #hear(type: number, payload: Uint8Array): void {
+    if (type === BYTES) {
+      this.#typed(payload);
+      return;
+    }
+    const told = ToHolder.safeParse(decodeMessage(payload)).data;
+    if (told?.t === "view" && !this.#size) {
+      this.#size = { columns: told.columns, rows: told.rows };
+      this.#inTurn(() => this.#openBackend());
+    } else if (told?.t === "resize") {
+      this.#size = { columns: told.columns, rows: told.rows };
+      this.#backend?.resize(this.#size);
+    } else if (told?.t === "refresh") this.#backend?.refresh();
+  }
+
+  #typed(bytes: Uint8Array): void {
+    clearTimeout(this.#flush);
+    for (const { bytes: typed, key } of this.#keys.push(bytes)) {
+      this.#pass(typed);
+      if (key === "next") this.#goOn();
+      if (key !== "detach") continue;
+      this.#end({ t: "detached" });
+      return;
+    }
+    if (this.#keys.holds) this.#flush = setTimeout(() => this.#pass(this.#keys.flush()), FORM_MS);
+  }
+
+  /** While a session is being opened, what is typed waits for it, up to a limit. */
+  #pass(bytes: Uint8Array): void {
+    if (bytes.length === 0 || !this.#size) return;
+    if (this.#backend) {
+      this.#write(bytes);
+      return;
+    }
+    if (this.#waiting + bytes.length > LONGEST_TYPED) return;
+    this.#waiting += bytes.length;
+    this.#inTurn(async () => {
+      this.#waiting -= bytes.length;
+      this.#write(bytes);
     });
   }
+
+  /** Asked each time: control may have gone to another, the token may be revoked, or the session may wait for an approval by now. */
+  #write(bytes: Uint8Array): void {
+    const session = this.#plan?.session.id;
+    if (session && this.#drives && this.#deps.rights.mayType(this.#who.actor, session)) this.#backend?.write(bytes);
+  }
+
+  /** A key that repeats goes on once at a time. */
+  #goOn(): void {
+    if (this.#isGoing) return;
+    this.#isGoing = true;
+    this.#inTurn(() =>
+      this.#next().finally(() => {
+        this.#isGoing = false;
+      }),
+    );
+  }
+
+  async #next(): Promise<void> {
+    const current = this.#plan?.session.id;
+    if (!current) return;
+    try {
+      await this.#show(this.#deps.moving.next(this.#who.actor, current, { chats: false }).id, this.#who);
+    } catch (error) {
+      // The key must not throw anybody out.
+      if (!(error instanceof HoldfastError)) throw error;
+      this.#say({ t: "notice", text: error.message });
+    }
+  }
+
+  async #show(session: string, { readOnly }: { readOnly: boolean }): Promise<void> {
+    const plan = await planFor(this.#deps, session, { ...this.#who, readOnly: readOnly || this.#who.readOnly, take: false });
+    this.#closeBackend();
+    this.#take(plan);
+    await this.#openBackend();
+  }
+
+  #take(plan: AttachPlan): void {
+    this.#plan = plan;
+    this.#drives = plan.role === "driver";
+    this.#say({ t: "attached", plan: { ...plan, command: null, socket: null } });
+  }
+
+  async #openBackend(): Promise<void> {
+    const plan = this.#plan;
+    const size = this.#size;
+    if (!plan || !size || this.#wire.destroyed) return;
+    const backend = await this.#opened(plan, size);
+    if (this.#wire.destroyed) return backend.close();
+    this.#backend = backend;
+    this.#vouched = this.#deps.attachments.vouch(backend.client, {
+      request: requestOf(plan, this.#who),
+      onPart: ({ readOnly }) => {
+        if (this.#plan === plan) this.#drives = !readOnly;
+      },
+      show: (session, options) => this.#inTurn(() => this.#show(session, options)),
+    });
+  }
+
+  async #opened(plan: AttachPlan, size: Size): Promise<Backend> {
+    const listener: BackendListener = {
+      frame: (frame) => this.#wire.write(frame),
+      drained: (then) => void this.#wire.once("drain", then),
+      ended: (last) => this.#end(last),
+    };
+    if (plan.socket !== null) {
+      const readOnly = plan.role === "observer";
+      return openHolder({ socket: plan.socket, pid: -++count, readOnly, size }, listener);
+    }
+    // It draws its own bar, which says what they may do.
+    this.#say({ t: "part", readOnly: false });
+    return openTmux({ command: plan.command ?? [], env: minimalEnvironment(this.#deps.home), size }, listener);
+  }
+
+  #closeBackend(): void {
+    this.#backend?.close();
+    this.#backend = undefined;
+    this.#vouched?.[Symbol.dispose]();
+    this.#vouched = undefined;
+  }
+
+  #end(last: FromHolder | undefined): void {
+    this.#closeBackend();
+    if (last) this.#say(last);
+    this.#wire.end();
+  }
+
+  #say(message: FromHolder): void {
+    if (!this.#wire.destroyed) this.#wire.write(encodeMessage(message));
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch((error: unknown) => {
+      log(`a terminal of ${this.#who.actor}: ${describe(error)}`);
+      this.#wire.destroy();
+    });
+    return turn;
+  }
+}
+
+/** As whoever opened the terminal, each time. */
+async function planFor({ terminals, rights }: Deps, ref: string, who: Comer): Promise<AttachPlan> {
+  const { actor, scope, readOnly, take } = who;
+  const plan = await terminals.attach(ref, { readOnly, take, from: null, remote: true, actor, scope });
+  if (!rights.maySee(actor, plan.session.id)) throw new HoldfastError("forbidden", `${actor} may not see ${plan.session.name}`);
+  if (plan.session.host !== "foreign") return plan;
+  // The user's own keys and windows are there: from it one gets to everything else in it.
+  throw new HoldfastError("not_in_reach", `${plan.session.name} runs in its user's own tmux, which is not opened to others`, {
+    hint: `look at it: holdfast screen ${plan.session.name}; say something: holdfast send ${plan.session.name}`,
+  });
 }
 
 /** Without a pid of their own; who could not drive if they wanted to, never does by waiting. */
 function requestOf(plan: AttachPlan, { actor, readOnly, take, terminal, from }: Comer): AttachRequest {
   const onlyLooks = readOnly || (plan.role === "observer" && plan.driver === null);
   return { actor, run: plan.session.runs, readOnly: onlyLooks, take: take && !onlyLooks, client: { pid: 0, start: "", terminal, from } };
-}
-
-/** A client's nonsense ends its own wire. */
-function read(wire: Duplex, onFrame: (type: number, payload: Uint8Array) => void): void {
-  const reader = new FrameReader(LONGEST_TYPED);
-  wire.on("data", (chunk: Buffer) => {
-    try {
-      for (const { type, payload } of reader.push(chunk)) onFrame(type, payload);
-    } catch {
-      wire.destroy();
-    }
-  });
 }

@@ -11,13 +11,16 @@ import {
   type Session,
 } from "@holdfast/contract";
 import { describe, inspect, log } from "@holdfast/platform";
+import { sessionPrincipal } from "../access/principal.ts";
+import type { Rights } from "../access/rights.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
-import { type Host, naming, parseRunMarker, type RunId } from "../host/host.ts";
+import { type Host, naming, parseRunMarker, type RunId, runMarker } from "../host/host.ts";
 import { type ClientKeys, parseKey } from "../host/keys.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { Attachments } from "./attachments.ts";
 import { driverOf, mayTake, notYours, refuseWhileDriven } from "./driving.ts";
+import type { Moving } from "./moving.ts";
 import { runningOne, runOf } from "./running.ts";
 import { sendText, Turns } from "./typing.ts";
 
@@ -25,47 +28,48 @@ interface AttachOptions {
   readOnly: boolean;
   take: boolean;
   from: string | null;
+  /** The daemon itself is the client, for somebody elsewhere. */
+  remote?: boolean;
   client?: AttachingClient | undefined;
   actor: Principal;
   scope: Scope;
 }
 
+interface Attended {
+  attachments: Pick<Attachments, "look" | "driverHasMark">;
+  moving: Moving;
+  rights: Rights;
+}
+
 export class Terminals {
   readonly #journal: Journal;
   readonly #queries: SessionQueries;
-  readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #profiles: Profiles;
-  readonly #cli: readonly string[];
   readonly #keys: ClientKeys;
   readonly #hostOf: (name: HostName) => Host;
   readonly #view: (record: SessionRecord) => Session;
-  #attachments: Pick<Attachments, "look" | "driverHasMark"> | undefined;
+  #attended: Attended | undefined;
   /** Whoever types into a session does so in turn. */
   readonly typing = new Turns();
 
   constructor(options: {
     journal: Journal;
     queries: SessionQueries;
-    hosts: ReadonlyMap<HostName, Host>;
     profiles: Profiles;
-    /** The words that run the CLI. */
-    cli: readonly string[];
     keys: ClientKeys;
     hostOf(name: HostName): Host;
     view(record: SessionRecord): Session;
   }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
-    this.#hosts = options.hosts;
     this.#profiles = options.profiles;
-    this.#cli = options.cli;
     this.#keys = options.keys;
     this.#hostOf = options.hostOf;
     this.#view = options.view;
   }
 
-  attendWith(attachments: Pick<Attachments, "look" | "driverHasMark">): void {
-    this.#attachments = attachments;
+  attendWith(attended: Attended): void {
+    this.#attended = attended;
   }
 
   /** Refuses to type into what somebody else drives. */
@@ -76,30 +80,36 @@ export class Terminals {
   /** While somebody drives, whoever else comes looks on. */
   async attach(ref: string, how: AttachOptions): Promise<AttachPlan> {
     const { id } = this.#onTerminal(ref);
-    await this.#attachments?.look();
+    await this.#attended?.attachments.look();
     const record = runningOne(this.#queries, id);
     const host = this.#hostOf(record.host);
     const driver = driverOf(record);
     const { mark } = how.client ?? {};
-    const isBack = mark !== undefined && driver?.principal === how.actor && this.#attachments?.driverHasMark(record.id, mark) === true;
+    const isBack =
+      mark !== undefined && driver?.principal === how.actor && this.#attended?.attachments.driverHasMark(record.id, mark) === true;
     const take = how.take || isBack;
     if (driver && how.take && driver.principal !== how.actor && !mayTake(record, how)) throw notYours(record, driver);
-    const mayOnlyLook = how.readOnly || !grants(how.scope, "driver");
+    const mayOnlyLook = how.readOnly || !grants(how.scope, "driver") || this.#attended?.rights.mayType(how.actor, record.id) === false;
     const readOnly = mayOnlyLook || (driver !== undefined && !take);
     this.#noteAttach(record, { ...how, take, readOnly: mayOnlyLook });
     const here = how.from === null ? undefined : parseRunMarker(how.from);
-    const switched = here !== undefined && (await this.#switch(here, record, { readOnly }).catch(() => false));
+    const switched = here !== undefined && (await this.#moveFrom(here, record, { ...how, readOnly: mayOnlyLook }));
     if (!switched && here?.session === record.id) {
       // A mirror in a mirror: it would redraw itself without end, and fill the disk with it.
       throw new HoldfastError("usage", `${record.name} cannot be attached inside itself`, { hint: "attach it from another terminal" });
     }
-    const ways = switched ? { command: null, socket: null } : await host.attachWays(runOf(record), { readOnly });
+    const ways = switched
+      ? { command: null, socket: null }
+      : await host.attachWays(runOf(record), { readOnly, remote: how.remote === true });
     const role = readOnly ? ("observer" as const) : ("driver" as const);
     const instead = readOnly && !mayOnlyLook ? (driver?.principal ?? null) : null;
     return { session: this.#view(record), switched, role, driver: instead, ...ways, ...this.#keys };
   }
 
-  #noteAttach(record: SessionRecord, { actor, readOnly, take, client }: AttachOptions): void {
+  #noteAttach(
+    record: SessionRecord,
+    { actor, readOnly, take, client }: Pick<AttachOptions, "actor" | "readOnly" | "take" | "client">,
+  ): void {
     const start = client && inspect(client.pid)?.start;
     const data = {
       run: record.run,
@@ -110,13 +120,30 @@ export class Terminals {
     this.#note({ type: "session.attach_requested", actor, session: record.id, data });
   }
 
-  /** Moves a terminal that shows `from` over, also from one host to the other. */
-  async #switch(from: RunId, to: SessionRecord, options: { readOnly: boolean }): Promise<boolean> {
+  /**
+   * Moves the terminal at which somebody typed this inside `from`. Others may not have it moved: the command itself, as its session; whoever is
+   * at the terminal; and an owner.
+   */
+  async #moveFrom(from: RunId, to: SessionRecord, how: Pick<AttachOptions, "readOnly" | "actor" | "scope">): Promise<boolean> {
     const here = this.#queries.get(from.session);
-    const host = here && this.#hosts.get(here.host);
-    if (!host) return false;
-    if (host.name === to.host) return host.switchClient(from, runOf(to), options);
-    return host.handOver(from, [...this.#cli, "attach", ...(options.readOnly ? ["--read-only"] : []), to.id]);
+    const moving = this.#attended?.moving;
+    if (!here || !moving) return false;
+    const terminal = await moving.typing(from, here.name);
+    const isTheirs = terminal?.attachment.principal === how.actor || sessionPrincipal(from.session) === how.actor || how.scope === "owner";
+    return terminal !== undefined && isTheirs && moving.move(terminal, to, how);
+  }
+
+  /** The terminal whose key was pressed goes to the session that has waited longest, as whoever attached it. */
+  async next(ref: string, pressed: { client: string; pid: number }): Promise<{ session: Session }> {
+    const { moving, rights } = this.#attended ?? {};
+    const here = runningOne(this.#queries, ref);
+    if (!moving || !rights) throw new HoldfastError("not_attached", `nobody is attached to ${here.name}`);
+    const terminal = await moving.pressing(runOf(here), { key: pressed.client, pid: pressed.pid });
+    const { principal, readOnly } = terminal.attachment;
+    const to = runningOne(this.#queries, moving.next(principal, here.id, { chats: true }).id);
+    this.#noteAttach(to, { actor: principal, readOnly: readOnly || !rights.mayType(principal, to.id), take: false });
+    if (await moving.move(terminal, to, { readOnly: false })) return { session: this.#view(to) };
+    throw new HoldfastError("not_attached", `the terminal does not show ${runMarker(runOf(here))} any more`);
   }
 
   async detach(ref: string, actor: Principal): Promise<{ session: Session; detached: number }> {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Present, whoDrives } from "./who-drives.ts";
 
 function present(name: string, what: Partial<Present> = {}): Present & { name: string } {
-  return { name, takes: false, recorded: false, drives: false, readOnly: false, ...what };
+  return { name, takes: false, recorded: false, drives: false, readOnly: false, mayType: true, ...what };
 }
 
 test("whom the journal names drives, whatever the host says", () => {
@@ -21,4 +21,10 @@ test("of two who came at the same time, while nobody drove, the first drives", (
 test("with nobody driving, whoever wanted to first does; who only looks never does by itself", () => {
   expect(whoDrives([present("a", { readOnly: true }), present("b"), present("c")])?.name).toBe("b");
   expect(whoDrives([present("a", { readOnly: true })])).toBeUndefined();
+});
+
+test("whoever may not type never drives, whatever was asked for or written down (mend 1)", () => {
+  const wants = { takes: true, recorded: true, drives: true };
+  expect(whoDrives([present("eve", { ...wants, mayType: false }), present("b")])?.name).toBe("b");
+  expect(whoDrives([present("eve", { ...wants, mayType: false })])).toBeUndefined();
 });

@@ -119,6 +119,10 @@ export class NativeHost implements Host {
     return false;
   }
 
+  async dismiss(client: HostClient): Promise<void> {
+    await (await this.#client(client)).request({ t: "dismiss", number: Number(client.key) });
+  }
+
   async clients(): Promise<HostClient[]> {
     const found: HostClient[] = [];
     for (const [marker, opened] of this.#clients) {

@@ -17,6 +17,11 @@ export function parseClients(lines: readonly string[]): HostClient[] {
   return clients;
 }
 
+/** Takes typing away from a client, and lets its size not count; also one that could not type before. */
+export function readOnlyCommand({ key }: { key: string }): string {
+  return `refresh-client -t ${quote(key)} -f read-only,ignore-size`;
+}
+
 /** What a control client is told when a terminal comes, goes, or shows another session. */
 export function isAboutClients(notice: string): boolean {
   return notice.startsWith("%client-session-changed ") || notice.startsWith("%client-detached ");

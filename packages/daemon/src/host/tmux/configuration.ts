@@ -10,6 +10,9 @@ const MENUS = ["", "M-", "C-", "S-"]
   .flatMap((modifier) => ["Pane", "Status", "StatusLeft", "StatusRight", "StatusDefault"].map((where) => `${modifier}MouseDown3${where}`))
   .concat("MouseDown1Status", "WheelUpStatus", "WheelDownStatus", "MouseDrag1Border");
 
+/** The mark of a client that stands for somebody elsewhere. A flag that changes nothing where a session has one pane; tmux has none for others to use. */
+export const REMOTE_FLAG = "active-pane";
+
 /** What is told to whoever sees the bar, for as long as it is (clients.ts). */
 const NOTICE = "#{?client_readonly,#{@holdfast_to_observers},#{@holdfast_to_driver}}";
 
@@ -33,7 +36,7 @@ export function tmuxConfiguration(options: {
     `bind -n '${options.detachKey}' detach-client -E ${quote(leave)}`,
     `if -F '#{@holdfast_next}' { run -C "unbind -q -n '#{@holdfast_next}'" }`,
     `set -g @holdfast_next '${options.nextKey}'`,
-    `bind -n '${options.nextKey}' run-shell -b 'exec /bin/sh "$HOLDFAST_HOME/next-session" "#{client_name}" "#{session_name}"'`,
+    `bind -n '${options.nextKey}' run-shell -b 'exec /bin/sh "$HOLDFAST_HOME/next-session" "#{client_name}" "#{client_pid}" "#{session_name}"'`,
     "set -s exit-empty off",
     "set -s exit-unattached off",
     "set -g destroy-unattached off",
@@ -49,8 +52,8 @@ export function tmuxConfiguration(options: {
     "set -g update-environment ''",
     "set -g history-limit 10000",
     "set -g mouse on",
-    // As it is, but not into a dead pane: that ends tmux 3.3.
-    `bind -n MouseDown2Pane select-pane -t = \\; if -F '#{||:#{pane_in_mode},#{mouse_any_flag}}' { send-keys -M } { if -F '#{pane_dead}' '' { paste-buffer -p } }`,
+    // As it is, but not into a dead pane: that ends tmux 3.3. Nor for somebody elsewhere: buffers are of all sessions, also of those they may not see.
+    `bind -n MouseDown2Pane select-pane -t = \\; if -F '#{||:#{pane_in_mode},#{mouse_any_flag}}' { send-keys -M } { if -F '#{||:#{pane_dead},#{m:*${REMOTE_FLAG}*,#{client_flags}}}' '' { paste-buffer -p } }`,
     // Menus that split or kill a pane, and what moves a client to another window, are none of ours.
     ...MENUS.map((key) => `unbind -q -n ${key}`),
     "set -g set-titles on",
@@ -95,12 +98,14 @@ export const PANE_RESIZED = `# Run by the tmux server when a window has another 
 ${RUN_OF_NAME}printf '%s %s\\n' "$2" "$3" > "$d/size.$$" && mv "$d/size.$$" "$d/size"
 `;
 
-/** Asks the daemon, starting one if need be, to move the client; the first line of why it cannot is shown at the bottom of the client. */
+/**
+ * Asks the daemon, starting one if need be, to move the very client that pressed the key; the daemon knows whose it is. The first line of why it
+ * cannot is shown at the bottom of that client: tmux would replace `#` and `%` in it.
+ */
 export function nextSession(options: { cli: readonly string[]; tmux: string }): string {
-  return `# Run by the tmux server when somebody presses the key for the next session that waits: client, session.
-said=$(HOLDFAST_AS=owner HOLDFAST_RUN=$2 ${options.cli.map(shellQuote).join(" ")} next 2>&1) && exit 0
-line='
-'
-exec ${shellQuote(options.tmux)} display-message -c "$1" "\${said%%"$line"*}"
+  return `# Run by the tmux server when somebody presses the key for the next session that waits: client, its pid, session.
+said=$(HOLDFAST_AS=owner ${options.cli.map(shellQuote).join(" ")} __next "$1" "$2" "$3" 2>&1) && exit 0
+said=$(printf '%s' "$said" | sed -e 's/[#%]/&&/g' -e 1q)
+exec ${shellQuote(options.tmux)} display-message -c "$1" "$said"
 `;
 }

@@ -19,8 +19,9 @@ import {
   type Typed,
 } from "../host.ts";
 import type { Key } from "../keys.ts";
-import { CLIENTS_COMMAND, isAboutClients, noticeCommand, parseClients, peopleCommands } from "./clients.ts";
+import { CLIENTS_COMMAND, isAboutClients, noticeCommand, parseClients, peopleCommands, readOnlyCommand } from "./clients.ts";
 import { LIST_COMMAND, parseList, pipeCommand, quote, splitRecorder, startCommands, target } from "./commands.ts";
+import { REMOTE_FLAG } from "./configuration.ts";
 import type { ControlClient, ControlListener } from "./control.ts";
 import { drained, forgetRecorder, recorderDied, recorderGone, recorderOf, recorderSaid } from "./drain.ts";
 import { tookLeave } from "./left.ts";
@@ -113,9 +114,10 @@ export class TmuxHost implements Host {
     await client?.run(`set-option -t ${target(run)} @holdfast_title ${quote(title)}`);
   }
 
-  async attachWays(run: RunId, options: { readOnly: boolean }): Promise<AttachWays> {
+  async attachWays(run: RunId, { readOnly, remote }: { readOnly: boolean; remote?: boolean }): Promise<AttachWays> {
     await this.server.ensureSocket();
-    const flags = options.readOnly ? ["-f", "read-only,ignore-size"] : [];
+    const wanted = [...(readOnly ? ["read-only", "ignore-size"] : []), ...(remote ? [REMOTE_FLAG] : [])];
+    const flags = wanted.length === 0 ? [] : ["-f", wanted.join(",")];
     const command = [this.server.program.path, "-u", "-S", this.#home.tmuxSocket, "attach-session", ...flags, "-t", `=${runMarker(run)}:`];
     return { command, socket: null };
   }
@@ -155,31 +157,32 @@ export class TmuxHost implements Host {
     return parseScreen(replies, { bracketedPaste: this.#pasteMarks.asked(runDirectory(this.#home, run.session, run.run)) });
   }
 
-  async switchClient(from: RunId, to: RunId, options: { readOnly: boolean }): Promise<boolean> {
-    const client = await this.#opened();
-    const latest = await this.#latestClient(client, from);
-    if (!latest) return false;
-    const toggle = latest.readOnly === options.readOnly ? "" : " -r";
-    await client.run(`switch-client -c ${quote(latest.name)} -t ${target(to)}${toggle}`);
+  /** In one sequence: it never shows `to` with more rights than it is to have there. */
+  async switchClient(client: HostClient, to: RunId, { readOnly }: { readOnly: boolean }): Promise<boolean> {
+    const now = await this.#still(client);
+    if (!now) return false;
+    const toggle = !readOnly && now.readOnly ? " -r" : "";
+    const commands = [...(readOnly ? [readOnlyCommand(now)] : []), `switch-client -c ${quote(now.key)} -t ${target(to)}${toggle}`];
+    await (await this.#opened()).run(...commands);
     return true;
   }
 
-  async handOver(from: RunId, command: readonly string[]): Promise<boolean> {
-    const client = await this.#opened();
-    const latest = await this.#latestClient(client, from);
-    if (!latest) return false;
+  async handOver(client: HostClient, command: readonly string[]): Promise<boolean> {
+    const now = await this.#still(client);
+    if (!now) return false;
     const words = [`HOLDFAST_HOME=${this.#home.path}`, ...command].map(shellQuote);
-    await client.run(`detach-client -t ${quote(latest.name)} -E ${quote(`exec env ${words.join(" ")}`)}`);
+    await (await this.#opened()).run(`detach-client -t ${quote(now.key)} -E ${quote(`exec env ${words.join(" ")}`)}`);
     return true;
   }
 
-  /** Of several terminals on the session, the one in which somebody just typed. */
-  async #latestClient(client: ControlClient, run: RunId): Promise<{ name: string; readOnly: boolean } | undefined> {
-    const [lines = []] = await client.run(`list-clients -t ${target(run)} -F '#{client_activity} #{client_readonly} #{client_name}'`);
-    const latest = lines.sort().at(-1)?.split(" ");
-    if (!latest) return undefined;
-    const [, readOnly, ...name] = latest;
-    return { name: name.join(" "), readOnly: readOnly === "1" };
+  async dismiss(client: HostClient): Promise<void> {
+    const now = await this.#still(client);
+    if (now) await (await this.#opened()).run(`detach-client -t ${quote(now.key)}`);
+  }
+
+  /** The very client, where it still shows that run: its name is its terminal's, which another may have by now. */
+  async #still({ key, pid, session, run }: HostClient): Promise<HostClient | undefined> {
+    return (await this.clients()).find((now) => now.key === key && now.pid === pid && now.session === session && now.run === run);
   }
 
   async clients(): Promise<HostClient[]> {
@@ -197,11 +200,12 @@ export class TmuxHost implements Host {
     return tookLeave(this.#home.socketDirectory, client);
   }
 
-  /** tmux can only turn it over: first it is asked how it is. */
+  /** Typing is taken away whatever it is now; given only by turning it over, so tmux is asked first. Two at once take it away: the next look gives it again. */
   async setPart(client: HostClient, { readOnly }: { readOnly: boolean }): Promise<void> {
     const now = (await this.clients()).find(({ key, pid }) => key === client.key && pid === client.pid);
     if (!now || now.readOnly === readOnly) return;
-    await (await this.#opened()).run(`switch-client -c ${quote(client.key)} -t ${target(now)} -r`);
+    const command = readOnly ? readOnlyCommand(now) : `switch-client -c ${quote(client.key)} -t ${target(now)} -r`;
+    await (await this.#opened()).run(command);
   }
 
   async tell(client: HostClient, text: string, { stays } = { stays: false }): Promise<void> {

@@ -6,7 +6,8 @@ import { quote, target } from "./commands.ts";
 
 /** `-r` leaves newlines as they are; `-p` adds the paste marks only if the program has asked for them. */
 export function writeCommands(run: RunId, options: { name: string; paste: boolean }): string[] {
-  const file = `"$HOLDFAST_HOME/sessions/${run.session}/runs/${run.run}/${options.name}"`;
+  // The name is a format: the home's path comes in as a value, of which nothing is expanded.
+  const file = quote(`#{HOLDFAST_HOME}/sessions/${run.session}/runs/${run.run}/${options.name}`);
   const buffer = quote(`${run.session}-${options.name}`);
   const paste = `paste-buffer -r -d ${options.paste ? "-p " : ""}-b ${buffer} -t ${target(run)}`;
   return [`load-buffer -b ${buffer} ${file}`, unlessDead(run, paste)];

@@ -170,6 +170,9 @@ export class ForeignHost implements Host {
     return false;
   }
 
+  /** Every client there is its user's own. */
+  async dismiss(): Promise<void> {}
+
   async clients(): Promise<HostClient[]> {
     const kept = this.#kept().filter(({ place }) => place.pane !== null && runs(place));
     if (kept.length === 0) return [];

@@ -1,5 +1,5 @@
 /** Who wants a person. */
-import type { Session } from "@holdfast/contract/session";
+import type { Session } from "./session.ts";
 
 /**
  * Those that wait for a person, the longest first; then those that hang. With `idle` also those that are done with their turn, or wait for the

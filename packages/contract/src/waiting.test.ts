@@ -1,5 +1,5 @@
-import type { Session } from "@holdfast/contract/session";
 import { expect, test } from "vitest";
+import type { Session } from "./session.ts";
 import { nextWaiting, waitingSessions } from "./waiting.ts";
 
 const session = (id: string, more: Partial<Session>) =>

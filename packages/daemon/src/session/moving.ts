@@ -1,0 +1,93 @@
+/**
+ * Moves a terminal from one session to another. Always one terminal that is named, and always with the rights of the principal that attached it:
+ * it shows only what that principal may see, and lets in only what that principal may type. Who asked for the move gives it no rights.
+ */
+import { HoldfastError, nextWaiting, type Principal, type Session, type SessionId } from "@holdfast/contract";
+import type { Rights } from "../access/rights.ts";
+import type { Host, HostClient, RunId } from "../host/host.ts";
+import type { AttachmentRecord } from "../projection/attachments.ts";
+import type { SessionRecord } from "../projection/session-queries.ts";
+import type { Attachments } from "./attachments.ts";
+import { driverOf } from "./driving.ts";
+import { runOf } from "./running.ts";
+
+/** A terminal that shows a session. `show`: the daemon opened it for somebody elsewhere, and moves it itself. */
+export interface Attached {
+  host: Host;
+  client: HostClient;
+  attachment: AttachmentRecord;
+  show: ((session: SessionId, options: { readOnly: boolean }) => Promise<void>) | undefined;
+}
+
+export class Moving {
+  readonly #cli: readonly string[];
+  readonly #attachments: Pick<Attachments, "at">;
+  readonly #rights: Rights;
+  readonly #list: (within: SessionId | undefined) => Session[];
+
+  constructor(options: {
+    /** The words that run the CLI. */
+    cli: readonly string[];
+    attachments: Pick<Attachments, "at">;
+    rights: Rights;
+    /** The sessions that have not ended, in reach of that session. */
+    list(within: SessionId | undefined): Session[];
+  }) {
+    this.#cli = options.cli;
+    this.#attachments = options.attachments;
+    this.#rights = options.rights;
+    this.#list = options.list;
+  }
+
+  /** The one that pressed a key. */
+  async pressing(run: RunId, { key, pid }: { key: string; pid: number }): Promise<Attached> {
+    const found = (await this.#attachments.at(run)).find(({ client }) => client.key === key && client.pid === pid);
+    // Keys of a terminal that the daemon opened are read there, before its host sees them.
+    if (found && !found.show) return found;
+    throw new HoldfastError("not_attached", `no terminal ${key} of process ${pid} shows that session`);
+  }
+
+  /** The one at which a command was typed inside the run: one that may type. Undefined where none is there. */
+  async typing(run: RunId, name: string): Promise<Attached | undefined> {
+    const [found, ...others] = (await this.#attachments.at(run)).filter(({ client, attachment }) => {
+      return !client.readOnly && attachment.role === "driver";
+    });
+    if (others.length === 0) return found;
+    throw new HoldfastError("usage", `several terminals type into ${name}: which one is to move is not known`, {
+      hint: "press the key for the next session there, or detach and attach to the other session",
+    });
+  }
+
+  /** Where the key leads a terminal of this principal. */
+  next(principal: Principal, current: SessionId, { chats }: { chats: boolean }): Session {
+    const sessions = this.#list(this.#rights.within(principal));
+    const next = nextWaiting(
+      sessions.filter(({ kind, host }) => chats || (kind !== "conversation" && host !== "foreign")),
+      { current },
+    );
+    if (next) return next;
+    throw new HoldfastError("nothing_waits", "no other session waits for a person", {
+      hint: "with those that are done with their turn: holdfast next --idle",
+    });
+  }
+
+  /** False where it cannot be moved: its host does not do that, or it has left. */
+  async move({ host, client, attachment, show }: Attached, to: SessionRecord, asked: { readOnly: boolean }): Promise<boolean> {
+    const { principal } = attachment;
+    if (!this.#rights.maySee(principal, to.id)) {
+      throw new HoldfastError("forbidden", `the terminal was attached by ${principal}, who may not see ${to.name}`, {
+        hint: "attach from a terminal of your own",
+      });
+    }
+    const mayOnlyLook = asked.readOnly || attachment.readOnly || !this.#rights.mayType(principal, to.id);
+    if (show) {
+      await show(to.id, { readOnly: mayOnlyLook });
+      return true;
+    }
+    const isDriven = driverOf(to) !== undefined;
+    if (host.name === to.host && to.kind !== "conversation")
+      return host.switchClient(client, runOf(to), { readOnly: mayOnlyLook || isDriven });
+    // In its own process, and so with the token that it was attached with.
+    return host.handOver(client, ["HOLDFAST_MOVED=1", ...this.#cli, "attach", ...(mayOnlyLook ? ["--read-only"] : []), to.id]);
+  }
+}
