@@ -47,7 +47,7 @@ export class KeyReader<K extends string> {
   }
 
   #pattern(): RegExp {
-    return new RegExp(this.#forms.map((form) => RegExp.escape(form)).join("|"), "g");
+    return new RegExp(this.#forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "g");
   }
 
   /** What waits is not the beginning of anything. */
@@ -63,7 +63,7 @@ function cutOff(text: string, forms: readonly string[]): string {
   const longest = Math.max(...forms.map(({ length }) => length)) - 1;
   for (let length = Math.min(longest, text.length); length > 0; length--) {
     const end = text.slice(-length);
-    if (forms.some((form) => form.startsWith(end))) return end;
+    if (forms.some((form) => form.length > length && form.startsWith(end))) return end;
   }
   return "";
 }
