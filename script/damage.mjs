@@ -69,6 +69,9 @@ happened is said in the event \`journal.restored\`, in \`daemon.log\`, in \`hold
 
 A database of a newer Holdfast is not damaged: it is refused and left as it is.
 
+A database of another home or of another program is set aside too, and nothing is taken from it. A home has an id in \`home-id\`, and its database and
+backups have the same one, so a home can be moved or copied as a whole. A \`home-id\` that is missing or damaged is written anew from the database.
+
 What cannot be noticed: SQLite keeps no checksums of pages. A byte that changes inside a text and leaves it text is read as it is. A log
 that is cut exactly between two transactions, or lost, looks like one that never had the rest; sessions that began in the rest are noticed all the same.
 

@@ -78,6 +78,21 @@ test("a stop ends the adopted agent and what it started, and neither the user's 
   await eventually(() => tmux.screen().includes("still-42"));
 });
 
+test("a stop lets an adopted agent put its terminal right and end by itself, in front of the shell it was typed into (mend 24)", async () => {
+  await using home = new TestHome();
+  using tmux = new OwnTmux(home);
+  const tidied = path.join(home.root, "tidied");
+  // As agents do: on SIGTERM the terminal gets its settings back, which a job in the background may not do.
+  const agent = `#!/bin/sh\ntrap 'stty sane && touch ${tidied}; exit 0' TERM\nprintf 'ready\\n'\nwhile :; do sleep 0.05; done\n`;
+  writeFileSync(path.join(home.root, "bin", "actor"), agent);
+  await agentIn(tmux);
+  const session = await adopt(home, tmux, "mine");
+  const [stopped] = await home.json<{ killed: { pid: number; signal: string }[] }[]>(["stop", "mine"]);
+  expect(stopped?.killed.find(({ pid }) => pid === session.pid)).toMatchObject({ signal: "SIGTERM" });
+  expect(existsSync(tidied)).toBe(true);
+  await eventually(() => /\$ *$/m.test(tmux.screen()));
+});
+
 test("a daemon that is killed finds the adopted agent again, with what it said meanwhile", async () => {
   await using home = new TestHome();
   using tmux = new OwnTmux(home);

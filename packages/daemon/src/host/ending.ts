@@ -32,12 +32,15 @@ export async function endProcesses(options: {
   const known = new Map<number, ProcessInfo>();
   const scan = async () => membersOf(await scanTogether(options.keepers), { ...options, known });
 
+  // The shell that an adopted agent was typed into would take the terminal from a frozen job: on SIGTERM the agent could not put the terminal right,
+  // would stop there, and have to be killed.
+  const isJobOfAShell = ({ pid }: ProcessInfo) => options.treeOnly === true && pid === options.root.pid;
   for (let round = 0; round < FREEZE_ROUNDS; round++) {
     const fresh = (await scan()).filter((info) => known.get(info.pid)?.start !== info.start);
     if (fresh.length === 0) break;
     for (const info of fresh) {
       known.set(info.pid, info);
-      signalProcess(info.pid, info.start, "SIGSTOP");
+      if (!isJobOfAShell(info)) signalProcess(info.pid, info.start, "SIGSTOP");
     }
   }
   const ended = new Map<number, Ended>();

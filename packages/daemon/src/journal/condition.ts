@@ -8,15 +8,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { counted, type Home } from "@holdfast/platform";
 import { Damage, isDamage, isWrongSchema, newer, versionOf } from "./database.ts";
+import { strangeness } from "./home-id.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { isMarked, lacking } from "./schema.ts";
 import { walDamage } from "./wal.ts";
 
-/** `doubt`: why every value of it was looked at; all were good. */
+/** `doubt`: why every value of it was looked at; all were good. `isStrange`: it is of another home or program, and nothing in it is ours. */
 export type Condition =
   | { state: "new" }
   | { state: "good"; version: number; doubt?: string | undefined }
-  | { state: "damaged"; what: string };
+  | { state: "damaged"; what: string; isStrange?: true };
 
 /** Reading every page takes a millisecond per megabyte: so much is no burden on a start. */
 const SMALL_BYTES = 64 << 20;
@@ -45,6 +46,8 @@ export function conditionOf(home: Home, options: Looks): Condition {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(home.database, { readOnly: true });
+    const strange = strangeness(home, db);
+    if (strange !== undefined) return { state: "damaged", what: strange, isStrange: true };
     const version = examineSchema(db, { home, ...options });
     if (version === 0) return { state: "good", version };
     // What is missing of its last page would be read as zeros; a log may still have it whole.

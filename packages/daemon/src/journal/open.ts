@@ -8,6 +8,7 @@ import { describe, type Home, log, readJsonFile } from "@holdfast/platform";
 import type { Backups } from "./backups.ts";
 import { conditionOf, type Looks } from "./condition.ts";
 import { openDatabase } from "./database.ts";
+import { settleHomeId } from "./home-id.ts";
 import type { Projection } from "./journal.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { closeOrder, openOrder, orderRestore, restore } from "./restore.ts";
@@ -27,8 +28,11 @@ export async function openJournalDatabase(
   if (order && order.why !== "doubted") restore(home, order, how);
   const doubted = order !== undefined || machineWentDown(home);
   const condition = conditionOf(home, { doubted, migrations, canRebuild });
-  if (condition.state === "damaged") restore(home, orderRestore(home, { why: "damaged", what: condition.what, backup: null }), how);
-  else if (order?.why === "doubted") {
+  if (condition.state === "damaged") {
+    const { what, isStrange } = condition;
+    restore(home, orderRestore(home, { why: "damaged", what, backup: null, ...(isStrange ? { isStrange } : {}) }), how);
+  }
+  if (condition.state !== "damaged" && order?.why === "doubted") {
     log(`the database was doubted (${order.what}), and every page of it is good`);
     closeOrder(home);
   }
@@ -40,6 +44,7 @@ export async function openJournalDatabase(
   }
   const db = openDatabase(home.database, { migrations });
   mark(db, migrations);
+  settleHomeId(home, db);
   return db;
 }
 

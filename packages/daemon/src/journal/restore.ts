@@ -15,6 +15,7 @@ import { type Home, isMissing, log, readJsonFile, renameDurably, writeFileAtomic
 import type { Backups } from "./backups.ts";
 import { checkEveryValue, checkSchema } from "./condition.ts";
 import { Damage, isDamage, isWrongSchema, newer, openDatabase, transaction, versionOf } from "./database.ts";
+import { strangeness } from "./home-id.ts";
 import type { Projection } from "./journal.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { lastSeqIn, replayTail } from "./tail.ts";
@@ -27,6 +28,8 @@ export interface RestoreOrder {
   what: string;
   /** For a restore on request. */
   backup: string | null;
+  /** What is there now is of another home or program: nothing is taken from it. */
+  isStrange?: true;
 }
 
 /** What the new database says of itself until `journal.restored` does. */
@@ -34,7 +37,7 @@ export type PendingReport = Omit<RestoreReport, "sessions">;
 
 const FILES = ["", "-wal", "-shm"];
 
-export function orderRestore(home: Home, order: Pick<RestoreOrder, "why" | "what" | "backup">): RestoreOrder {
+export function orderRestore(home: Home, order: Omit<RestoreOrder, "id" | "at">): RestoreOrder {
   const whole = { id: randomUUID(), at: new Date().toISOString(), ...order };
   writeFileAtomic(`${home.restoreOrder}.new`, `${JSON.stringify(whole)}\n`);
   renameDurably(`${home.restoreOrder}.new`, home.restoreOrder);
@@ -58,15 +61,17 @@ export function restore(home: Home, order: RestoreOrder, how: { backups: Backups
   const aside = join(home.setAside, order.at.replace(/[-:.]/g, ""));
   const old = join(aside, "holdfast.db");
   const fresh = `${home.database}.new`;
-  const asked = order.why === "asked" ? askedBase(order, { fresh, backups: how.backups }) : undefined;
+  const from = { home, fresh, backups: how.backups };
+  const asked = order.why === "asked" ? askedBase(order, from) : undefined;
   if (order.why === "asked" && !asked) {
     refuse(home, { order, aside });
     return;
   }
   const moved = setAside(home, aside);
-  const base = asked ?? chooseBase({ fresh, old, backups: how.backups });
+  const base = asked ?? chooseBase({ ...from, old: order.isStrange ? undefined : old });
   using db = openDatabase(fresh);
-  const recovered = !base.salvaged && order.why !== "asked" ? replayTail({ from: old, to: db, projections: how.projections }) : 0;
+  const recovered =
+    !base.salvaged && order.why !== "asked" && !order.isStrange ? replayTail({ from: old, to: db, projections: how.projections }) : 0;
   const seq = Number(db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM events").get()?.seq);
   const report: PendingReport = {
     why: order.why === "asked" ? "asked" : "damaged",
@@ -75,7 +80,7 @@ export function restore(home: Home, order: RestoreOrder, how: { backups: Backups
     salvaged: base.salvaged,
     seq,
     recovered,
-    lost: { until: lastSeqIn(old) ?? null },
+    lost: { until: order.isStrange ? null : (lastSeqIn(old) ?? null) },
     previousEpoch: metaOf(db, "epoch") ?? null,
     setAside: moved ? aside : null,
   };
@@ -127,20 +132,22 @@ function refuse(home: Home, { order, aside }: { order: RestoreOrder; aside: stri
 
 type Base = { backup: Backup | null; salvaged: boolean };
 
-function askedBase(order: RestoreOrder, { fresh, backups }: { fresh: string; backups: Backups }): Base | undefined {
+type From = { home: Home; fresh: string; backups: Backups };
+
+function askedBase(order: RestoreOrder, { backups, ...to }: From): Base | undefined {
   const backup = backups.list().find(({ name }) => name === order.backup);
-  return backup && tryBase(backups.pathOf(backup), fresh) ? { backup, salvaged: false } : undefined;
+  return backup && tryBase(backups.pathOf(backup), to) ? { backup, salvaged: false } : undefined;
 }
 
-function chooseBase({ fresh, old, backups }: { fresh: string; old: string; backups: Backups }): Base {
-  if (existsSync(old) && tryBase(old, fresh)) return { backup: null, salvaged: true };
-  for (const backup of backups.list()) if (tryBase(backups.pathOf(backup), fresh)) return { backup, salvaged: false };
-  clear(fresh);
+function chooseBase({ old, backups, ...to }: From & { old: string | undefined }): Base {
+  if (old !== undefined && existsSync(old) && tryBase(old, to)) return { backup: null, salvaged: true };
+  for (const backup of backups.list()) if (tryBase(backups.pathOf(backup), to)) return { backup, salvaged: false };
+  clear(to.fresh);
   return { backup: null, salvaged: false };
 }
 
 /** Copies a database with its log, and says whether every page of the copy is good. Its schema is brought up to date later. */
-function tryBase(path: string, copy: string): boolean {
+function tryBase(path: string, { home, fresh: copy }: { home: Home; fresh: string }): boolean {
   clear(copy);
   try {
     for (const suffix of ["", "-wal"]) {
@@ -148,6 +155,8 @@ function tryBase(path: string, copy: string): boolean {
     }
     using db = new DatabaseSync(copy);
     const version = versionOf(db);
+    const strange = strangeness(home, db);
+    if (strange !== undefined) throw new Damage(strange);
     if (version < 1) throw new Damage("it has no schema");
     if (version > MIGRATIONS.length) throw newer(version, MIGRATIONS.length);
     checkEveryValue(db);

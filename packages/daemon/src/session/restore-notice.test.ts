@@ -25,7 +25,7 @@ test("a report says in whole sentences what happened, what is there, what is los
     "Rebuilt from their files: a, b; that somebody had stopped or looked at them may be forgotten.",
     "Removed, because their files are gone: c.",
     "Left alone in sessions/, because nothing readable says what they are: dddddddddd.",
-    "The damaged files are in /home/me/damaged/1: delete them when you miss nothing.",
+    "The files that were there are in /home/me/damaged/1: delete them when you miss nothing.",
     "Look through your sessions with: holdfast ls --all. Older backups: holdfast backup ls.",
   ]);
 });

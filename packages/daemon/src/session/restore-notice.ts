@@ -19,13 +19,15 @@ export function noticeOf(report: RestoreReport): string[] {
       "Left alone in sessions/, because nothing readable says what they are",
       unreadable.map((name) => ({ name })),
     ),
-    ...(report.setAside === null ? [] : [`The damaged files are in ${report.setAside}: delete them when you miss nothing.`]),
+    ...(report.setAside === null ? [] : [`The files that were there are in ${report.setAside}: delete them when you miss nothing.`]),
     "Look through your sessions with: holdfast ls --all. Older backups: holdfast backup ls.",
   ];
 }
 
 function conditionOf(what: string): string {
   const plainly = /^it is (missing|empty)$/.exec(what)?.[1];
+  const owner = /^it belongs to (.*)$/.exec(what)?.[1];
+  if (owner) return `belonged to ${owner}`;
   return plainly ? `was ${plainly}` : `was damaged (${what})`;
 }
 
