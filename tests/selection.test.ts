@@ -2,7 +2,8 @@
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { attachTerminal } from "./attached.ts";
-import { TestHome } from "./home.ts";
+import { HOLDFAST, TestHome } from "./home.ts";
+import { Terminal } from "./terminal.ts";
 
 /** Two that run (one of each agent), one that ended well and one that did not. */
 async function fourSessions(): Promise<TestHome> {
@@ -131,4 +132,29 @@ test("a verb that takes several must be told which", async () => {
       `holdfast: say which sessions to ${verb}\n  holdfast ${verb} NAME…, or --all, --status, --agent; see holdfast ls\n`,
     );
   }
+});
+
+test("on a terminal stop --all and rm --all list the sessions, name those that nobody has read, and ask (mend 23)", async () => {
+  await using home = await fourSessions();
+  await home.lookAt("good");
+  for (const [command, question, refused, agreedTo] of [
+    ["rm --all", "Remove 2 sessions? [y/N]", "Nothing was removed.", "bad removed"],
+    ["stop --all", "Stop 2 sessions? [y/N]", "Nothing was stopped.", "shell-runs stopped"],
+  ] as const) {
+    for (const [answer, says] of [
+      ["n", refused],
+      ["y", agreedTo],
+    ] as const) {
+      using terminal = new Terminal({ env: home.env });
+      await terminal.command(`${HOLDFAST} ${command}`);
+      await terminal.shows(question);
+      if (command === "rm --all") await terminal.shows(/ bad +failed, unread: nobody has looked at it since it ended/);
+      terminal.line(answer);
+      await terminal.shows(says);
+    }
+  }
+  expect((await home.json<Session[]>(["ls", "--all"])).map(({ name, status }) => [name, status]).sort()).toEqual([
+    ["demo-runs", "stopped"],
+    ["shell-runs", "stopped"],
+  ]);
 });

@@ -1,6 +1,7 @@
 import type { Session } from "@holdfast/contract/session";
 import type { Orphan } from "@holdfast/contract/upkeep-endpoints";
 import { counted } from "@holdfast/platform/units";
+import { agreed, YES_FLAG } from "../agree.ts";
 import type { Command, Context } from "../command.ts";
 import { remoteUrl } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
@@ -10,17 +11,20 @@ export const command: Command = {
   name: "down",
   summary: "end the daemon; sessions keep running",
   stops: true,
-  usage: "[--all [--grace 5s]]",
-  description: "With --all every session is stopped and the keepers end too: no process of this home is left.",
+  usage: "[--all [--grace 5s] [--yes]]",
+  description:
+    "With --all every session is stopped and the keepers end too: no process of this home is left. On a terminal it lists the sessions and asks\nfirst, and says which are unread.",
   flags: {
     all: { summary: "stop all sessions and end their keepers first" },
     grace: { value: "TIME", summary: "with --all: how long to wait before SIGKILL (default 5s)", complete: "nothing" },
+    ...YES_FLAG,
   },
   examples: [
     ["holdfast down", "agents go on working"],
     ["holdfast down --all", "everything ends"],
   ],
   async run(context) {
+    if (context.flags.has("all") && !(await mayStopAll(context))) return 0;
     if (remoteUrl() !== undefined) return downThere(context);
     if (context.flags.has("all")) return downAll(context);
     const ended = await endDaemon(context.home, { why: "asked" });
@@ -29,6 +33,13 @@ export const command: Command = {
     return 0;
   },
 };
+
+/** A daemon that cannot say what runs keeps nobody from ending it. */
+async function mayStopAll(context: Context): Promise<boolean> {
+  if (context.json || !process.stdin.isTTY || context.flags.has("yes")) return true;
+  const { sessions } = await context.client.call("listSessions", { query: {} }).catch(() => ({ sessions: [] as Session[] }));
+  return agreed(context, { sessions: sessions.filter(({ host }) => host !== "foreign"), verb: "Stop", done: "stopped" });
+}
 
 /** Only asked: its process is not ours to wait for. */
 async function downThere(context: Context): Promise<number> {

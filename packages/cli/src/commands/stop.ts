@@ -2,6 +2,7 @@ import type { StopReply } from "@holdfast/contract/endpoints";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { isRunning } from "@holdfast/contract/status";
 import { actOnEach } from "../act.ts";
+import { agreed, YES_FLAG } from "../agree.ts";
 import { type Command, SELECTION_FLAGS } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
@@ -14,14 +15,15 @@ export const command: Command = {
   name: "stop",
   summary: "end sessions: SIGTERM to all their processes, SIGKILL after a grace period",
   stops: true,
-  usage: "NAME… [--tree] [--grace 5s] [--all] [--status S] [--agent A]",
+  usage: "NAME… [--tree] [--grace 5s] [--all] [--status S] [--agent A] [--yes]",
   description:
-    "Returns when every process is gone. What a session printed stays readable until rm. --tree also stops what it started, what that started,\nand so on, also of a session that has ended itself: shells, agents and conversations alike.",
+    "Returns when every process is gone. On a terminal, --all, --status and --agent list the sessions and ask first, and say which are unread. What a session printed stays readable until rm. --tree also stops what it started, what that started,\nand so on, also of a session that has ended itself: shells, agents and conversations alike.",
   flags: {
     grace: { value: "TIME", summary: "how long to wait before SIGKILL (default 5s)", complete: "nothing" },
     tree: { summary: "and all sessions that descend from it" },
     ...SELECTION_FLAGS,
     all: { summary: "all that run" },
+    ...YES_FLAG,
   },
   arguments: "sessions",
   examples: [
@@ -38,6 +40,7 @@ export const command: Command = {
     const running =
       context.args.length > 0 ? sessions : sessions.filter(({ status, restartAt }) => isRunning(status) || restartAt !== null);
     if (running.length === 0 && !context.json) process.stdout.write("Nothing to stop.\n");
+    if (context.args.length === 0 && !(await agreed(context, { sessions: running, verb: "Stop", done: "stopped" }))) return 0;
     return actOnEach(running, {
       json: context.json,
       act: ({ id }) => context.client.call("stopSession", { params: { ref: id }, body: { graceMs, tree: context.flags.has("tree") } }),
