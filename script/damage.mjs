@@ -23,6 +23,7 @@ const FILES = {
   "times.idx": "when which byte came",
   gaps: "where a recording has holes",
   "exit.json": "how a run ended",
+  "transcript.jsonl": "what was said in a conversation, of a run that has ended",
   stop: "that somebody stopped a run",
   recorder: "the pid of a run's recorder on tmux",
   "workspace.json": "what a workspace is",

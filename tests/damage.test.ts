@@ -357,3 +357,27 @@ cells(
     expect(await home.json<Orphan[]>(["orphans"])).toEqual([]);
   },
 );
+
+cells(
+  "transcript.jsonl",
+  {
+    missing: "turns are put back from the journal, and that is said in the transcript, by show and doctor, and as an event",
+    empty: "turns are put back from the journal, and that is said in the transcript, by show and doctor, and as an event",
+    torn: "set aside; lost turns are put back from the journal behind what can be read, and that is said",
+    garbage: "set aside; turns are put back from the journal, and that is said in the transcript, by show and doctor, and as an event",
+  },
+  async (how, hurt) => {
+    await using home = new TestHome();
+    const { id } = await home.json<Session>(["spawn", "--chat", "demo", "--name", "talk"]);
+    for (const words of ["apples", "pears"]) await home.ok(["send", "talk", `say ${words}`, "--wait"]);
+    await home.ok(["stop", "talk"]);
+    hurt(path.join(home.path, "sessions", id, "runs/1/transcript.jsonl"));
+    const text = await home.ok(["transcript", "talk"]);
+    for (const words of ["say apples", "apples", "say pears", "pears", "put back from the journal"]) expect(text).toContain(words);
+    expect(await home.ok(["show", "talk"])).toMatch(/^damaged +the transcript of run 1 .* put back from the journal/m);
+    expect((await home.cli(["doctor"])).stdout).toContain("talk (run 1, ");
+    const aside = path.join(home.path, "damaged");
+    expect(existsSync(aside)).toBe(how === "torn" || how === "garbage");
+    expect(await home.ok(["events", "--type", "transcript.damaged", "--json"])).toContain('"turns":');
+  },
+);

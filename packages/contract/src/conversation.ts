@@ -15,5 +15,16 @@ export const CONVERSATION_EVENTS = {
   "tool.output": z.object({ ...place, call: z.string(), text: z.string(), bytes: z.int(), changes: z.array(z.string()) }),
   "tool.completed": z.object({ ...place, call: z.string(), ok: z.boolean() }),
   /** Part of a transcript could not be read: what is readable was kept, and what was there before is set aside. */
-  "transcript.damaged": z.object({ run: RunNumber, offset: z.int(), lines: z.int(), aside: z.nullable(z.string()) }),
+  "transcript.damaged": z.object({
+    run: RunNumber,
+    offset: z.int(),
+    lines: z.int(),
+    aside: z.nullable(z.string()),
+    /** How long the file is that took its place. */
+    bytes: z.optional(z.int()),
+    /** Turns that the file had lost, and that were put back from the journal. */
+    turns: z.optional(z.int()),
+    /** What was found: that it is empty or missing, is shorter than it was, or was changed. */
+    what: z.optional(z.string()),
+  }),
 } as const;

@@ -72,6 +72,7 @@ import { Approvals } from "./approval/approvals.ts";
 import { parentsAnswer, readRules } from "./approval/rules.ts";
 import { defaultConfiguration, readConfiguration } from "./configuration.ts";
 import { Conversations } from "./conversation/conversations.ts";
+import { TranscriptMending } from "./conversation/mending.ts";
 import { Transcripts } from "./conversation/transcripts.ts";
 import { ConversationVerbs } from "./conversation/verbs.ts";
 import { Digests } from "./digest/digests.ts";
@@ -417,9 +418,14 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   spending.countWith(conversations);
   lifecycle.observeWith(observedBy({ conversations, status }));
+  const mendingEnd = new AbortController();
+  const transcriptMending = new TranscriptMending({ home, journal, queries });
+  // What it is to remember, an agent may read in the transcripts of its earlier runs.
+  sessions.starting.prepareWith((record) => transcriptMending.tryToMend(record));
   const transcripts = new Transcripts({
     home,
     queries,
+    mend: (record, how) => transcriptMending.tryToMend(record, how),
     changed: (run, signal) => lifecycle.watchOf(run)?.changed(signal),
   });
   const conversationVerbs = new ConversationVerbs({
@@ -487,7 +493,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     programs: import.meta.dirname,
   });
   const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
-  const running = { orphans, listening: () => tcp.listening };
+  const running = { orphans, listening: () => tcp.listening, damagedTranscripts: () => transcriptMending.damaged() };
   const doctor = new Doctor({ home, backups, tmux: { hint: TMUX_HINT, program }, configured: lookAtConfiguration, running });
 
   const pending = pendingReport(db);
@@ -523,6 +529,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     expiry.look();
     delivery.begin();
     conversations.begin();
+    void transcriptMending.begin(mendingEnd.signal).catch((error: unknown) => log(`transcripts are not looked at: ${describe(error)}`));
     sessions.restarts.begin(lifecycle.cutShort);
     sessions.limits.begin();
     restoring.begin();
@@ -561,6 +568,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     workspaces[Symbol.dispose]();
     expiry[Symbol.dispose]();
     delivery[Symbol.dispose]();
+    mendingEnd.abort();
     conversations[Symbol.dispose]();
     attachments[Symbol.dispose]();
     lifecycle[Symbol.dispose]();

@@ -7,7 +7,7 @@ import { counted } from "@holdfast/platform/units";
 import { attachmentText } from "../attachment-text.ts";
 import { budgetText, exceededText } from "../budget-text.ts";
 import { color } from "../color.ts";
-import type { Command } from "../command.ts";
+import type { Command, Context } from "../command.ts";
 import { sinceText, summary } from "../digest-text.ts";
 import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
@@ -37,12 +37,26 @@ export const command: Command = {
       return 0;
     }
     const digest = await newsOf(context, session.id);
-    process.stdout.write(`${render(session, gaps, digest)}\n`);
+    const damage = session.kind === "conversation" ? await damageOf(context, session.id) : [];
+    process.stdout.write(`${[render(session, gaps, digest), ...damage].join("\n")}\n`);
     // A program that polls is not somebody who looks.
     if (session.endedAt !== null && session.viewedAt === null) await tellViewed(context, session.id);
     return 0;
   },
 };
+
+/** What a damaged transcript lost, and where the damaged file is. */
+async function damageOf(context: Context, session: string): Promise<string[]> {
+  const { events } = await context.client.call("listEvents", { query: { session, type: "transcript.damaged" } });
+  return events.flatMap(({ data }) => {
+    const { run, turns = 0, what = "was damaged", aside } = data as { run: number; turns?: number; what?: string; aside: string | null };
+    if (turns === 0) return [];
+    const file = aside === null ? "" : `; the damaged file: ${aside}`;
+    return [
+      `${color("dim", "damaged".padEnd(12))} ${plain(`the transcript of run ${run} ${what}: ${counted(turns, "turn")} put back from the journal${file}`)}`,
+    ];
+  });
+}
 
 function render(session: Session, gaps: readonly RecordingGap[], digest: Digest | undefined): string {
   const rows: [string, string | null][] = [

@@ -24,15 +24,20 @@ interface Place {
 /** When there may be more of a run to read; undefined: it does not live. */
 export type Changed = (run: { session: SessionRecord["id"]; run: number }, signal: AbortSignal) => Promise<void> | undefined;
 
+export type Mend = (record: SessionRecord, how: { isDoubted: boolean }) => void;
+
 export class Transcripts {
   readonly #home: Home;
   readonly #queries: SessionQueries;
   readonly #changed: Changed;
+  readonly #mend: Mend;
 
-  constructor(options: { home: Home; queries: SessionQueries; changed: Changed }) {
+  /** `mend` puts right what is damaged of it, before it is read. */
+  constructor(options: { home: Home; queries: SessionQueries; changed: Changed; mend?: Mend }) {
     this.#home = options.home;
     this.#queries = options.queries;
     this.#changed = options.changed;
+    this.#mend = options.mend ?? (() => {});
   }
 
   /** Refuses a session that has none. */
@@ -44,7 +49,15 @@ export class Transcripts {
     });
   }
 
-  read(
+  read(record: SessionRecord, how: Parameters<Transcripts["readOnce"]>[1]): ReturnType<Transcripts["readOnce"]> {
+    this.#mend(record, { isDoubted: false });
+    const read = this.readOnce(record, how);
+    if (read.damaged === 0) return read;
+    this.#mend(record, { isDoubted: true });
+    return this.readOnce(record, how);
+  }
+
+  readOnce(
     record: SessionRecord,
     how: { after?: string | undefined; turns?: number | undefined; page?: number | undefined; limit?: number | undefined },
   ): { entries: PlacedEntry[]; cursor: string; more: boolean; pages: number | null; damaged: number } {
@@ -77,7 +90,9 @@ export class Transcripts {
     ref: string,
     { after, signal }: { after?: string | undefined; signal: AbortSignal },
   ): AsyncGenerator<PlacedEntry | undefined> {
-    const { id } = this.resolve(ref);
+    const followed = this.resolve(ref);
+    this.#mend(followed, { isDoubted: false });
+    const { id } = followed;
     let place: Place = after === undefined ? { run: 1, offset: 0 } : parsePlace(after);
     while (!signal.aborted) {
       const record = this.#queries.get(id);

@@ -12,18 +12,25 @@ import { type ConfigurationLook, configuration, daemonTrouble } from "./configur
 import { disk, homePermissions, keeperFiles, watches } from "./files.ts";
 import { loginEnd } from "./login.ts";
 import { programs, type TmuxFacts } from "./programs.ts";
+import { type DamagedTranscript, transcripts } from "./transcripts.ts";
 
 export type { ConfigurationLook } from "./configuration.ts";
 
 /** `fix` is there when the finding can be mended safely. */
 export type Check = Omit<Finding, "fixed"> & { fix?: () => void };
 
+interface Running {
+  orphans: Orphans;
+  listening(): Listening | null;
+  damagedTranscripts(): readonly DamagedTranscript[];
+}
+
 export class Doctor {
   readonly #home: Home;
   readonly #backups: Backups;
   readonly #tmux: TmuxFacts;
   readonly #configured: () => ConfigurationLook;
-  readonly #running: { orphans: Orphans; listening(): Listening | null } | undefined;
+  readonly #running: Running | undefined;
   readonly #trouble: HoldfastError | undefined;
 
   /** `running`: what only a daemon knows; without one, `trouble` says why there is none. */
@@ -32,7 +39,7 @@ export class Doctor {
     backups: Backups;
     tmux: TmuxFacts;
     configured(): ConfigurationLook;
-    running?: { orphans: Orphans; listening(): Listening | null };
+    running?: Running;
     trouble?: HoldfastError;
   }) {
     this.#home = options.home;
@@ -56,7 +63,7 @@ export class Doctor {
       keeperFiles(this.#home),
       backupState(this.#backups),
       setAside(this.#home),
-      ...(this.#running ? [await orphaned(this.#running.orphans)] : []),
+      ...(this.#running ? [transcripts(this.#running.damagedTranscripts()), await orphaned(this.#running.orphans)] : []),
       ESCAPES,
     ];
     return checks.map(({ fix, ...finding }) => ({ ...finding, fixed: options.fix && finding.level !== "ok" && mended(fix) }));

@@ -252,6 +252,14 @@ export class SessionQueries {
     return this.#read("WHERE s.id IN (SELECT value FROM json_each(?))", JSON.stringify(this.descendants(root)));
   }
 
+  /** How far the journal knows the transcript of each run. */
+  transcriptOffsets(session: SessionId): Map<number, number> {
+    const rows = watched(this.#db, () =>
+      this.#db.prepare("SELECT run, transcript_offset FROM runs WHERE session = ? AND transcript_offset > 0 ORDER BY run").all(session),
+    );
+    return new Map(rows.map(({ run, transcript_offset: offset }) => [Number(run), Number(offset)]));
+  }
+
   children(parent: SessionId): SessionRecord[] {
     return this.#read("WHERE s.parent = ?", parent);
   }

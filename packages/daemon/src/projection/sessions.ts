@@ -140,6 +140,9 @@ const APPLY: Apply = {
   },
   "turn.started": readUpTo,
   "turn.ended": readUpTo,
+  "transcript.damaged"(s, { session, data }) {
+    if (data.bytes !== undefined) s.replacedTranscript.run(data.bytes, session, data.run);
+  },
   "tool.started": readUpTo,
   "tool.output": readUpTo,
   "tool.completed": readUpTo,
@@ -299,6 +302,7 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
 const SQL = {
+  replacedTranscript: "UPDATE runs SET transcript_offset = ? WHERE session = ? AND run = ?",
   readTranscript: "UPDATE runs SET transcript_offset = max(transcript_offset, ?) WHERE session = ? AND run = ?",
   create: `INSERT INTO sessions (id, name, kind, agent, role, objective, host, cwd, command, owner, created_at, created_seq, status, run, restart, memory_limit, recording_limit, parent, conversation, workspace, forked_from, budget)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'starting', 1, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -119,7 +119,11 @@ test("a damaged file is set aside as it was, and what is readable takes its plac
   const content = `${text(1)}garbage\n{"v":2,"type":"hologram"}\n{"v":1,"type":"text"}\n${text(5)}`;
   using place = new Place(content);
   const recovered = place.file.recover(place.aside);
-  expect(recovered).toEqual({ lines: 2, aside: expect.stringMatching(/damaged\/transcript-aaaaaaaaaa-3-.*\.jsonl$/) });
+  expect(recovered).toEqual({
+    lines: 2,
+    bytes: expect.any(Number),
+    aside: expect.stringMatching(/damaged\/transcript-aaaaaaaaaa-3-.*\.jsonl$/),
+  });
   expect(readFileSync(recovered?.aside ?? "", "utf8")).toBe(content);
   expect(place.content).toBe(`${text(1)}{"v":2,"type":"hologram"}\n${text(5)}`);
   expect(place.file.recover(place.aside)).toBeUndefined();

@@ -23,6 +23,8 @@ export const TRANSCRIPT_FILE = "transcript.jsonl";
 /** So much is read at once. */
 const PIECE = 1024 * 1024;
 const NEWLINE = 10;
+/** Most lines are shorter. */
+const LINE = 16 * 1024;
 
 /** A keeper writes no longer line; one that is longer is damage, and is never in memory as a whole. */
 const LONGEST_LINE = 128 << 20;
@@ -131,21 +133,62 @@ export class TranscriptFile {
   }
 
   /** Sets a damaged file aside, and keeps what is readable; undefined: there is nothing damaged. */
-  recover(asideDirectory: string): { lines: number; aside: string } | undefined {
+  recover(asideDirectory: string): { lines: number; aside: string | null; bytes: number } | undefined {
     let lines = 0;
     for (const read of this.read(0)) if (!("entry" in read)) lines++;
     if (lines === 0) return undefined;
-    // Also those of a newer version.
-    const good = readFileSync(this.path, "utf8")
-      .split("\n")
-      .filter((line) => line !== "" && parseEntry(line) !== "damaged");
+    const aside = this.replace(asideDirectory, this.lines().good);
+    return { lines, aside, bytes: this.size() };
+  }
+
+  isThere(): boolean {
+    return statSync(this.path, { throwIfNoEntry: false }) !== undefined;
+  }
+
+  /** Whether an entry ends there. */
+  endsAt(offset: number): boolean {
+    const size = this.size();
+    if (size < offset) return false;
+    const file = openSync(this.path, "r");
+    try {
+      for (let length = Math.min(LINE, offset); ; length = Math.min(offset, length * 4)) {
+        const piece = Buffer.alloc(length);
+        readSync(file, piece, 0, length, offset - length);
+        if (piece.at(-1) !== NEWLINE) return false;
+        const begin = piece.subarray(0, -1).lastIndexOf(NEWLINE) + 1;
+        if (begin === 0 && length < offset) continue;
+        return parseEntry(piece.subarray(begin, -1).toString("utf8")) !== "damaged";
+      }
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Lines that can be read, also those of a newer version, and how many cannot. */
+  lines(): { good: string[]; damaged: number } {
+    const all = this.isThere()
+      ? readFileSync(this.path, "utf8")
+          .split("\n")
+          .filter((line) => line !== "")
+      : [];
+    const good = all.filter((line) => parseEntry(line) !== "damaged");
+    return { good, damaged: all.length - good.length };
+  }
+
+  /** Puts these lines in its place. What was there is set aside first; null: there was nothing. */
+  replace(asideDirectory: string, lines: readonly string[]): string | null {
+    const aside = this.size() === 0 ? null : this.#setAside(asideDirectory);
+    writeFileAtomic(this.path, lines.map((line) => `${line}\n`).join(""));
+    return aside;
+  }
+
+  #setAside(directory: string): string {
     const run = basename(dirname(this.path));
     const session = basename(dirname(dirname(dirname(this.path))));
-    const aside = join(asideDirectory, `transcript-${session}-${run}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.jsonl`);
-    mkdirSync(asideDirectory, { recursive: true, mode: 0o700 });
+    const aside = join(directory, `transcript-${session}-${run}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.jsonl`);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     copyFileSync(this.path, aside);
-    writeFileAtomic(this.path, good.map((line) => `${line}\n`).join(""));
-    return { lines, aside };
+    return aside;
   }
 }
 

@@ -51,6 +51,7 @@ export class Starting {
   readonly #profiles: Profiles;
   readonly #hostOf: (name: HostName) => Host;
   readonly #usualHost: () => HostName;
+  #prepare: (record: SessionRecord) => void = () => {};
 
   constructor(options: {
     home: Home;
@@ -72,6 +73,11 @@ export class Starting {
     this.#usualHost = options.usualHost;
   }
 
+  /** Is called with a session before the files of its next run are written. */
+  prepareWith(prepare: (record: SessionRecord) => void): void {
+    this.#prepare = prepare;
+  }
+
   /** Of one that runs elsewhere and has just been recorded. */
   adopted(session: SessionId, size: { columns: number; rows: number } | null): Promise<void> {
     const record = this.#queries.resolve(session);
@@ -84,6 +90,7 @@ export class Starting {
     how: Next & { actor: Principal; isCreated: boolean },
   ): Promise<{ conversation: Conversation; prompt: PromptFate | null }> {
     const session = record.id;
+    this.#prepare(record);
     const isFirst = how.isCreated || record.status === "created";
     const run = { session, run: isFirst ? record.run : record.run + 1 };
     const { host, directory, conversation, order, prompt, said } = this.#readyToStart(record, { run, ...how });
