@@ -40,6 +40,7 @@ const SUITES = {
     "fork",
     "people",
     "radar",
+    "security-git",
     "tournament",
     "two-users",
     "workspace-merge",
@@ -92,7 +93,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/**/*.test.ts", "agents/**/*.test.ts", "script/**/*.test.ts"],
-          setupFiles: ["tests/patience.ts"],
+          setupFiles: ["tests/patience.ts", "tests/unit-home.ts"],
           // Some write tens of thousands of files or rows; on a busy machine that takes a while.
           testTimeout: 60_000,
           // Also where there are two cores only.

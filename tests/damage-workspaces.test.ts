@@ -79,7 +79,7 @@ cells(
   },
   async (how, hurt) => {
     const made = directory();
-    startSetup(made, { tree: made, command: "exit 3", env: { PATH: process.env.PATH ?? "" } });
+    startSetup(made, { tree: made, command: "exit 3", umask: 0o022, env: { PATH: process.env.PATH ?? "" } });
     expect(await setupEnd(made)).toEqual({ state: "failed", exitCode: 3 });
     hurt(path.join(made, "setup.exit"));
     const expected = how === "torn" ? { state: "failed", exitCode: 3 } : { state: "interrupted", exitCode: null };
@@ -97,7 +97,7 @@ cells(
   },
   async (_, hurt) => {
     const made = directory();
-    startSetup(made, { tree: made, command: "while ! [ -e go ]; do sleep 0.02; done; touch went", env: { PATH: process.env.PATH ?? "" } });
+    startSetup(made, { tree: made, command: "while ! [ -e go ]; do sleep 0.02; done; touch went", umask: 0o022, env: { PATH: process.env.PATH ?? "" } });
     hurt(path.join(made, "setup.pid"));
     expect(await setupEnd(made)).toEqual({ state: "interrupted", exitCode: null });
     mkdirSync(path.join(made, "go"));
@@ -117,7 +117,7 @@ cells(
   async (_, hurt) => {
     const made = directory();
     const env = { PATH: process.env.PATH ?? "" };
-    await runCheck({ directory: made, tree: made, command: "echo said; exit 3", env }, new AbortController().signal);
+    await runCheck({ directory: made, tree: made, command: "echo said; exit 3", env, umask: 0o022 }, new AbortController().signal);
     expect(lastCheck(made)).toMatchObject({ state: "failed", exitCode: 3 });
     hurt(path.join(made, "check.json"));
     expect(lastCheck(made)).toBeNull();

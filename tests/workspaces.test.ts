@@ -138,6 +138,38 @@ function listening(port: number): Promise<Server | undefined> {
   });
 }
 
+test("what is made in a workspace and in the user's checkout has the user's umask, also after the daemon was killed (mend 19)", async () => {
+  await using home = new TestHome();
+  const config = '[workspace]\ncopy = ["conf/*"]\nsetup = "mkdir made && touch made/file"\n';
+  const repository = new TestRepository(home, { "a.txt": "one\n", ".gitignore": "conf\n", ".holdfast/config.toml": config });
+  repository.write({ "conf/local": "x\n" });
+  const under = (umask: string, ...args: string[]) => {
+    const command = ["-c", 'umask "$1"; shift; exec "$@"', "sh", umask, HOLDFAST, ...args];
+    return execFileSync("sh", command, { cwd: repository.path, env: home.env, encoding: "utf8" });
+  };
+  const modes = (...names: string[]) => names.map((name) => (statSync(name).mode & 0o777).toString(8));
+  const { path: tree } = JSON.parse(under("027", "workspace", "create", "one", "--trust", "--json")) as Workspace;
+  const inTree = (...names: string[]) => modes(...names.map((name) => path.join(tree, name)));
+  expect(inTree("", "a.txt", ".holdfast", ".holdfast/context/plan.md", "made", "made/file", "conf", "conf/local")).toEqual([
+    ...["750", "640", "750", "640", "750", "640"],
+    // As in the original.
+    ...modes(path.join(repository.path, "conf"), path.join(repository.path, "conf/local")),
+  ]);
+  repository.write({ "a.txt": "two\n", "dir/new.txt": "new\n" }, tree);
+  under("027", "checkpoint", "create", "one");
+  rmSync(path.join(tree, "dir"), { recursive: true });
+  await home.killDaemon();
+  // Whoever asks for it now: the workspace was made for somebody with another umask.
+  under("077", "checkpoint", "rewind", "one", "1");
+  expect(inTree("a.txt", "dir", "dir/new.txt")).toEqual(["640", "750", "640"]);
+  under("002", "workspace", "merge", "one", "--commit", "all");
+  expect(modes(...["a.txt", "dir", "dir/new.txt"].map((name) => path.join(repository.path, name)))).toEqual(["664", "775", "664"]);
+  expect(modes(path.join(repository.path, ".git/refs/heads/main"), path.join(repository.path, ".git/logs/refs/heads/main"))).toEqual(["664", "644"]);
+  under("027", "workspace", "rm", "one", "--force");
+  under("022", "workspace", "recover", "one");
+  expect(inTree("", "a.txt", "dir", "dir/new.txt")).toEqual(["755", "644", "755", "644"]);
+});
+
 test("ports in use are not given away", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);

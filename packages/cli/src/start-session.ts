@@ -153,8 +153,10 @@ function recordingLimit(text: string | undefined): number | undefined {
   });
 }
 
+/** With the umask, which the daemon has none of for what it makes in the caller's directories. */
 export function callerEnvironment(): Record<string, string> {
-  return Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const own = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { ...Object.fromEntries(own), HOLDFAST_UMASK: process.umask().toString(8) };
 }
 
 /** `NAME=VALUE`; or `NAME`, which takes the value from here: a secret is then in nobody's list of processes. */

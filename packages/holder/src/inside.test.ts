@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { directory } from "./agents/test-client.ts";
-import { inside } from "./inside.ts";
+import { inside, insideToWrite } from "./inside.ts";
 
 test("a path is inside of the workspace by where it really is, also of what is not there yet", () => {
   using outer = directory();
@@ -28,4 +28,30 @@ test("no way around what is not there leads out", () => {
   }
   expect(inside(root, `${root}/gone/../a/b`)).toBe(join(root, "a/b"));
   expect(inside("/", "/etc/../etc/new")).toBe("/etc/new");
+});
+
+test("nothing of git's is written, by whatever name or link (mend 3)", () => {
+  using outer = directory();
+  const root = join(realpathSync(outer.path), "root");
+  for (const path of [".git/hooks", "sub/.git", "bare/objects", "bare/refs", "src"]) mkdirSync(join(root, path), { recursive: true });
+  writeFileSync(join(root, "bare/HEAD"), "ref: refs/heads/main\n");
+  symlinkSync(".git", join(root, "innocent"));
+  symlinkSync("src", join(root, "linked"));
+  const refused = [
+    ...[".git", ".git/config", ".git/hooks/pre-commit", "./src/../.git/config", `${root}/.git/config`, "sub/.git", "sub/.git/config"],
+    ...[
+      ".GIT/config",
+      ".Git",
+      "git~1/config",
+      ".git /config",
+      ".git./config",
+      ".git::$INDEX_ALLOCATION/config",
+      ".g\u200cit/config",
+      "new/.git",
+    ],
+    ...["innocent/config", "innocent/hooks/new", "bare/config", "bare/hooks/post-update", "bare/objects/info/alternates"],
+  ];
+  for (const path of refused) expect(() => insideToWrite(root, path), path).toThrow("git's own");
+  for (const path of [".gitignore", ".gitattributes", ".gitmodules", "src/git.ts", "linked/.github/x.yml", "HEAD"])
+    insideToWrite(root, path);
 });

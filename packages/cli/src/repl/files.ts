@@ -1,7 +1,7 @@
 /** Files of a directory, for @: those that git knows or would, else what is there and not hidden. */
-import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { runGit } from "@holdfast/platform/git/command";
 
 const MOST_FILES = 20_000;
 const GIT_MS = 2000;
@@ -39,15 +39,11 @@ export class Files {
   }
 }
 
-function gitFiles(cwd: string): Promise<string[]> {
+async function gitFiles(cwd: string): Promise<string[]> {
   const args = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
-  const options = { cwd, timeout: GIT_MS, maxBuffer: 32 << 20, env: { ...process.env, GIT_OPTIONAL_LOCKS: "0" } };
-  return new Promise((resolve, reject) => {
-    execFile("git", args, options, (error, stdout) => {
-      if (error) reject(error);
-      else resolve([...new Set(stdout.split("\0").filter((file) => file !== ""))].slice(0, MOST_FILES));
-    });
-  });
+  const { code, stdout, stderr } = await runGit(cwd, args, { signal: AbortSignal.timeout(GIT_MS) });
+  if (code !== 0) throw new Error(stderr);
+  return [...new Set(stdout.split("\0").filter((file) => file !== ""))].slice(0, MOST_FILES);
 }
 
 async function walk(directory: string): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { type EndpointName, HoldfastError, type SessionId } from "@holdfast/contract";
+import { umaskIn } from "@holdfast/platform/git/command";
 import { DAEMON, sessionPrincipal } from "../access/principal.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
@@ -59,7 +60,10 @@ export function tournamentHandlers(rooms: {
       return turns.run(`check ${id}`, async () => {
         journal.append({ type: "workspace.check_started", actor, session: null, data: { id, command } });
         const directory = workspaces.directoryOf(id);
-        const check = await runCheck({ directory, tree: record.path, command, env: workspaces.commandEnvironment(record, env) }, signal);
+        const check = await runCheck(
+          { directory, tree: record.path, command, env: workspaces.commandEnvironment(record, env), umask: umaskIn(record.path, env) },
+          signal,
+        );
         const { state, exitCode, durationMs } = check;
         journal.append({ type: "workspace.check_ended", actor: DAEMON, session: null, data: { id, command, state, exitCode, durationMs } });
         return check;

@@ -1,6 +1,7 @@
 /** Where a new session works: the directory it was asked for in, a workspace that is there, or one made for it. */
 import { existsSync, realpathSync } from "node:fs";
 import { HoldfastError, type Principal, type SpawnRequest } from "@holdfast/contract";
+import { withUmask } from "@holdfast/platform/git/command";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { findRepository } from "../workspace/repository.ts";
 import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
@@ -33,7 +34,7 @@ export async function placeFor(
     const workspace =
       made ??
       (await workspaces.create(
-        { ...worktree, session: request.id, cwd, env, name, context: request.context, about, tournament, copyOf },
+        { ...worktree, session: request.id, cwd, env: withUmask(env, request.umask), name, context: request.context, about, tournament, copyOf },
         actor,
       ));
     const tree = workspace.kind === "plain" ? null : ((await findRepository(cwd, env))?.tree ?? null);

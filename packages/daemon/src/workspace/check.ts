@@ -24,9 +24,10 @@ export interface CheckOrder {
   tree: string;
   command: string;
   env: Readonly<Record<string, string>>;
+  umask: number;
 }
 
-export async function runCheck({ directory, tree, command, env }: CheckOrder, signal: AbortSignal): Promise<Check> {
+export async function runCheck({ directory, tree, command, env, umask }: CheckOrder, signal: AbortSignal): Promise<Check> {
   const began = performance.now();
   const log = join(directory, LOG);
   const startedAt = new Date().toISOString();
@@ -34,7 +35,7 @@ export async function runCheck({ directory, tree, command, env }: CheckOrder, si
   rmSync(log, { force: true });
   const output = openSync(log, "w", 0o600);
   const { promise: ended, resolve, reject } = Promise.withResolvers<number | null>();
-  const child = spawn("/bin/sh", ["-c", command], { cwd: tree, env, detached: true, stdio: ["ignore", output, output] });
+  const child = spawn("/bin/sh", ["-c", 'umask "$1" && exec /bin/sh -c "$2"', "sh", umask.toString(8), command], { cwd: tree, env, detached: true, stdio: ["ignore", output, output] });
   child.on("error", reject).on("close", (code) => resolve(code));
   closeSync(output);
   const group = child.pid === undefined ? undefined : endGroupAt(child.pid, signal);

@@ -124,7 +124,7 @@ export class Collecting {
         what: path,
         id: null,
         why: `git lists it in ${repo}, and it is not there`,
-        act: () => git(repo, ["worktree", "remove", "--force", "--force", path], { env }),
+        act: () => git(repo, ["worktree", "remove", "--force", "--force", path], { env, direct: true }),
       }));
   }
 
@@ -181,7 +181,7 @@ async function workIn(path: string, env: Environment): Promise<string | undefine
     } else if (!existsSync(join(inner, ".git"))) {
       if (readdirSync(inner).length > 0) return `it holds ${inner}`;
     } else {
-      const status = await tryGit(inner, ["status", "--porcelain", "-z", "-uall"], { env });
+      const status = await tryGit(inner, ["status", "--porcelain", "-z", "-uall", "--ignore-submodules=dirty"], { env });
       if (status.code !== 0) return `git cannot read ${inner}`;
       if (parts(status.stdout).length > 0) return `${inner} has uncommitted files`;
       const own = await git(inner, ["rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes", "--tags"], { env });
@@ -195,7 +195,8 @@ async function workIn(path: string, env: Environment): Promise<string | undefine
 async function removeUnknown(path: string, env: Environment): Promise<void> {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const tree = join(path, entry.name);
-    if (entry.isDirectory() && existsSync(join(tree, ".git"))) await git(tree, ["worktree", "remove", "--force", "--force", tree], { env });
+    if (entry.isDirectory() && existsSync(join(tree, ".git")))
+      await git(tree, ["worktree", "remove", "--force", "--force", tree], { env, direct: true });
   }
   rmSync(path, { recursive: true, force: true });
 }

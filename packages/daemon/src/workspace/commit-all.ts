@@ -3,10 +3,14 @@
  * can find out that it does not fit before anything is to be seen of it; then, by `landCommit`, as the head.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
+import { findProgram } from "@holdfast/platform";
+import { placeOf } from "@holdfast/platform/git/place";
 import { commitTree } from "./combine.ts";
-import { type GitOptions, git, tryGit } from "./git.ts";
+import { filtersLeftOut } from "./filters.ts";
+import { type GitOptions, git, parts, tryGit } from "./git.ts";
+import { addLinks, bytesOf, gitLinksIn } from "./links.ts";
 import { privateIndex } from "./private-index.ts";
 
 export interface NewHead {
@@ -16,17 +20,87 @@ export interface NewHead {
   sign: boolean;
 }
 
-/** The hooks of a commit are asked as `git commit` would ask them. */
+/** The hooks of the user's global configuration are asked as `git commit` would ask them; those of the repository are an agent's to write. */
 export async function commitOfAll({ tree, head, message, sign }: NewHead, options: GitOptions): Promise<string> {
+  await refuseWithoutFilter(tree, options);
   await using index = await privateIndex(tree, options.env);
-  await index.git(["add", "--all"]);
-  const apart = { ...options, with: { ...options.with, GIT_INDEX_FILE: index.path } };
+  const links = await gitLinksIn(index);
+  await index.git(addAll(links), { input: allBut(links) });
+  const dirty = await addLinks(index, { worktree: tree, links, env: options.env });
+  if (dirty.length > 0) throw dirtyLinks(dirty);
+  const embedded = (await gitLinksIn(index)).filter((path) => !links.includes(path));
+  if (embedded.length > 0) throw embeddedRepositories(embedded);
+  const apart = { ...options, hooks: (await ownHooks(tree, options)) !== undefined, with: { ...options.with, GIT_INDEX_FILE: index.path } };
   await hook(tree, ["pre-commit"], apart);
   const file = join(dirname(index.path), "COMMIT_EDITMSG");
   writeFileSync(file, `${message}\n`);
   await hook(tree, ["commit-msg", "--", file], apart);
   const all = await index.git(["write-tree"]);
   return await commitTree({ directory: tree, tree: all, parents: [head], message: readFileSync(file, "utf8"), sign }, options);
+}
+
+/** Into a submodule git would look by the configuration that it finds there. */
+function addAll(links: readonly string[]): string[] {
+  return ["add", "--all", ...(links.length === 0 ? [] : ["--pathspec-from-file=-", "--pathspec-file-nul"])];
+}
+
+function allBut(links: readonly string[]): Buffer {
+  return bytesOf(links.length === 0 ? [] : [":(top)", ...links.map((path) => `:(top,exclude,literal)${path}`)]);
+}
+
+function dirtyLinks(dirty: readonly string[]): HoldfastError {
+  const names = dirty.map((path) => Buffer.from(path, "latin1").toString());
+  return new HoldfastError(
+    "merge_refused",
+    `${names.length === 1 ? "a submodule has" : "submodules have"} uncommitted files, which no commit of the workspace can hold: ${names.join(", ")}; nothing was changed`,
+    { hint: "commit them in the submodule first, then try again", candidates: names },
+  );
+}
+
+/** `git add` would keep the number of a commit that nobody else can get. */
+function embeddedRepositories(paths: readonly string[]): HoldfastError {
+  const names = paths.map((path) => Buffer.from(path, "latin1").toString());
+  return new HoldfastError("merge_refused", `${names.join(", ")} in the workspace is a repository of its own, and no commit can hold its files; nothing was changed`, {
+    hint: "make it a submodule there, add it to .gitignore, or move it away; then try again",
+    candidates: names,
+  });
+}
+
+/** What a filter hides in commits (an encrypted file) would be in this one for all to read. */
+async function refuseWithoutFilter(tree: string, options: GitOptions): Promise<void> {
+  for (const name of await filtersLeftOut(tree, options)) {
+    const changed = ["ls-files", "-z", "--modified", "--others", "--exclude-standard", "--", `:(attr:filter=${name})`];
+    const files = parts(await git(tree, changed, options));
+    if (files.length === 0) continue;
+    throw new HoldfastError(
+      "merge_refused",
+      `the filter ${name} is only in the repository's own configuration, and is not run: nothing was changed`,
+      {
+        hint: `commit these files in the workspace yourself, or define the filter for all your repositories: git config --global filter.${name}.clean COMMAND`,
+        candidates: files,
+      },
+    );
+  }
+}
+
+/** Where they are must be a place of the user's own: one below the working tree is an agent's. Undefined: there are none. */
+async function ownHooks(tree: string, options: GitOptions): Promise<string | undefined> {
+  const path = await hooksPath(tree, options);
+  return path !== undefined && isAbsolute(path) && relative(tree, path).startsWith("..") ? path : undefined;
+}
+
+/** Hooks of a commit that the repository has and that were not asked: whoever wrote them counts on them. */
+export async function hooksNotAsked(tree: string, options: GitOptions): Promise<string[]> {
+  const asked = await ownHooks(tree, options);
+  const configured = await hooksPath(tree, { ...options, direct: true });
+  const directory = configured === undefined ? join(placeOf(tree)?.common ?? tree, "hooks") : resolve(tree, configured);
+  if (directory === asked) return [];
+  return ["pre-commit", "commit-msg"].filter((name) => findProgram(join(directory, name), undefined, tree) !== undefined);
+}
+
+async function hooksPath(tree: string, options: GitOptions): Promise<string | undefined> {
+  const { code, stdout } = await tryGit(tree, ["config", "--type=path", "core.hooksPath"], { ...options, hooks: true });
+  return code === 0 ? stdout.replace(/\n$/, "") : undefined;
 }
 
 async function hook(tree: string, args: readonly string[], options: GitOptions): Promise<void> {
@@ -52,7 +126,9 @@ export async function landCommit(
   { tree, head, commit }: { tree: string; head: string; commit: string },
   options: GitOptions,
 ): Promise<void> {
-  await git(tree, ["add", "--all"], options);
+  const links = await gitLinksIn({ git: (args, more) => git(tree, args, { ...options, ...more }) });
+  await git(tree, addAll(links), { ...options, input: allBut(links) });
+  await addLinks({ git: (args, more) => git(tree, args, { ...options, ...more }) }, { worktree: tree, links, env: options.env });
   const moved = await tryGit(tree, ["update-ref", "-m", "commit: holdfast workspace merge", "HEAD", commit, head], options);
   if (moved.code === 0) return;
   await git(tree, ["reset", "--quiet"], options);

@@ -9,7 +9,7 @@ import { git } from "./git.ts";
 let root: string;
 const env = { PATH: process.env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" };
 const run = (directory: string, ...args: string[]) =>
-  git(directory, ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { env });
+  git(directory, ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { env, direct: args[0] === "worktree" });
 const place = (...names: string[]) => join(root, ".holdfast", "context", ...names);
 
 beforeEach(() => {
@@ -75,7 +75,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
       for (const act of [() => makeContext(root), () => readContext(root), () => writeContextFile(root, "plan.md", { text: "x" })])
         expect(act).toThrow(/is a symbolic link/);
       expect(contextPointer(root, "go")).toBeNull();
-      expect(tryContext(root, {})).toMatch(/no Working Context: .* is a symbolic link/);
+      expect(tryContext(root, { umask: 0o022 })).toMatch(/no Working Context: .* is a symbolic link/);
     }
     expect(readdirSync(elsewhere)).toEqual([]);
     rmSync(join(root, ".holdfast"), { recursive: true, force: true });
@@ -102,7 +102,7 @@ describe("a Working Context (CAVE-03 workspaces)", () => {
   test("says that its directory is read-only, and lets a start go on", () => {
     using _ = readOnly(root);
     expect(() => makeContext(root)).toThrow(/nothing can be written to .*: it is read-only/);
-    expect(tryContext(root, {})).toMatch(/no Working Context: .*read-only/);
+    expect(tryContext(root, { umask: 0o022 })).toMatch(/no Working Context: .*read-only/);
   });
 
   test("writes a file whole, unless somebody else changed it since it was read, and none that is too long", () => {

@@ -8,6 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -31,6 +32,7 @@ import {
   type WorkingContext,
 } from "@holdfast/contract";
 import { isMissing, writeFileAtomic } from "@holdfast/platform";
+import { umaskIn } from "@holdfast/platform/git/command";
 import { backgroundOf, isEmpty, pointerTo, template } from "./context-templates.ts";
 import { readProject } from "./project.ts";
 
@@ -57,20 +59,29 @@ export function readContext(root: string): WorkingContext {
 }
 
 /** Makes what is missing of it, and nothing else; says which files it made. `about`: what a new background.md tells of the work. */
-export function makeContext(root: string, { about }: { about?: string | undefined } = {}): ContextFileName[] {
+export function makeContext(root: string, { about, umask = umaskIn(root) }: Partial<Making> = {}): ContextFileName[] {
   return written(root, () => {
-    const directory = makeDirectories(root);
+    const directory = makeDirectories(root, umask);
     return CONTEXT_FILES.filter((name) =>
-      create(join(directory, name), name === "background.md" && about !== undefined ? backgroundOf(about) : template(name)),
+      create(join(directory, name), name === "background.md" && about !== undefined ? backgroundOf(about) : template(name), umask),
     );
   });
 }
 
+interface Making {
+  about: string | undefined;
+  /** Of the person whose directory it is: the daemon's own would hide the files from everybody else. */
+  umask: number;
+}
+
 /** For a start that must not fail for it: what its user should know, or null. `copyOf`: the directory whose own it begins with. */
-export function tryContext(root: string, how: { about?: string | undefined; copyOf?: string | undefined }): string | null {
+export function tryContext(
+  root: string,
+  how: { about?: string | undefined; copyOf?: string | undefined; umask: number },
+): string | null {
   try {
     for (const { name, text, digest } of how.copyOf === undefined ? [] : readContext(how.copyOf).files) {
-      if (digest !== null) writeContextFile(root, name, { text, digest: null });
+      if (digest !== null) writeContextFile(root, name, { text, digest: null, umask: how.umask });
     }
     makeContext(root, how);
     return null;
@@ -83,7 +94,7 @@ export function tryContext(root: string, how: { about?: string | undefined; copy
 export function writeContextFile(
   root: string,
   name: ContextFileName,
-  { text, digest }: { text: string; digest?: string | null | undefined },
+  { text, digest, umask = umaskIn(root) }: { text: string; digest?: string | null | undefined; umask?: number },
 ): void {
   if (Buffer.byteLength(text) > LONGEST_CONTEXT) {
     throw new HoldfastError("usage", `a file of the Working Context has at most ${LONGEST_CONTEXT / 1e6} MB`, {
@@ -91,15 +102,16 @@ export function writeContextFile(
     });
   }
   written(root, () => {
-    const directory = makeDirectories(root);
+    const directory = makeDirectories(root, umask);
     const now = readContextFile(directory, name);
     if (digest !== undefined && digest !== now.digest) {
       throw new HoldfastError("context_changed", `${name} was changed by somebody else meanwhile`, {
         hint: "read it again, and write what is to be there then",
       });
     }
-    const mode = lookAt(now.path)?.mode ?? 0o644;
-    writeFileAtomic(now.path, text, mode & 0o777);
+    const mode = lookAt(now.path)?.mode ?? 0o666 & ~umask;
+    writeFileAtomic(now.path, text);
+    chmodSync(now.path, mode & 0o777);
   });
 }
 
@@ -170,12 +182,14 @@ function checkDirectories(root: string): boolean {
 }
 
 /** Also makes the file that hides them. */
-function makeDirectories(root: string): string {
+function makeDirectories(root: string, umask: number): string {
   for (const path of placesIn(root)) {
-    if (!checkDirectory(path)) mkdirSync(path);
+    if (checkDirectory(path)) continue;
+    mkdirSync(path);
+    chmodSync(path, 0o777 & ~umask);
   }
   const directory = join(root, ...PLACE);
-  create(join(directory, HIDDEN), "*\n");
+  create(join(directory, HIDDEN), "*\n", umask);
   return directory;
 }
 
@@ -197,13 +211,14 @@ function checkFile(path: string): void {
 }
 
 /** Whole, and only where nothing is; whether it did. */
-function create(path: string, text: string): boolean {
+function create(path: string, text: string, umask: number): boolean {
   checkFile(path);
   if (lookAt(path)) return false;
   const temporary = `${path}.${process.pid}.new`;
   // Of a daemon that died here; and no link is followed.
   rmSync(temporary, { force: true });
-  writeFileSync(temporary, text, { mode: 0o644, flag: "wx" });
+  writeFileSync(temporary, text, { flag: "wx" });
+  chmodSync(temporary, 0o666 & ~umask);
   try {
     linkSync(temporary, path);
     return true;
@@ -212,7 +227,8 @@ function create(path: string, text: string): boolean {
     if (code === "EEXIST") return false;
     // Some file systems have no second name for a file.
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
-    writeFileSync(path, text, { mode: 0o644, flag: "wx" });
+    writeFileSync(path, text, { flag: "wx" });
+    chmodSync(path, 0o666 & ~umask);
     return true;
   } finally {
     unlinkSync(temporary);

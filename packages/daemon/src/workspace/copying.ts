@@ -3,7 +3,7 @@
  * blocks with the original where the file system can.
  */
 import { constants } from "node:fs";
-import { cp, glob, lstat, mkdir } from "node:fs/promises";
+import { chmod, cp, glob, lstat, mkdir } from "node:fs/promises";
 import { dirname, join, matchesGlob, normalize } from "node:path";
 import { git, parts } from "./git.ts";
 
@@ -17,7 +17,7 @@ export async function copyFiles(from: string, to: string, paths: Iterable<string
   for (const path of paths) {
     const target = join(to, path);
     if ((await exists(target)) || (await leadsAway(to, path))) continue;
-    await mkdir(dirname(target), { recursive: true });
+    await makeParents(from, to, path);
     await cp(join(from, path), target, {
       recursive: true,
       force: false,
@@ -85,6 +85,15 @@ async function leadsAway(tree: string, path: string): Promise<boolean> {
     if (stat && !stat.isDirectory()) return true;
   }
   return false;
+}
+
+/** Open to whom they are open in the original, whatever the daemon's own umask is. */
+async function makeParents(from: string, to: string, path: string): Promise<void> {
+  const parent = above(path);
+  if (parent === "" || (await exists(join(to, parent)))) return;
+  await makeParents(from, to, parent);
+  await mkdir(join(to, parent));
+  await chmod(join(to, parent), (await lstat(join(from, parent))).mode & 0o777);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { type DiffStat, HoldfastError } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { firstLine, parts, tryGit } from "./git.ts";
+import { bytesOf, gitLinksIn } from "./links.ts";
 import { repositoryGone } from "./live.ts";
 import { type PrivateIndex, privateIndex } from "./private-index.ts";
 
@@ -18,12 +19,15 @@ export async function diffOf(record: Compared, how: { stat: boolean; names: bool
   return withNewFiles(record, async (from, index) => {
     const format = how.names ? ["--name-status"] : how.stat ? ["--stat"] : [];
     const [diff, stat] = await Promise.all([
-      index.git(["diff", "--no-ext-diff", ...format, how.color ? "--color=always" : "--no-color", from, "--"]),
+      index.git(["diff", ...DIFF, ...format, how.color ? "--color=always" : "--no-color", from, "--"]),
       readStat(from, index),
     ]);
     return { diff: diff === "" ? "" : `${diff}\n`, from, ...stat };
   });
 }
+
+/** Into a submodule git would look by the configuration that it finds there. */
+const DIFF = ["--no-ext-diff", "--submodule=short", "--ignore-submodules=dirty"];
 
 /** `since`: against this commit, in place of where it left its base. */
 export function statOf(record: Compared, since?: string): Promise<DiffStat> {
@@ -47,7 +51,11 @@ async function withNewFiles<T>(record: Compared, work: (from: string, index: Pri
   const { name, repo } = record;
   if (repo !== null && !existsSync(repo)) throw repositoryGone({ name, repo });
   await using index = await privateIndex(record.path);
-  const added = await index.tryGit(["add", "--all", "--intent-to-add", "."]);
+  const links = await gitLinksIn(index);
+  // Into a submodule git would look by the configuration that it finds there.
+  const all = [":(top)", ...links.map((path) => `:(top,exclude,literal)${path}`)];
+  const command = ["add", "--all", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+  const added = await index.tryGit(command, { input: bytesOf(all) });
   if (added.code !== 0) throw new HoldfastError("git_failed", `the new files of ${record.name} cannot be read: ${firstLine(added.stderr)}`);
   // Awaited here: the index goes with this function.
   return await work(await beginningOf(record), index);
@@ -64,7 +72,7 @@ async function beginningOf({ path, base, baseCommit }: Compared): Promise<string
 
 async function readStat(from: string, index: PrivateIndex): Promise<DiffStat> {
   // Of a binary file there are no lines to count: `-`.
-  const entries = parts(await index.git(["diff", "--numstat", "-z", "--no-renames", from, "--"]));
+  const entries = parts(await index.git(["diff", ...DIFF, "--numstat", "-z", "--no-renames", from, "--"]));
   const count = (column: number) => entries.reduce((sum, entry) => sum + (Number.parseInt(entry.split("\t")[column] ?? "", 10) || 0), 0);
   return { files: entries.length, insertions: count(0), deletions: count(1) };
 }

@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parts } from "./git.ts";
+import { bytesOf } from "./links.ts";
 import type { PrivateIndex } from "./private-index.ts";
 
 export interface Trees {
@@ -60,9 +61,4 @@ function parentsOf(path: string): string[] {
 export async function names(index: PrivateIndex, filter: string, from: string, to: string): Promise<string[]> {
   const args = ["diff-tree", "-r", "-z", "--no-renames", `--diff-filter=${filter}`, "--name-only", from, to];
   return parts(await index.git(args, { encoding: "latin1" }));
-}
-
-/** For `-z --stdin`. */
-export function bytesOf(latin1: Iterable<string>): Buffer {
-  return Buffer.from([...latin1].map((line) => `${line}\0`).join(""), "latin1");
 }

@@ -5,9 +5,11 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError, type WorkspaceId } from "@holdfast/contract";
+import { placeOf } from "@holdfast/platform/git/place";
 import { firstLine, type GitOptions, git, tryGit } from "./git.ts";
 import { repositoriesIn } from "./losses.ts";
 import { QUIET_SETTINGS } from "./private-index.ts";
+import { LOCAL_RECEIVER } from "./push.ts";
 import { takeSnapshot, whatIsCheckedOut } from "./snapshot.ts";
 import { uncommitted } from "./uncommitted.ts";
 
@@ -57,8 +59,8 @@ async function keep({ tree, repo, path, known, refs }: Place, options: GitOption
   const all = { env: options.env, largeFile: Number.POSITIVE_INFINITY, message: `what was in ${path}` };
   const { commit, tree: files } = await takeSnapshot(tree, all);
   const what = [`+${commit}:${refs}/files`, `+refs/heads/*:${refs}/heads/*`];
-  const common = await git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"], options);
-  const sent = await tryGit(tree, [...QUIET_SETTINGS, "push", "--quiet", "--no-verify", common, ...what], options);
+  const common = placeOf(repo)?.common ?? repo;
+  const sent = await tryGit(tree, [...QUIET_SETTINGS, "push", "--quiet", "--no-verify", LOCAL_RECEIVER, common, ...what], options);
   if (sent.code === 0) return { path, known, head, on, kept: commit, tree: files, refs };
   throw new HoldfastError("would_lose_work", `what is in the repository ${path} inside it cannot be kept: ${firstLine(sent.stderr)}`, {
     hint: `push it from there first: ${tree}`,

@@ -1,6 +1,5 @@
 /** What can be asked of a workspace only while it is there. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 
@@ -25,7 +24,7 @@ export function repositoryGone({ name, repo }: Pick<TreeRecord, "name" | "repo">
 /** With its directory and its repository. Throws `workspace_removed`, `repository_unusable`. */
 export function liveTree(record: WorkspaceRecord, verb: string): TreeRecord {
   const tree = withBranch(record, verb);
-  const isThere = record.removedAt === null && existsSync(join(record.path, ".git"));
+  const isThere = record.removedAt === null && existsSync(record.path);
   if (isThere && !existsSync(tree.repo)) throw repositoryGone(tree);
   if (isThere) return tree;
   const { name, removedAt, path } = record;

@@ -6,7 +6,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Losses } from "@holdfast/contract";
 import { combine, earlierSquash, isAncestor } from "./combine.ts";
-import { type GitOptions, git, parts, tryGit } from "./git.ts";
+import { gitLinks } from "./dirty-submodules.ts";
+import { type GitOptions, git, tryGit } from "./git.ts";
 import { commitOf } from "./repository.ts";
 import { uncommitted, underWay } from "./uncommitted.ts";
 
@@ -28,7 +29,7 @@ export interface Kept {
 const MOST_COMMITS = 100;
 
 export async function lossesOf(workspace: Kept, options: GitOptions): Promise<Omit<Losses, "sessions">> {
-  const tree = existsSync(join(workspace.path, ".git")) ? workspace.path : undefined;
+  const tree = existsSync(workspace.path) ? workspace.path : undefined;
   const commits = await lostCommits(workspace, tree, options);
   if (tree === undefined) return { files: [], commits };
   const files = await uncommitted(tree, options);
@@ -134,8 +135,7 @@ async function insideRepositories(tree: string, files: readonly string[], option
 }
 
 export async function repositoriesIn(tree: string, files: readonly string[], options: GitOptions): Promise<string[]> {
-  const links = parts(await git(tree, ["ls-files", "--stage", "-z"], options)).filter((line) => line.startsWith("160000 "));
-  const known = links.map((line) => line.slice(line.indexOf("\t") + 1));
+  const known = await gitLinks(tree, options);
   const unknown = files.filter((line) => line.startsWith("?? ") && line.endsWith("/")).map((line) => line.slice(3, -1));
   return [...known, ...unknown].filter((path) => existsSync(join(tree, path, ".git")));
 }

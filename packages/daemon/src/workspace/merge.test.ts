@@ -287,12 +287,16 @@ describe("what is uncommitted", () => {
     ]);
   });
 
-  test("goes through the hooks of a commit, which may refuse it", async () => {
-    const hook = join(repository.path, ".git/hooks/pre-commit");
-    repository.write({
-      ".git/hooks/pre-commit": "#!/bin/sh\ngit diff --cached --name-only | grep -q secret && { echo no secrets >&2; exit 1; }\nexit 0\n",
-    });
-    chmodSync(hook, 0o755);
+  /** Hooks of the user's own, for all repositories. */
+  const ownHook = (script: string) => {
+    repository.write({ "hooks/pre-commit": `#!/bin/sh\n${script}\n` }, repository.root);
+    chmodSync(join(repository.root, "hooks/pre-commit"), 0o755);
+    repository.git("config", "--global", "core.hooksPath", join(repository.root, "hooks"));
+  };
+  const ELSEWHERE = "unset GIT_INDEX_FILE GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE GIT_CONFIG_PARAMETERS";
+
+  test("goes through the hooks of a commit that the user's global configuration names, which may refuse it", async () => {
+    ownHook("git diff --cached --name-only | grep -q secret && { echo no secrets >&2; exit 1; }\nexit 0");
     repository.write({ "secret.txt": "s\n" }, tree);
     expect((await refused({ commit: "all" })).message).toMatch(/pre-commit refuses the commit: no secrets/);
     rmSync(join(tree, "secret.txt"));
@@ -307,8 +311,7 @@ describe("what is uncommitted", () => {
       into === "main"
         ? `git -C ${repository.path} commit --quiet --allow-empty -m meanwhile`
         : "git update-ref refs/heads/release $(git commit-tree -p release -m meanwhile release^{tree})";
-    repository.write({ ".git/hooks/pre-commit": `#!/bin/sh\nrm "$0"\nunset GIT_INDEX_FILE GIT_DIR\n${move}\n` });
-    chmodSync(join(repository.path, ".git/hooks/pre-commit"), 0o755);
+    ownHook(`rm "$0"\n${ELSEWHERE}\n${move}`);
     repository.write({ "b.txt": "new\n" }, tree);
     await expect(merge(order({ into, commit: "all" }))).rejects.toMatchObject({
       code: "merge_refused",
@@ -322,8 +325,7 @@ describe("what is uncommitted", () => {
 
   test("gives way to a commit that an agent makes at that very moment", async () => {
     const commit = "git commit --quiet --no-verify --allow-empty -m agent";
-    repository.write({ ".git/hooks/pre-commit": `#!/bin/sh\nrm "$0"\nunset GIT_INDEX_FILE GIT_DIR\n${commit}\n` });
-    chmodSync(join(repository.path, ".git/hooks/pre-commit"), 0o755);
+    ownHook(`rm "$0"\n${ELSEWHERE}\n${commit}`);
     repository.write({ "b.txt": "new\n" }, tree);
     await expect(merge(order({ commit: "all" }))).rejects.toMatchObject({ message: expect.stringMatching(/somebody committed/) });
     expect(log("holdfast/fix")).toEqual(["agent", "first"]);

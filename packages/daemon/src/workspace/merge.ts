@@ -10,7 +10,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type MergeWay } from "@holdfast/contract";
 import { type Combined, combine, earlierSquash, isAncestor, replay, type Sides, type Squashed, signsCommits, squash } from "./combine.ts";
-import { commitOfAll, landCommit } from "./commit-all.ts";
+import { commitOfAll, hooksNotAsked, landCommit } from "./commit-all.ts";
 import { type Environment, firstLine, type GitOptions, git, parts, tryGit } from "./git.ts";
 import { commitOf, listTrees, type Tree } from "./repository.ts";
 import { squashMessage } from "./squash-message.ts";
@@ -81,8 +81,15 @@ export async function merge(order: MergeOrder): Promise<Merge> {
     head: way === "rebase" && follows === undefined ? commit : tip,
     commits,
     tree: baseTree?.path ?? null,
-    notes: follows === undefined ? [] : [follows],
+    notes: [...(follows === undefined ? [] : [follows]), ...(isCommitted ? [] : await hookNotes(tree, options))],
   };
+}
+
+async function hookNotes(tree: string, options: GitOptions): Promise<string[]> {
+  const names = await hooksNotAsked(tree, options);
+  return names.length === 0
+    ? []
+    : [`the repository's hook ${names.join(" and ")} was not run: agents can write it; commit in the workspace yourself to have it run`];
 }
 
 async function baseCommit({ into, branch, tree }: MergeOrder, options: GitOptions): Promise<string> {

@@ -1,6 +1,7 @@
 /** The ways out of a workspace for its commits: onto a branch here, to a remote, into a pull request. Git first, then the journal: what git has done is true. */
 import type { MergeOutcome, MergeRequest, Principal, PullRequestOutcome, PullRequestRequest } from "@holdfast/contract";
 import { counted } from "@holdfast/platform";
+import { umaskIn, withUmask } from "@holdfast/platform/git/command";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import type { Environment } from "./git.ts";
@@ -24,7 +25,8 @@ export class Merging {
   async merge(record: WorkspaceRecord, request: MergeRequest, actor: Principal): Promise<Omit<MergeOutcome, "workspace">> {
     const { id, name, path, branch, base, mergedTip, mergedCommit, repo } = liveTree(record, "merge");
     const squashed = mergedTip === null || mergedCommit === null ? undefined : { tip: mergedTip, commit: mergedCommit };
-    const { env, way, message, commit } = request;
+    const { way, message, commit } = request;
+    const env = withUmask(request.env, umaskIn(path, request.env));
     const order = {
       name,
       tree: path,

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram } from "@holdfast/platform";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -24,6 +24,14 @@ beforeEach(() => {
 
 const order = (more: Partial<PullRequestOrder> = {}) => ({ tree, branch: "holdfast/fix", base: "main", draft: false, ...more });
 const options = (more: Record<string, string> = {}) => ({ env: { ...repository.env, ...more } });
+
+/** As a server has it: its hooks run there, with what it says. */
+function onServer(): Record<string, string> {
+  repository.git("remote", "set-url", "origin", `ssh://server${remote}`);
+  repository.write({ "programs/ssh": '#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n' }, repository.root);
+  chmodSync(join(repository.root, "programs/ssh"), 0o755);
+  return { GIT_SSH_COMMAND: join(repository.root, "programs/ssh"), GIT_SSH_VARIANT: "simple" };
+}
 
 /** A gh that writes down what it was asked for, then does what the script says. */
 function scripted(script: string): { env: Record<string, string> } {
@@ -59,10 +67,17 @@ test("the remote of the base is taken before origin, and the only one before non
 test("what git says of a push that fails is told as it is", async () => {
   repository.write({ "hooks/pre-receive": "#!/bin/sh\necho the gate is closed >&2\nexit 1\n" }, remote);
   chmodSync(join(remote, "hooks/pre-receive"), 0o755);
-  await expect(push(order(), options())).rejects.toMatchObject({
+  await expect(push(order(), options(onServer()))).rejects.toMatchObject({
     code: "git_failed",
     message: expect.stringMatching(/remote: the gate is closed/),
   });
+});
+
+test("a remote on this machine, which an agent can name, runs none of its hooks (mend 3)", async () => {
+  repository.write({ "hooks/pre-receive": `#!/bin/sh\ntouch ${repository.root}/ran\n` }, remote);
+  chmodSync(join(remote, "hooks/pre-receive"), 0o755);
+  await push(order(), options());
+  expect(existsSync(join(repository.root, "ran"))).toBe(false);
 });
 
 test("gh is asked with base, head, the first commit's title and the commits", async () => {
@@ -127,8 +142,8 @@ test("without gh the branch is pushed, and it is said how to get gh and what the
   // Alone on the PATH, whatever else is on this machine.
   const alone = join(repository.root, "alone");
   mkdirSync(alone);
-  symlinkSync(findProgram("git", repository.env.PATH, "/") ?? "", join(alone, "git"));
-  await expect(openPullRequest(order(), options({ PATH: alone }))).rejects.toMatchObject({
+  for (const name of ["git", "git-receive-pack", "sh"]) symlinkSync(findProgram(name, repository.env.PATH, "/") ?? "", join(alone, name));
+  await expect(openPullRequest(order(), options({ ...onServer(), PATH: alone }))).rejects.toMatchObject({
     code: "program_not_found",
     message: expect.stringMatching(/https:\/\/example\.com\/compare\/fix/),
     hint: expect.stringMatching(/cli\.github\.com/),

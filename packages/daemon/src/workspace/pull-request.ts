@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { HoldfastError } from "@holdfast/contract";
 import { findProgram } from "@holdfast/platform";
 import { readContext } from "./context.ts";
-import { type GitOptions, git, gitEnvironment } from "./git.ts";
+import { type GitOptions, git, gitCommand, gitEnvironment } from "./git.ts";
 import { type Pushed, type PushOrder, push, remoteOf } from "./push.ts";
 import { commitOf } from "./repository.ts";
 
@@ -36,8 +36,10 @@ export async function openPullRequest(order: PullRequestOrder, options: GitOptio
   const body = resultsOf(tree) ?? subjects.map((subject) => `- ${subject}`).join("\n");
   const pushed = await push(order, options);
   order.recordPush?.(pushed);
-  const env = gitEnvironment(options);
-  const gh = findProgram("gh", env.PATH, tree);
+  // It asks git itself, in the tree: of the same repository, and by the same configuration.
+  const asked = await gitCommand(tree, ["remote"], options);
+  const env = "env" in asked ? asked.env : gitEnvironment(options);
+  const gh = findProgram("gh", env.PATH, "/");
   if (gh === undefined) throw withoutGh(pushed);
   const onto = base.name === null ? [] : ["--base", base.name];
   const args = ["pr", "create", ...onto, "--head", branch, "--title", title, ...(draft ? ["--draft"] : []), "--body-file", "-"];

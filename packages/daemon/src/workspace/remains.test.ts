@@ -156,8 +156,8 @@ describe("what is removed comes back as it was", () => {
 
   test("files that a filter cannot be run on", async () => {
     repository.write({ ".gitattributes": "*.bin filter=broken\n", "x.bin": "x\n" }, tree);
-    for (const way of ["clean", "smudge"]) repository.git("config", `filter.broken.${way}`, "false");
-    repository.git("config", "filter.broken.required", "true");
+    for (const way of ["clean", "smudge"]) repository.git("config", "--global", `filter.broken.${way}`, "false");
+    repository.git("config", "--global", "filter.broken.required", "true");
     await remove();
     await recover();
     expect(repository.read("x.bin", tree)).toBe("x\n");

@@ -5,11 +5,11 @@
  * Nothing of the working tree, its index, its branch or the stash is touched.
  */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { HoldfastError, type WorkspaceId } from "@holdfast/contract";
 import { OURS } from "./combine.ts";
 import { type GitOptions, git, tryGit } from "./git.ts";
 import { type Inside, keepInside } from "./inside.ts";
+import { bytesOf, gitLinksIn } from "./links.ts";
 import { privateIndex, QUIET_SETTINGS } from "./private-index.ts";
 import { commitOf } from "./repository.ts";
 import { fillIndex } from "./snapshot.ts";
@@ -49,9 +49,7 @@ export async function keepRemains(
   const ref = `${REMOVED_REFS}/${id}`;
   const before = (await commitOf(repo, ref, env)) ?? null;
   const tip = branch === null ? null : ((await commitOf(repo, `refs/heads/${branch}`, env)) ?? null);
-  const there = existsSync(join(path, ".git"))
-    ? await readTree(workspace, options)
-    : { head: tip, on: branch, staged: tip, inside: [], tree: null };
+  const there = existsSync(path) ? await readTree(workspace, options) : { head: tip, on: branch, staged: tip, inside: [], tree: null };
   const tree = there.tree ?? (tip === null ? null : await treeOf(repo, tip, options));
   if (tree === null) return before === null ? null : ref;
 
@@ -81,7 +79,9 @@ async function readTree({ id, path, repo }: Removable, options: GitOptions) {
       hint: `make them readable, or delete them: ${path}`,
       candidates: unreadable,
     });
-  const hasContext = (await index.tryGit(["add", "--force", "--", CONTEXT])).code === 0;
+  const links = (await gitLinksIn(index)).map((link) => `:(top,exclude,literal)${link}`);
+  const addContext = ["add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"];
+  const hasContext = (await index.tryGit(addContext, { input: bytesOf([CONTEXT, ...links]) })).code === 0;
   return {
     head,
     on,

@@ -8,10 +8,12 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkName, HoldfastError, type Losses, type Principal, type WorkspaceId } from "@holdfast/contract";
 import { counted, describe, log } from "@holdfast/platform";
+import { umaskOf } from "@holdfast/platform/git/command";
+import { placeOf } from "@holdfast/platform/git/place";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { copyUntracked } from "./copying.ts";
-import { writeFiles } from "./files.ts";
+import { rememberGitDirectory, writeFiles } from "./files.ts";
 import { type Environment, firstLine, tryGit } from "./git.ts";
 import type { InTurn } from "./in-turn.ts";
 import { repositoryGone, type TreeRecord, withBranch } from "./live.ts";
@@ -194,7 +196,8 @@ export class Removing {
       portBase: range.portBase,
       ports: range.ports,
     };
-    writeFiles(directory, { ...specOf(record), ...now, making: false });
+    writeFiles(directory, { ...specOf(record), ...now, making: false, umask: umaskOf({ env }) });
+    rememberGitDirectory(directory, placeOf(tree.repo)?.common ?? tree.repo);
     this.#journal.append({ type: "workspace.recovered", actor, session: null, data: { id: record.id, ...now } });
     rmSync(join(directory, MARK), { force: true });
     return [...restored.notes, ignored];

@@ -1,8 +1,9 @@
 /** A git repository as it is found from any directory in it: its main tree, a linked one, a bare one. */
 import { realpathSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/contract";
+import { placeOf } from "@holdfast/platform/git/place";
 import { type Environment, firstLine, GitError, type GitOptions, type GitResult, git, parts, tryGit } from "./git.ts";
 
 export interface Repository {
@@ -17,24 +18,23 @@ export interface Repository {
 
 /** Undefined: not in a repository. Throws `git_failed` where there is one that git refuses to read. */
 export async function findRepository(directory: string, env?: Environment): Promise<Repository | undefined> {
-  const question = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--git-common-dir", "--show-toplevel"];
-  // At once: whoever makes a workspace waits for both.
-  const listing = listTrees(directory, env);
-  listing.catch(() => {});
-  const where = await tryGit(directory, question, { env });
-  // In a bare repository, and in `.git` itself, there is no top: git says so after it has answered the rest.
-  if (where.code !== 0 && !/must be run in a work tree/i.test(where.stderr)) {
-    if (/not a git repository/i.test(where.stderr)) return undefined;
-    throw new HoldfastError("git_failed", `git cannot read the repository of ${directory}: ${firstLine(where.stderr)}`, {
+  const place = placeOf(directory);
+  if (!place) return undefined;
+  let trees: Tree[];
+  try {
+    trees = await listTrees(directory, env);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (/not a git repository/i.test(error.stderr)) return undefined;
+    throw new HoldfastError("git_failed", `git cannot read the repository of ${directory}: ${firstLine(error.stderr)}`, {
       hint: "see what it says there: git status",
     });
   }
-  const [bare, inside, commonDir = "", ...top] = where.stdout.replace(/\n$/, "").split("\n");
-  const common = realpathSync(resolve(directory, commonDir));
-  const tree = inside === "true" ? realpathSync(top.join("\n")) : null;
+  const [main] = trees;
+  const common = realpathSync(place.common);
+  const isBare = main?.bare === true;
   // In `.git` itself one is in no tree, and yet its repository has one.
-  const [main] = await listing;
-  const isBare = bare === "true" || main?.bare === true;
+  const tree = place.tree === null ? null : realpathSync(place.tree);
   return { path: isBare ? common : mainTree({ common, tree, listed: main?.path }), common, bare: isBare, tree };
 }
 
@@ -57,7 +57,7 @@ export interface Tree {
 /** The main one first. */
 export async function listTrees(directory: string, env?: Environment, more: Readonly<Record<string, string>> = {}): Promise<Tree[]> {
   const args = ["worktree", "list", "--porcelain", "-z"];
-  const listed = await onceWhole(() => tryGit(directory, args, { env, with: more }));
+  const listed = await onceWhole(() => tryGit(directory, args, { env, with: more, direct: true }));
   if (listed.code !== 0) throw new GitError(args, listed);
   const text = listed.stdout;
   const trees: Tree[] = [];

@@ -3,6 +3,7 @@
  * ignored. Where it fails nothing of it stays; the ref that holds it is only read.
  */
 import { HoldfastError } from "@holdfast/contract";
+import { placeOf } from "@holdfast/platform/git/place";
 import { firstLine, type GitOptions, git, tryGit } from "./git.ts";
 import { restoreInside } from "./inside.ts";
 import { QUIET_SETTINGS } from "./private-index.ts";
@@ -35,7 +36,7 @@ export async function restore(order: RestoreOrder, options: GitOptions): Promise
   const head = await headFor(order, branch, options);
   if (branch.isNew && remains.tip !== null) await git(repo, ["branch", "--no-track", branch.name, remains.tip], options);
   const add = ["worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", lockReason(name), ...head.args];
-  const added = await tryGit(repo, add, options);
+  const added = await tryGit(repo, add, { ...options, direct: true });
   try {
     if (added.code !== 0)
       throw new HoldfastError("git_failed", `the worktree ${path} could not be made: ${firstLine(added.stderr)}`, {
@@ -50,11 +51,11 @@ export async function restore(order: RestoreOrder, options: GitOptions): Promise
     });
     await tryGit(path, ["update-index", "-q", "--refresh"], options);
   } catch (error) {
-    await tryGit(repo, ["worktree", "remove", "--force", "--force", path], options);
-    if (branch.isNew) await tryGit(repo, ["branch", "-D", "--quiet", branch.name], options);
+    await tryGit(repo, ["worktree", "remove", "--force", "--force", path], { ...options, direct: true });
+    if (branch.isNew) await tryGit(repo, ["branch", "-D", "--quiet", branch.name], { ...options, direct: true });
     throw error;
   }
-  const common = await git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"], options);
+  const common = placeOf(repo)?.common ?? repo;
   // First as a new worktree has them; then what was in them.
   const missing = await initSubmodules(path, { common, env: options.env });
   const notes = [

@@ -307,8 +307,8 @@ test("a filter that is missing keeps no rewind from ending", async () => {
   repository.commit("first");
   const first = await checkpoint(repository);
   for (const name of ["a.txt", "m.bin", "z.txt"]) repository.write(name, "now");
-  for (const what of ["clean", "smudge", "process"]) repository.git("config", `filter.lfs.${what}`, "no-such-program");
-  repository.git("config", "filter.lfs.required", "true");
+  for (const what of ["clean", "smudge", "process"]) repository.git("config", "--global", `filter.lfs.${what}`, "no-such-program");
+  repository.git("config", "--global", "filter.lfs.required", "true");
   const before = await rewind(placeOf(repository), first);
   expect(onDisk(repository)).toMatchObject({ "a.txt": "then", "m.bin": "then", "z.txt": "then" });
   await rewind(placeOf(repository), before);

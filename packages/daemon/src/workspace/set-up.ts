@@ -26,14 +26,14 @@ export function setupLog(directory: string): string {
 /** Starts it; returns once it runs. `directory` holds its files, `tree` is where it works. */
 export function startSetup(
   directory: string,
-  { tree, command, env }: { tree: string; command: string; env: Readonly<Record<string, string>> },
+  { tree, command, env, umask }: { tree: string; command: string; env: Readonly<Record<string, string>>; umask: number },
 ): void {
   for (const name of [EXIT, PROCESS]) rmSync(join(directory, name), { force: true });
   const log = openSync(setupLog(directory), "w", 0o600);
   try {
     // The outer shell outlives whatever the command does, `exec` and `exit` among it.
-    const script = `sh -c "$1"; code=$?; echo $code > "$2.new" && mv "$2.new" "$2"; exit $code`;
-    const child = spawn("/bin/sh", ["-c", script, "sh", command, join(directory, EXIT)], {
+    const script = `(umask "$3"; exec sh -c "$1"); code=$?; echo $code > "$2.new" && mv "$2.new" "$2"; exit $code`;
+    const child = spawn("/bin/sh", ["-c", script, "sh", command, join(directory, EXIT), umask.toString(8)], {
       cwd: tree,
       env,
       detached: true,

@@ -232,9 +232,9 @@ test("a filter that is configured and missing keeps nothing from being kept: the
   using repository = scratchRepository();
   repository.write(".gitattributes", "*.bin filter=lfs\n");
   repository.commit("first");
-  repository.git("config", "filter.lfs.clean", "no-such-program clean -- %f");
-  repository.git("config", "filter.lfs.process", "no-such-program filter-process");
-  repository.git("config", "filter.lfs.required", "true");
+  repository.git("config", "--global", "filter.lfs.clean", "no-such-program clean -- %f");
+  repository.git("config", "--global", "filter.lfs.process", "no-such-program filter-process");
+  repository.git("config", "--global", "filter.lfs.required", "true");
   repository.write("large.bin", "contents");
   const snapshot = await take(repository);
   expect(files(repository, snapshot.commit)).toEqual({ ".gitattributes": "100644 *.bin filter=lfs", "large.bin": "100644 contents" });
@@ -244,7 +244,7 @@ test("a filter that works is used as in any commit", async () => {
   using repository = scratchRepository();
   repository.write(".gitattributes", "*.txt filter=case\n");
   repository.commit("first");
-  repository.git("config", "filter.case.clean", "tr a-z A-Z");
+  repository.git("config", "--global", "filter.case.clean", "tr a-z A-Z");
   repository.write("a.txt", "abc");
   const snapshot = await take(repository);
   expect(files(repository, snapshot.commit)["a.txt"]).toBe("100644 ABC");

@@ -11,6 +11,7 @@
 import { lstat } from "node:fs/promises";
 import type { LeftOut } from "@holdfast/contract";
 import { type Environment, GitError, git, parts, tryGit } from "./git.ts";
+import { addLinks, gitLinksIn } from "./links.ts";
 import { type PrivateIndex, privateIndex, QUIET_SETTINGS } from "./private-index.ts";
 
 /** New files above this are most often no one's work: a core dump, a model, a disk image. */
@@ -58,7 +59,7 @@ export async function fillIndex(index: PrivateIndex, worktree: string, options: 
   const at = await whatIsCheckedOut(worktree, options.env);
   await assumeNothing(index);
   return await orWithoutFilters(worktree, options.env, async (settings) => {
-    const leftOut = await add(index, { worktree, settings, limit: options.largeFile ?? LARGE_FILE });
+    const leftOut = await add(index, { worktree, settings, limit: options.largeFile ?? LARGE_FILE, env: options.env });
     // Also this may look at files, through their filters.
     return { ...at, tree: await index.git([...settings, "write-tree"]), leftOut };
   });
@@ -117,20 +118,22 @@ export async function noFilters(worktree: string, env: Environment | undefined):
 
 async function add(
   index: PrivateIndex,
-  { worktree, settings, limit }: { worktree: string; settings: readonly string[]; limit: number },
+  { worktree, settings, limit, env }: { worktree: string; settings: readonly string[]; limit: number; env: Environment | undefined },
 ): Promise<LeftOut[]> {
   const seen = await look(index, settings);
   const large = await largerThan(limit, worktree, seen.newFiles);
-  // Within, `add` would keep a bare commit number of it, or fail where there is none yet.
-  const not = [...large, ...seen.repositories].map((path) => `:(top,exclude,literal)${path}`);
+  const links = await gitLinksIn(index);
+  // Within, `add` would keep a bare commit number of it, or fail where there is none yet; into a submodule it would look by that one's configuration.
+  const not = [...large, ...seen.repositories, ...links].map((path) => `:(top,exclude,literal)${path}`);
   const command = [...settings, "add", "--all", "--sparse", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
   const added = await index.tryGit(command, { input: bytes([":(top)", ...not].join("\0")) });
   if (added.code > 1) throw new GitError(command, added);
+  const submodules = await addLinks(index, { worktree, links, env });
   const unreadable = added.code === 0 ? [] : await stillOut(index, settings, large);
   return [
     ...large.map((path) => ({ path: readable(path), why: "large" as const })),
     ...unreadable.map((path) => ({ path: readable(path), why: "unreadable" as const })),
-    ...[...seen.repositories, ...seen.submodules].map((path) => ({ path: readable(path), why: "repository" as const })),
+    ...[...seen.repositories, ...submodules].map((path) => ({ path: readable(path), why: "repository" as const })),
   ];
 }
 
@@ -146,16 +149,13 @@ interface Seen {
   changed: string[];
   /** Not submodules: clones and worktrees that somebody made within. */
   repositories: string[];
-  /** Those with uncommitted changes. */
-  submodules: string[];
 }
 
 async function look(index: PrivateIndex, settings: readonly string[]): Promise<Seen> {
-  const status = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"];
-  const seen: Seen = { newFiles: [], changed: [], repositories: [], submodules: [] };
+  const status = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=dirty", "--no-renames"];
+  const seen: Seen = { newFiles: [], changed: [], repositories: [] };
   for (const line of parts(await index.git([...settings, ...status], { encoding: "latin1" }))) {
     if (line.startsWith("? ")) (line.endsWith("/") ? seen.repositories : seen.newFiles).push(line.slice(2));
-    else if (/^1 .. S(?:.M.|..U) /.test(line)) seen.submodules.push(pathOf(line));
     else if (/^1 .[MT] N/.test(line)) seen.changed.push(pathOf(line));
   }
   return seen;

@@ -1,6 +1,8 @@
 /** What git says of a workspace now. */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Workspace, WorkspaceSpec } from "@holdfast/contract";
+import { dirtySubmodules } from "./dirty-submodules.ts";
 import { parts, tryGit } from "./git.ts";
 
 export type State = Pick<Workspace, "dirty" | "changes" | "ahead" | "behind">;
@@ -26,7 +28,7 @@ export async function stateOf(spec: WorkspaceSpec, only?: readonly string[]): Pr
 /** As `git status` marks them: ` M src/a.ts`, `?? notes.txt`; undefined where it cannot be asked. */
 export async function changedFiles(tree: string, only: readonly string[] = []): Promise<string[] | undefined> {
   const paths = only.map((path) => `:(top,literal)${path}`);
-  const status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none", "--", ...paths];
+  const status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty", "--", ...paths];
   const { code, stdout } = await tryGit(tree, status);
   if (code !== 0) return undefined;
   const files: string[] = [];
@@ -37,7 +39,9 @@ export async function changedFiles(tree: string, only: readonly string[] = []): 
     // What a renamed or copied file was called before is an entry of its own.
     if (/^(?:[RC].|.[RC]) /.test(entry)) index++;
   }
-  return files;
+  // Without them there is nothing to look for, and no list of all files is needed.
+  const hasSubmodules = only.length === 0 && existsSync(join(tree, ".gitmodules"));
+  return hasSubmodules ? [...files, ...(await dirtySubmodules(tree, {}, files))] : files;
 }
 
 async function apartFrom({ path, base, baseCommit }: WorkspaceSpec): Promise<Pick<State, "ahead" | "behind">> {

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Environment, firstLine, git, parts, tryGit } from "./git.ts";
+import { type Environment, firstLine, type GitResult, git, parts, tryGit } from "./git.ts";
 
 /** Answers what is to be said about them, if anything. A submodule that cannot be had is not fatal: its directory stays empty, as git leaves it. */
 export async function initSubmodules(tree: string, options: { common: string; env?: Environment | undefined }): Promise<string[]> {
@@ -21,7 +21,7 @@ async function checkOut(tree: string, options: { common: string; env?: Environme
       failed.push(...(await checkOut(join(tree, path), { ...options, common: own })).map((inner) => `${path}/${inner}`));
       continue;
     }
-    const result = await tryGit(tree, ["submodule", "update", "--init", "--recursive", "--", path], options);
+    const result = await updateOne(tree, path, { env: options.env, recursive: true });
     if (result.code !== 0) failed.push(`${path} (${firstLine(result.stderr)})`);
   }
   return failed;
@@ -34,9 +34,25 @@ async function fromOwn(
   // `-c a=b` is cut at the first `=`: one in a name would set whatever its writer wants.
   if (name.includes("=")) return false;
   const local = ["-c", `submodule.${name}.url=${own}`, "-c", "protocol.file.allow=always", ...(await alternates(own))];
-  const { code } = await tryGit(tree, [...local, "submodule", "update", "--init", "--", path], { env });
-  if (code === 0) await tryGit(tree, ["submodule", "sync", "--", path], { env });
+  const { code } = await updateOne(tree, path, { env, settings: local });
+  if (code === 0) await tryGit(tree, ["submodule", "sync", "--", path], { env, direct: true });
   return code === 0;
+}
+
+/**
+ * That a submodule is in use is written to the repository's configuration, which everybody reads. Whether it is checked out or a command is run
+ * instead is never asked there.
+ */
+async function updateOne(
+  tree: string,
+  path: string,
+  { env, settings = [], recursive = false }: { env: Environment | undefined; settings?: readonly string[]; recursive?: boolean },
+): Promise<GitResult> {
+  const begun = await tryGit(tree, ["submodule", "init", "--", path], { env, direct: true });
+  if (begun.code !== 0) return begun;
+  return tryGit(tree, [...settings, "submodule", "update", "--checkout", ...(recursive ? ["--init", "--recursive"] : []), "--", path], {
+    env,
+  });
 }
 
 export async function submodules(tree: string): Promise<{ name: string; path: string }[]> {

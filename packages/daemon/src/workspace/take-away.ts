@@ -26,7 +26,7 @@ export async function takeAway({ spec, directory, tip }: Leaving, options: GitOp
     if (existsSync(path)) renameSync(path, going);
     removeTree(going);
     if (repo !== null && existsSync(repo)) {
-      await tryGit(repo, ["worktree", "remove", "--force", "--force", path], options);
+      await tryGit(repo, ["worktree", "remove", "--force", "--force", path], { ...options, direct: true });
       notes.push(...(await removeBranch(spec, { repo, tip }, options)));
     }
   }
@@ -66,6 +66,6 @@ async function removeBranch(
   if (elsewhere) return [`the branch ${branch} stays: it is checked out in ${elsewhere.path}`];
   const isGone = tip !== null && (await tryGit(repo, ["update-ref", "-d", `refs/heads/${branch}`, tip], options)).code === 0;
   if (!isGone) return [`the branch ${branch} stays: it has moved on`];
-  await tryGit(repo, ["config", "--remove-section", `branch.${branch}`], options);
+  await tryGit(repo, ["config", "--remove-section", `branch.${branch}`], { ...options, direct: true });
   return [];
 }

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { WorkspaceId } from "@holdfast/contract";
-import { readOrdinaryFile } from "@holdfast/platform";
+import { placeOf } from "@holdfast/platform/git/place";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
 import { commitsOf, listTrees, type Repository, type Tree } from "./repository.ts";
 
@@ -80,13 +80,11 @@ function headOf({ head }: Tree): string | undefined {
 
 /** Of a linked tree, below the repository's: where its HEAD is. */
 function treeDirectory(tree: string): string | undefined {
-  try {
-    const gitDirectory = /^gitdir: (.*)$/m.exec(readOrdinaryFile(join(tree, ".git")))?.[1];
-    return gitDirectory === undefined ? undefined : join("worktrees", basename(gitDirectory));
-  } catch {
-    // It is gone, or no longer a linked tree.
-    return undefined;
-  }
+  const place = placeOf(tree);
+  // It is gone, or no linked tree.
+  return place === undefined || place.tree !== tree || place.gitDir === place.common
+    ? undefined
+    : join("worktrees", basename(place.gitDir));
 }
 
 function isAway(directory: string): boolean {

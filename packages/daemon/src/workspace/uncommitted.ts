@@ -1,6 +1,7 @@
 /** What of a working tree is in no commit, and what git is in the middle of there. Takes no lock: an agent may work in it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { dirtySubmodules } from "./dirty-submodules.ts";
 import { type GitOptions, git, parts } from "./git.ts";
 
 /** As `git status` marks them: `?? notes.txt`. Without `untracked`, submodules are left out too: what is in them is their own. */
@@ -10,13 +11,9 @@ export async function uncommitted(
   what: { untracked: boolean } = { untracked: true },
 ): Promise<string[]> {
   const untracked = `--untracked-files=${what.untracked ? "all" : "no"}`;
-  return parts(
-    await git(
-      tree,
-      ["status", "--porcelain=v1", "-z", "--no-renames", `--ignore-submodules=${what.untracked ? "none" : "all"}`, untracked],
-      options,
-    ),
-  );
+  const ignored = `--ignore-submodules=${what.untracked ? "dirty" : "all"}`;
+  const found = parts(await git(tree, ["status", "--porcelain=v1", "-z", "--no-renames", ignored, untracked], options));
+  return what.untracked ? [...found, ...(await dirtySubmodules(tree, options, found))] : found;
 }
 
 const UNDER_WAY: Readonly<Record<string, string>> = {

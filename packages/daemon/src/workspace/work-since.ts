@@ -93,7 +93,7 @@ async function changedFiles(
   { trees, begin, head, commitCount }: { trees: Asked["trees"]; begin: string | null; head: string; commitCount: number },
   options: GitOptions,
 ): Promise<WorkDone["changed"]> {
-  const numbers = ["diff", "--no-ext-diff", "--numstat", "-z", "--no-renames"];
+  const numbers = ["diff", "--no-ext-diff", "--ignore-submodules=dirty", "--numstat", "-z", "--no-renames"];
   if (trees) {
     const kept = await tryGit(tree, [...numbers, trees.from, trees.to, "--"], options);
     if (kept.code === 0) return counted(filesIn(kept.stdout), trees.turn);

@@ -113,7 +113,7 @@ export class Checkpoints {
       const color = request.color ? "--color=always" : "--no-color";
       const between = [from.tree, tree, "--"];
       const [diff, numbers] = await Promise.all([
-        git(place.worktree, ["diff", "--no-ext-diff", ...format, color, ...between], { env: place.env }),
+        git(place.worktree, ["diff", "--no-ext-diff", "--submodule=short", ...format, color, ...between], { env: place.env }),
         git(place.worktree, ["diff", "--numstat", "-z", "--no-renames", ...between], { env: place.env }),
       ]);
       return { diff: diff === "" ? "" : `${diff}\n`, from: from.number, to: to?.number ?? null, ...countLines(numbers) };

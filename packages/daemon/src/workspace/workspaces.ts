@@ -17,11 +17,12 @@ import {
   type WorkspaceSpec,
 } from "@holdfast/contract";
 import { counted, describe, type Home, log } from "@holdfast/platform";
+import { umaskIn, umaskOf } from "@holdfast/platform/git/command";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { tryContext } from "./context.ts";
 import { copyFiles, untrackedFor } from "./copying.ts";
-import { markReady, readFiles, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
+import { markReady, readFiles, rememberGitDirectory, type WorkspaceFile, workspacesOnDisk, writeFiles } from "./files.ts";
 import { type Environment, git, tryGit } from "./git.ts";
 import { type PortRange, PortRanges } from "./ports.ts";
 import { QUIET_SETTINGS } from "./private-index.ts";
@@ -191,7 +192,8 @@ export class Workspaces {
       ...(request.tournament ? { tournament: request.tournament.of } : {}),
     };
     mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
-    writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
+    const umask = umaskOf({ env });
+    writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true, umask });
     try {
       // Of a large repository each takes a while, and none needs another.
       const [lfs, left, untracked] = await Promise.all([
@@ -199,6 +201,7 @@ export class Workspaces {
         copyOf ? notCopied(copyOf.leftOut) : leftBehind(repository, beginning.base),
         repository.tree === null ? [] : untrackedFor(repository.tree, project.copy),
       ]);
+      rememberGitDirectory(this.directoryOf(id), repository.common);
       if (copyOf) await layFiles(path, copyOf, env);
       const missing = await initSubmodules(path, { common: repository.common, env });
       const copied = repository.tree === null ? [] : await copyFiles(repository.tree, path, untracked);
@@ -221,7 +224,8 @@ export class Workspaces {
     const notes = [NOT_A_REPOSITORY, ...layOut(path, request, project)];
     const spec: WorkspaceSpec = { id, name, kind: "plain", path, ...none, ...range, notes };
     mkdirSync(this.directoryOf(id), { recursive: true, mode: 0o700 });
-    writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true });
+    const umask = umaskOf(request);
+    writeFiles(this.directoryOf(id), { ...spec, owner: actor, createdAt: new Date().toISOString(), making: true, umask });
     return { record: this.#record(spec, actor), copied: [] };
   }
 
@@ -253,7 +257,7 @@ export class Workspaces {
   async #setUp(record: WorkspaceRecord, command: string, { env, actor }: { env: Environment; actor: Principal }): Promise<void> {
     const directory = this.directoryOf(record.id);
     this.#journal.append({ type: "workspace.setup_started", actor, session: null, data: { id: record.id, command } });
-    startSetup(directory, { tree: record.path, command, env: this.commandEnvironment(record, env) });
+    startSetup(directory, { tree: record.path, command, env: this.commandEnvironment(record, env), umask: umaskIn(record.path, env) });
     const { state, exitCode } = await this.#recordSetup(record);
     if (state === "done") return;
     const said = setupTail(directory, TOLD_LINES);
@@ -357,7 +361,7 @@ export class Workspaces {
   async #settle(id: WorkspaceId, restored: boolean): Promise<void> {
     const file = readFiles(this.directoryOf(id));
     if (!file) return;
-    const { owner, createdAt, making, ...spec } = file;
+    const { owner, createdAt, making, gitDir, umask, ...spec } = file;
     if (making && !restored && !(await isUsed(file))) return this.#takeAway(spec);
     const name = this.queries.byName(spec.name) ? `${spec.name}-${id}` : spec.name;
     this.#journal.append({ type: "workspace.rebuilt", actor: DAEMON, session: null, data: { ...spec, name, owner, createdAt } });
@@ -395,8 +399,8 @@ function repositoryName({ path, bare }: Repository): string {
 }
 
 /** Its Working Context; what is in the way of it is only noted. */
-function layOut(path: string, { context = true, about, copyOf }: CreateRequest, project: Project): string[] {
-  const trouble = context && project.context ? tryContext(path, { about, copyOf: copyOf?.root }) : null;
+function layOut(path: string, { context = true, about, copyOf, env }: CreateRequest, project: Project): string[] {
+  const trouble = context && project.context ? tryContext(path, { about, copyOf: copyOf?.root, umask: umaskIn(path, env) }) : null;
   return trouble === null ? [] : [trouble];
 }
 

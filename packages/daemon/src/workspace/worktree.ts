@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract";
 import { readOrdinaryFile } from "@holdfast/platform";
+import { filtersLeftOut } from "./filters.ts";
 import { type Environment, firstLine, type GitResult, git, parts, tryGit } from "./git.ts";
 import { commitOf, commitsOf, isHalfMade, listTrees, onceWhole, type Repository } from "./repository.ts";
 
@@ -67,17 +68,20 @@ export async function addWorktree(
   const lock = ["--lock", "--reason", lockReason(where.name)];
   // Git takes either only with a new branch.
   const track = isNew ? [remote === undefined ? "--no-track" : "--track"] : [];
-  const args = ["worktree", "add", "--quiet", ...track, ...lock, ...from];
+  // The files come after it: git reads the repository's own configuration here, and would run the filters that it names.
+  const args = ["worktree", "add", "--quiet", "--no-checkout", ...track, ...lock, ...from];
   const added = await onceWhole(async () => {
-    const result = await tryGit(directory, args, { env: where.env });
+    const result = await tryGit(directory, args, { env: where.env, direct: true });
     if (result.code !== 0 && isHalfMade(result)) await undoAdd(directory, where);
     return result;
   });
-  if (added.code === 0) return lfsNotes(where.path, where.env);
-  if (!/filter|smudge|git-lfs/i.test(added.stderr)) throw addFailed(added, where.path);
-  await undoAdd(directory, where);
+  if (added.code !== 0) throw addFailed(added, where.path);
+  const checkOut = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
+  const filled = await tryGit(where.path, checkOut, { env: where.env });
+  if (filled.code === 0) return [...(await lfsNotes(where.path, where.env)), ...(await filterNotes(where.path, where.env))];
+  if (!/filter|smudge|git-lfs/i.test(filled.stderr)) throw addFailed(filled, where.path);
   const without = ["-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false"];
-  const again = await tryGit(directory, [...without, ...args], { env: where.env });
+  const again = await tryGit(where.path, [...without, ...checkOut], { env: where.env });
   if (again.code !== 0) throw addFailed(again, where.path);
   return lfsNotes(where.path, where.env, "git-lfs is configured, but cannot be run");
 }
@@ -91,9 +95,9 @@ export async function undoAdd(
   directory: string,
   { path, beginning, env }: { path: string; beginning: Omit<Beginning, "base">; env?: Environment | undefined },
 ): Promise<void> {
-  await tryGit(directory, ["worktree", "remove", "--force", "--force", path], { env });
+  await tryGit(directory, ["worktree", "remove", "--force", "--force", path], { env, direct: true });
   if (beginning.isNew && (await holdsNothing(directory, beginning, env)))
-    await tryGit(directory, ["branch", "-D", "--quiet", beginning.branch], { env });
+    await tryGit(directory, ["branch", "-D", "--quiet", beginning.branch], { env, direct: true });
 }
 
 /** A branch of that name may be somebody else's, made at the same moment: it goes only where no commit goes with it. */
@@ -201,8 +205,22 @@ async function lfsNotes(tree: string, env: Environment | undefined, why?: string
   const isSetUp = why === undefined && (await tryGit(tree, ["config", "filter.lfs.process"], { env })).code === 0;
   if (isSetUp || files.length === 0) return [];
   return [
-    `${files.length === 1 ? "1 file is an LFS pointer" : `${files.length} files are LFS pointers`}: ${why ?? "git-lfs is not set up here"}`,
+    `${files.length === 1 ? "1 file is an LFS pointer" : `${files.length} files are LFS pointers`}: ${why ?? "git-lfs is not set up in your global configuration"}`,
   ];
+}
+
+/** Filters that only the repository's own configuration defines are not run: an agent can write that file. */
+async function filterNotes(tree: string, env: Environment | undefined): Promise<string[]> {
+  const names = (await filtersLeftOut(tree, { env })).filter((name) => name !== "lfs");
+  const notes: string[] = [];
+  for (const name of names) {
+    const files = parts(await git(tree, ["ls-files", "-z", "--", `:(attr:filter=${name})`], { env }));
+    if (files.length === 0) continue;
+    notes.push(
+      `the filter ${name} was not run on ${files.length === 1 ? "1 file" : `${files.length} files`}: only the repository's own configuration defines it; to allow it, define it with git config --global`,
+    );
+  }
+  return notes;
 }
 
 function addFailed(result: GitResult, path: string): HoldfastError {

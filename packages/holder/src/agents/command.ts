@@ -25,16 +25,23 @@ export interface Command {
   ended: Promise<HowItEnded>;
 }
 
-interface Start {
+export interface Start {
   command: readonly string[];
   cwd: string;
+  /** The process's own without it. */
+  env?: Readonly<Record<string, string>> | undefined;
   /** What it reads; without it, nothing. */
   input?: string;
   signal: AbortSignal;
 }
 
-export function start({ command: [program = "", ...args], cwd, input, signal }: Start): Command {
-  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, { cwd, detached: true, stdio: "pipe" });
+export function start({ command: [program = "", ...args], cwd, env, input, signal }: Start): Command {
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, {
+    cwd,
+    detached: true,
+    stdio: "pipe",
+    ...(env ? { env } : {}),
+  });
   // One that does not read what it is given has every right to.
   child.stdin.on("error", () => {});
   child.stdin.end(input ?? "");

@@ -1,6 +1,6 @@
 /** The run's program as an agent that speaks the Agent Client Protocol on its standard input and output. What it says on its standard error is recorded. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -24,8 +24,9 @@ import { STEER } from "@holdfast/contract/agent-order";
 import type { ConversationOrder } from "@holdfast/contract/conversation-holder";
 import { VERSION } from "@holdfast/contract/version";
 import { writeFileAtomic } from "@holdfast/platform/files";
+import { umaskIn } from "@holdfast/platform/git/command";
 import { calm } from "../calm.ts";
-import { inside } from "../inside.ts";
+import { inside, insideToWrite } from "../inside.ts";
 import type { ProgramExit } from "../keeper.ts";
 import { Connection, UnknownMethod } from "./connection.ts";
 import type { Offered, Setter } from "./settings.ts";
@@ -39,7 +40,7 @@ const REPLAY_MS = 5000;
 /** What is longer would not fit into one message, nor into a keeper. */
 const LONGEST_FILE = 16 * 1024 * 1024;
 
-/** As any program makes one. A keeper's mask leaves it to the user alone. */
+/** As any program makes one. */
 const NEW_FILE_MODE = 0o666;
 
 /** Of the Agent Client Protocol. */
@@ -243,12 +244,13 @@ export class Agent {
 
   #write({ path, content }: WriteTextFileRequest): void {
     if (typeof content !== "string") throw new Error("what is to be written is no text");
-    const file = inside(this.#workspace, path);
+    const file = insideToWrite(this.#workspace, path);
     const mode = regular(file, path)?.mode;
     // A full disk must not take from the user what was there before.
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileAtomic(file, content, NEW_FILE_MODE);
-    if (mode !== undefined) chmodSync(file, mode & 0o7777);
+    const umask = umaskIn(this.#workspace);
+    makeParents(file, 0o777 & ~umask);
+    writeFileAtomic(file, content);
+    chmodSync(file, mode === undefined ? NEW_FILE_MODE & ~umask : mode & 0o7777);
   }
 
   async #replayed(): Promise<void> {
@@ -271,6 +273,15 @@ function onEnd(child: ChildProcessByStdio<Writable, Readable, Readable>, over: (
     stderr.destroy();
   });
   child.on("close", (code, signal) => over({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 }));
+}
+
+/** This process's own umask would close them to everybody else. */
+function makeParents(file: string, mode: number): void {
+  const parent = dirname(file);
+  if (existsSync(parent)) return;
+  makeParents(parent, mode);
+  mkdirSync(parent);
+  chmodSync(parent, mode);
 }
 
 /** Undefined: there is none yet. Of what is no file, as a pipe, reading or writing may never come to an end. */

@@ -1,6 +1,6 @@
 /** Paths that a model names, inside of the session's directory and nowhere else, whatever symbolic links there are. */
-import { relative, sep } from "node:path";
-import { inside as realPathInside } from "../../inside.ts";
+import { relative } from "node:path";
+import { inside as realPathInside, insideToWrite as realPathInsideToWrite } from "../../inside.ts";
 
 /** Why a tool does not do what it was asked to; the model is told, and may do better. */
 export class Refusal extends Error {}
@@ -16,10 +16,12 @@ export async function inside(root: string, path: string): Promise<string> {
 
 /** The same for what is to be written. Git's own files are git's to write: a hook there would be run by whoever commits. */
 export async function insideToWrite(root: string, path: string): Promise<string> {
-  const real = await inside(root, path);
-  if (real === root) throw new Refusal("a file must have a name");
-  if (relative(root, real).split(sep).includes(".git")) throw new Refusal(`${path} is git's own: use run_command with git`);
-  return real;
+  if ((await inside(root, path)) === root) throw new Refusal("a file must have a name");
+  try {
+    return realPathInsideToWrite(root, path);
+  } catch {
+    throw new Refusal(`${path} is git's own: use run_command with git`);
+  }
 }
 
 /** As people read it. */

@@ -1,7 +1,8 @@
 /** By git where it is a repository, which knows what not to look at, else by grep: both can be stopped, which a regular expression in here could not. */
 import { relative } from "node:path";
+import { gitCommand } from "@holdfast/platform/git/command";
 import * as z from "zod/mini";
-import { start, tailOf } from "../../command.ts";
+import { type Start, start, tailOf } from "../../command.ts";
 import { inside, Refusal } from "../inside.ts";
 import { MOST_BYTES, MOST_ENTRIES } from "./limits.ts";
 import { defineTool } from "./tool.ts";
@@ -22,10 +23,13 @@ export const searchFiles = defineTool({
       files: [],
       changes: [],
       async run(signal) {
-        const byGit = await search(["git", "grep", "--untracked", "--no-color", "-nIE", "-e", pattern, "--", place], root, signal);
+        const byGit = await searchByGit(["grep", "--untracked", "--no-color", "-nIE", "-e", pattern, "--", place], root, signal);
         const { code, lines, stderr } =
           byGit.code === NO_REPOSITORY
-            ? await search(["grep", "-rnIE", "--exclude-dir=.git", "--exclude-dir=node_modules", "-e", pattern, "--", place], root, signal)
+            ? await search(
+                { command: ["grep", "-rnIE", "--exclude-dir=.git", "--exclude-dir=node_modules", "-e", pattern, "--", place], cwd: root },
+                signal,
+              )
             : byGit;
         if (lines.length === 0 && code === 1) return { text: "[nothing found]", ok: true };
         if (lines.length === 0) throw new Refusal(`it cannot be searched for: ${stderr.trim()}`);
@@ -35,13 +39,21 @@ export const searchFiles = defineTool({
   },
 });
 
-async function search(
-  command: string[],
-  cwd: string,
-  signal: AbortSignal,
-): Promise<{ code: number | null; lines: string[]; stderr: string }> {
+interface Found {
+  code: number | null;
+  lines: string[];
+  stderr: string;
+}
+
+async function searchByGit(args: string[], cwd: string, signal: AbortSignal): Promise<Found> {
+  const asked = await gitCommand(cwd, args, { signal }).catch(() => ({ code: NO_REPOSITORY }));
+  if ("code" in asked) return { code: NO_REPOSITORY, lines: [], stderr: "" };
+  return search({ command: [asked.program, ...asked.args], cwd, env: asked.env }, signal);
+}
+
+async function search(what: Omit<Start, "signal">, signal: AbortSignal): Promise<Found> {
   const enough = new AbortController();
-  const { stdout, stderr, ended } = start({ command, cwd, signal: AbortSignal.any([signal, enough.signal]) });
+  const { stdout, stderr, ended } = start({ ...what, signal: AbortSignal.any([signal, enough.signal]) });
   const complaint = tailOf(stderr, 1000);
   // Waited for below; one that could not be started is no reason to end the agent before.
   const how = ended.catch(() => ({ code: NO_REPOSITORY }));

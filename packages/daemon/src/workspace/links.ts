@@ -1,0 +1,46 @@
+/** Submodules in an index of our own: which commit each is at. Git is not let into them: it would go by the configuration that it finds there. */
+import { existsSync, lstatSync } from "node:fs";
+import { join } from "node:path";
+import { isDirty } from "./dirty-submodules.ts";
+import { type Environment, parts, tryGit } from "./git.ts";
+import type { PrivateIndex } from "./private-index.ts";
+
+/** Paths in `latin1`. */
+export async function gitLinksIn(index: Pick<PrivateIndex, "git">): Promise<string[]> {
+  const staged = parts(await index.git(["ls-files", "--stage", "-z"], { encoding: "latin1" }));
+  return [...new Set(staged.filter((line) => line.startsWith("160000 ")).map((line) => line.slice(line.indexOf("\t") + 1)))];
+}
+
+/** Each as it is checked out now, as `git add` does it. Returns those with uncommitted files, which no commit of the outer repository can hold. */
+export async function addLinks(
+  index: Pick<PrivateIndex, "git">,
+  { worktree, links, env }: { worktree: string; links: readonly string[]; env: Environment | undefined },
+): Promise<string[]> {
+  const entries: string[] = [];
+  const gone: string[] = [];
+  const replaced: string[] = [];
+  const dirty: string[] = [];
+  for (const link of links) {
+    const directory = join(worktree, Buffer.from(link, "latin1").toString());
+    const stat = lstatSync(directory, { throwIfNoEntry: false });
+    if (!stat?.isDirectory()) (stat ? replaced : gone).push(link);
+    else if (existsSync(join(directory, ".git"))) {
+      const head = await tryGit(directory, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { env });
+      if (head.code === 0) entries.push(`160000 ${head.stdout.trim()}\t${link}`);
+      if (await isDirty(directory, { env })) dirty.push(link);
+    }
+  }
+  const update = (how: string, lines: readonly string[]) =>
+    lines.length === 0
+      ? undefined
+      : index.git(["update-index", "-z", ...(how === "--index-info" ? [how] : [how, "--stdin"])], { input: bytesOf(lines) });
+  await update("--force-remove", [...gone, ...replaced]);
+  await update("--add", replaced);
+  await update("--index-info", entries);
+  return dirty;
+}
+
+/** For `-z --stdin`. */
+export function bytesOf(latin1: Iterable<string>): Buffer {
+  return Buffer.from([...latin1].map((line) => `${line}\0`).join(""), "latin1");
+}

@@ -1,0 +1,214 @@
+/**
+ * How git is started, for every process of ours: the one place that does. It asks nothing (no terminal), takes no lock it does not need (an agent's
+ * own git must not find one), speaks English, and sees nothing of a repository that happens to be in the environment. Where the repository is, is
+ * fixed (place.ts), and of its configuration git sees the harmless part (view.ts): no program that a repository names is run, and no hook. Filters,
+ * drivers and helpers of the user's global configuration are.
+ */
+import { spawn } from "node:child_process";
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { HoldfastError } from "@holdfast/contract/errors";
+import { isMissing } from "../files.ts";
+import { findProgram, STANDARD_PATH } from "../program.ts";
+import { type GitPlace, placeAt, placeOf } from "./place.ts";
+import { type GitView, viewOf } from "./view.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface GitOptions {
+  /** The caller's: whose name, keys and configuration count. The process's own without it. */
+  env?: Environment | undefined;
+  /** On top, for this one command: `GIT_INDEX_FILE` and the like. */
+  with?: Readonly<Record<string, string>>;
+  input?: string | Uint8Array;
+  /** Of what it prints. `latin1` keeps every byte: file names need not be UTF-8. */
+  encoding?: BufferEncoding;
+  signal?: AbortSignal;
+  /**
+   * Works on the repository's own configuration or on its list of worktrees, and so not through a view. Only for commands that neither look at files
+   * of a working tree nor talk to another repository: those would run what the configuration names.
+   */
+  direct?: boolean;
+  /** The hooks of the user's global configuration are run. */
+  hooks?: boolean;
+}
+
+export interface GitResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface GitCommand {
+  program: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+/** Carries a caller's umask beside their environment: what git makes in their directories is made as they would make it. */
+export const UMASK_VARIABLE = "HOLDFAST_UMASK";
+
+const USUAL_UMASK = 0o022;
+
+/** Of a repository somebody else is in: a hook's, a rebase's. What only says who and how (`GIT_AUTHOR_NAME`, `GIT_SSH_COMMAND`) stays. */
+const NOT_PASSED =
+  /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|QUARANTINE_PATH|INTERNAL_.*|TRACE.*|EDITOR|SEQUENCE_EDITOR|LITERAL_PATHSPECS|GLOB_PATHSPECS|NOGLOB_PATHSPECS|ICASE_PATHSPECS|REFLOG_ACTION|OPTIONAL_LOCKS|CONFIG|ATTR_SOURCE|SHALLOW_FILE|GRAFT_FILE|REPLACE_REF_BASE|IMPLICIT_WORK_TREE|EXTERNAL_DIFF|PAGER)$/;
+
+/** Whatever any configuration says: no other process is started in the background, and none in a submodule, which has a configuration of its own. */
+const SETTINGS = [
+  ...["core.fsmonitor=false", "core.alternateRefsCommand=true", "gc.auto=0", "maintenance.auto=false", "receive.autogc=false"],
+  ...["submodule.recurse=false", "fetch.recurseSubmodules=false", "push.recurseSubmodules=no"],
+].flatMap((setting) => ["-c", setting]);
+
+const NO_HOOKS = ["-c", "core.hooksPath=/dev/null"];
+
+/** These begin a repository, or need none. */
+const WITHOUT_REPOSITORY = /^(init|version)$/;
+
+/** What to run, or how git refuses the directory. */
+export async function gitCommand(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitCommand | GitResult> {
+  const place = options.with?.GIT_DIR === undefined ? placeOf(directory) : placeAt(options.with.GIT_DIR);
+  const env = gitEnvironment(options);
+  const settings = [...SETTINGS, ...(options.hooks ? [] : NO_HOOKS)];
+  const command = (where: Readonly<Record<string, string>>) =>
+    underUmask(umaskOf(options, place), {
+      program: programIn(env, directory),
+      args: [...(args[0] === "version" ? [] : settings), ...args],
+      env: { ...env, ...where, ...options.with },
+    });
+  const verb = args.find((arg, index) => arg !== "-c" && args[index - 1] !== "-c") ?? "";
+  if (WITHOUT_REPOSITORY.test(verb)) return command({});
+  // Ours is the only search for a repository: git's own might find another, and believe all of it.
+  if (!place) return command({ GIT_DIR: "/dev/null" });
+  const refusal = await whyRefused(directory, place, options);
+  if (refusal) return refusal;
+  if (options.direct) return command(environmentOf(place, place.common));
+  const view = await gitView(place, options);
+  return command(environmentOf(place, view?.common ?? place.common));
+}
+
+/** The keys of the repository's own configuration that git is not shown. */
+export async function settingsLeftOut(directory: string, options: GitOptions = {}): Promise<readonly string[]> {
+  const place = placeOf(directory);
+  return (place && (await gitView(place, options)))?.leftOut ?? [];
+}
+
+/** Reading the configuration starts nothing, whatever is in it. */
+function gitView(place: GitPlace, { env, signal }: GitOptions): Promise<GitView | undefined> {
+  return viewOf(place, async (of) => {
+    const where = environmentOf(of, of.common);
+    const command = { program: programIn(gitEnvironment({ env }), "/"), args: ["config", "--list", "-z", "--show-scope"] };
+    const listed = await runCommand("/", { ...command, env: { ...gitEnvironment({ env }), ...where } }, { signal });
+    return listed.code === 0 ? listed.stdout : undefined;
+  });
+}
+
+function environmentOf({ gitDir, tree }: GitPlace, common: string): Record<string, string> {
+  return { GIT_DIR: gitDir, ...(common === gitDir ? {} : { GIT_COMMON_DIR: common }), ...(tree === null ? {} : { GIT_WORK_TREE: tree }) };
+}
+
+/** Git does not read what belongs to somebody else unless they say so. Named by its path it would: so it is asked without. */
+async function whyRefused(directory: string, { gitDir, tree }: GitPlace, options: GitOptions): Promise<GitResult | undefined> {
+  const uid = process.getuid?.();
+  const isOurs = [gitDir, tree ?? gitDir].every((path) => [undefined, uid].includes(statSync(path, { throwIfNoEntry: false })?.uid));
+  if (isOurs) return undefined;
+  const env = gitEnvironment(options);
+  const asked = await runCommand(directory, { program: programIn(env, directory), args: ["rev-parse", "--git-dir"], env }, options);
+  return asked.code === 0 ? undefined : asked;
+}
+
+/** Enough for the list of every file of a large repository. */
+const MOST_OUTPUT = 256 << 20;
+
+/** For a question whose answer is in the exit code. */
+export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  const command = await gitCommand(directory, args, options);
+  return "code" in command ? command : runCommand(directory, command, options);
+}
+
+function runCommand(
+  directory: string,
+  { program, args, env }: GitCommand,
+  { input, encoding, signal }: Pick<GitOptions, "input" | "encoding" | "signal">,
+): Promise<GitResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<GitResult>();
+  const child = spawn(program, args, { cwd: directory, env, stdio: ["pipe", "pipe", "pipe"], ...(signal ? { signal } : {}) });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  let bytes = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MOST_OUTPUT) out.push(chunk);
+    else child.kill();
+  });
+  child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+  child.on("error", (error) => reject(isMissing(error) ? missing(directory, error) : error));
+  child.on("close", (code) => {
+    if (bytes > MOST_OUTPUT) return reject(new Error(`git printed more than ${MOST_OUTPUT >> 20} MB`));
+    resolve({ code: code ?? -1, stdout: Buffer.concat(out).toString(encoding), stderr: Buffer.concat(err).toString() });
+  });
+  // One that ends without reading all of it says why itself.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input ?? "");
+  return promise;
+}
+
+export function gitEnvironment({ env = process.env, with: more = {} }: GitOptions): Record<string, string> {
+  const passed = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[0] !== UMASK_VARIABLE && !NOT_PASSED.test(entry[0]),
+  );
+  const { PATH = STANDARD_PATH, ...rest } = Object.fromEntries(passed);
+  return {
+    ...rest,
+    // A relative directory in it would be one of the working tree, where an agent may have put a program.
+    PATH: PATH.split(":").filter(isAbsolute).join(":"),
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_EDITOR: "true",
+    GIT_PAGER: "cat",
+    LC_ALL: "C.UTF-8",
+    LANGUAGE: "C",
+    ...more,
+  };
+}
+
+function programIn(env: Readonly<Record<string, string>>, directory: string): string {
+  const program = findProgram("git", env.PATH, "/");
+  if (program === undefined) throw missing(directory);
+  return program;
+}
+
+/** The caller's; else of whom the workspace was made for. */
+export function umaskOf({ env }: Pick<GitOptions, "env">, place?: Pick<GitPlace, "umask">): number {
+  const told = env?.[UMASK_VARIABLE];
+  return told !== undefined && /^[0-7]{1,4}$/.test(told) ? Number.parseInt(told, 8) & 0o777 : (place?.umask ?? USUAL_UMASK);
+}
+
+/** The same, for what is made in a directory. */
+export function umaskIn(directory: string, env?: Environment): number {
+  return umaskOf({ env }, placeOf(directory));
+}
+
+/** The environment of a request, with the umask of whoever sent it; one that it has already counts. */
+export function withUmask<E extends Environment>(env: E, umask: number | undefined): E {
+  return umask === undefined || env[UMASK_VARIABLE] !== undefined ? env : { ...env, [UMASK_VARIABLE]: umask.toString(8) };
+}
+
+/** A program under another umask than this process's own: Node has no way to say it. */
+export function underUmask<C extends GitCommand>(umask: number, command: C): C {
+  if (umask === process.umask()) return command;
+  const script = 'umask "$1" && shift && exec "$@"';
+  return {
+    ...command,
+    program: "/bin/sh",
+    args: ["-c", script, "sh", umask.toString(8).padStart(4, "0"), command.program, ...command.args],
+  };
+}
+
+/** Node says of a missing program and of a missing directory the same. */
+function missing(directory: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("git_failed", `git cannot be run in ${directory}: there is no program git on the PATH, or no such directory`, {
+    hint: "install git, and see that the directory is there",
+    cause,
+  });
+}

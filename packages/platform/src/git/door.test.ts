@@ -1,0 +1,20 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const PACKAGES = join(import.meta.dirname, "../../..");
+
+/** Starts git, or has a shell start it. */
+const STARTS = /["'`]git["'`](?!\s*\))|["'`]git (?:-|[a-z]+ )|exec git /;
+
+const DOOR = "platform/src/git/command.ts";
+
+test("git is started in one place, and by nobody else (mend 3)", () => {
+  const sources = globSync("*/src/**/*.ts", { cwd: PACKAGES }).filter((file) => !/\.test\.ts$|\/scratch-repository\.ts$/.test(file));
+  expect(sources.length).toBeGreaterThan(500);
+  const starts = sources.filter((file) => {
+    const text = readFileSync(join(PACKAGES, file), "utf8");
+    return /node:child_process|\bstart\(/.test(text) && STARTS.test(text.replaceAll(/^\s*(?:\/?\*|\/\/).*$/gm, ""));
+  });
+  expect(starts).toEqual([DOOR]);
+});

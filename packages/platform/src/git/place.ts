@@ -1,0 +1,130 @@
+/**
+ * Where the repository of a directory is. A worktree of ours has its git directory in `workspace.json` beside it, written when it was made: the
+ * `.git` inside it is an agent's to change, and is not read. Any other directory is looked up as git does, by the next `.git` above it.
+ */
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { homeIn } from "@holdfast/contract/home-place";
+import { readJsonFile } from "../files.ts";
+
+export interface GitPlace {
+  gitDir: string;
+  /** Shared by all working trees of the repository. */
+  common: string;
+  /** The top of the working tree; null in a bare repository and in a git directory. */
+  tree: string | null;
+  /** Of the person the workspace was made for. */
+  umask?: number | undefined;
+}
+
+/** Beside a worktree of ours. */
+export const WORKSPACE_FILE = "workspace.json";
+
+/** Undefined: there is no repository. */
+export function placeOf(directory: string): GitPlace | undefined {
+  let start: string;
+  try {
+    start = realpathSync(directory);
+  } catch {
+    return undefined;
+  }
+  for (let at = start; ; at = dirname(at)) {
+    const found = workspaceAt(at) ?? treeAt(at) ?? gitDirectoryAt(at);
+    if (found) return found;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** By its git directory and no other. */
+export function placeAt(gitDir: string): GitPlace {
+  return { gitDir, common: commonOf(gitDir), tree: null };
+}
+
+/** Where git keeps what belongs to a linked worktree, found from the repository's side: nothing inside the worktree is believed. */
+export function linkedDirectory(common: string, tree: string): string | undefined {
+  const worktrees = join(common, "worktrees");
+  for (const name of namesIn(worktrees)) {
+    const directory = join(worktrees, name);
+    const file = firstLineOf(join(directory, "gitdir"));
+    if (file !== undefined && resolve(directory, file) === join(tree, ".git")) return directory;
+  }
+  return undefined;
+}
+
+interface Remembered {
+  path?: unknown;
+  repo?: unknown;
+  gitDir?: unknown;
+  umask?: unknown;
+}
+
+function workspaceAt(tree: string): GitPlace | undefined {
+  if (dirname(dirname(tree)) !== workspaces()) return undefined;
+  const { path, repo, gitDir, umask } = (readJsonFile(join(dirname(tree), WORKSPACE_FILE)) ?? {}) as Remembered;
+  if (path !== tree || typeof repo !== "string") return undefined;
+  const mask = typeof umask === "number" ? { umask } : {};
+  if (typeof gitDir === "string") return { gitDir, common: dirname(dirname(gitDir)), tree, ...mask };
+  // Made by a Holdfast that did not remember it. Without an entry in the repository there is none, and git says so.
+  const common = (treeAt(repo) ?? gitDirectoryAt(repo))?.common ?? join(repo, ".git");
+  return { gitDir: linkedDirectory(common, tree) ?? join(common, "worktrees", "(gone)"), common, tree, ...mask };
+}
+
+let known: { home: string; directory: string } | undefined;
+
+function workspaces(): string | undefined {
+  try {
+    const home = homeIn(process.env);
+    if (known?.home !== home) known = { home, directory: join(realpathSync(home), "workspaces") };
+    return known.directory;
+  } catch {
+    return undefined;
+  }
+}
+
+function treeAt(tree: string): GitPlace | undefined {
+  const path = join(tree, ".git");
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return undefined;
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return isGitDirectory(path) ? { ...placeAt(path), tree } : undefined;
+  const target = /^gitdir: (.+)$/.exec(firstLineOf(path) ?? "")?.[1];
+  if (target === undefined) return undefined;
+  const gitDir = isAbsolute(target) ? target : resolve(tree, target);
+  return { ...placeAt(gitDir), tree };
+}
+
+function gitDirectoryAt(directory: string): GitPlace | undefined {
+  return isGitDirectory(directory) ? placeAt(directory) : undefined;
+}
+
+function isGitDirectory(directory: string): boolean {
+  const common = commonOf(directory);
+  const has = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return (
+    lstatSync(join(directory, "HEAD"), { throwIfNoEntry: false }) !== undefined && has(join(common, "objects")) && has(join(common, "refs"))
+  );
+}
+
+function commonOf(gitDir: string): string {
+  const named = firstLineOf(join(gitDir, "commondir"));
+  return named === undefined ? gitDir : resolve(gitDir, named);
+}
+
+/** Git's own files of this kind are a path long. */
+const LONGEST = 8192;
+
+function firstLineOf(path: string): string | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() && stat.size <= LONGEST ? readFileSync(path, "utf8").replace(/\r?\n[\s\S]*$/, "") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,10 @@
+/** Unit tests have a home of their own: nothing that runs in this process touches the one of whoever runs them. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+if (process.env.HOLDFAST_HOME === undefined) {
+  const home = mkdtempSync(join(tmpdir(), "hf-unit-"));
+  process.env.HOLDFAST_HOME = home;
+  process.once("exit", () => rmSync(home, { recursive: true, force: true }));
+}
