@@ -97,7 +97,12 @@ cells(
   },
   async (_, hurt) => {
     const made = directory();
-    startSetup(made, { tree: made, command: "while ! [ -e go ]; do sleep 0.02; done; touch went", umask: 0o022, env: { PATH: process.env.PATH ?? "" } });
+    startSetup(made, {
+      tree: made,
+      command: "while ! [ -e go ]; do sleep 0.02; done; touch went",
+      umask: 0o022,
+      env: { PATH: process.env.PATH ?? "" },
+    });
     hurt(path.join(made, "setup.pid"));
     expect(await setupEnd(made)).toEqual({ state: "interrupted", exitCode: null });
     mkdirSync(path.join(made, "go"));

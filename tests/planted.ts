@@ -3,7 +3,16 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import path from "node:path";
 
 const HOOKS = [
-  ...["applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-checkout", "post-commit", "post-index-change", "post-merge", "post-rewrite"],
+  ...[
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-rewrite",
+  ],
   ...["pre-auto-gc", "pre-commit", "pre-merge-commit", "pre-push", "pre-rebase", "prepare-commit-msg", "reference-transaction"],
   ...["pre-receive", "update", "post-receive", "post-update", "proc-receive", "push-to-checkout"],
 ];
@@ -42,7 +51,10 @@ export class Planted {
     const program = (name: string) => JSON.stringify(this.#program(name));
     const shell = (name: string) => JSON.stringify(`!${this.#program(name)}`);
     const included = path.join(this.#directory, "included");
-    writeFileSync(included, `[filter "planted"]\n\tclean = ${program("included")}\n[core]\n\tfsmonitor = ${program("included fsmonitor")}\n`);
+    writeFileSync(
+      included,
+      `[filter "planted"]\n\tclean = ${program("included")}\n[core]\n\tfsmonitor = ${program("included fsmonitor")}\n`,
+    );
     this.hooks(path.join(this.#directory, "hooks"));
     return `
 [core]

@@ -33,7 +33,11 @@ const VERBS: readonly (readonly string[])[] = [
 
 class Project extends TestHome {
   readonly planted = new Planted(path.join(this.root, "planted"));
-  readonly repository = new TestRepository(this, { "a.txt": "one\n", ".gitattributes": ATTRIBUTES, ".gitignore": "ignored/\n*.git\nevil\n" });
+  readonly repository = new TestRepository(this, {
+    "a.txt": "one\n",
+    ".gitattributes": ATTRIBUTES,
+    ".gitignore": "ignored/\n*.git\nevil\n",
+  });
 
   /** With a submodule, a session in it, and files that are not committed. */
   async workspace(): Promise<Workspace> {

@@ -164,7 +164,10 @@ test("what is made in a workspace and in the user's checkout has the user's umas
   expect(inTree("a.txt", "dir", "dir/new.txt")).toEqual(["640", "750", "640"]);
   under("002", "workspace", "merge", "one", "--commit", "all");
   expect(modes(...["a.txt", "dir", "dir/new.txt"].map((name) => path.join(repository.path, name)))).toEqual(["664", "775", "664"]);
-  expect(modes(path.join(repository.path, ".git/refs/heads/main"), path.join(repository.path, ".git/logs/refs/heads/main"))).toEqual(["664", "644"]);
+  expect(modes(path.join(repository.path, ".git/refs/heads/main"), path.join(repository.path, ".git/logs/refs/heads/main"))).toEqual([
+    "664",
+    "644",
+  ]);
   under("027", "workspace", "rm", "one", "--force");
   under("022", "workspace", "recover", "one");
   expect(inTree("", "a.txt", "dir", "dir/new.txt")).toEqual(["755", "644", "755", "644"]);

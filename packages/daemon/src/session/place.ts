@@ -34,7 +34,17 @@ export async function placeFor(
     const workspace =
       made ??
       (await workspaces.create(
-        { ...worktree, session: request.id, cwd, env: withUmask(env, request.umask), name, context: request.context, about, tournament, copyOf },
+        {
+          ...worktree,
+          session: request.id,
+          cwd,
+          env: withUmask(env, request.umask),
+          name,
+          context: request.context,
+          about,
+          tournament,
+          copyOf,
+        },
         actor,
       ));
     const tree = workspace.kind === "plain" ? null : ((await findRepository(cwd, env))?.tree ?? null);

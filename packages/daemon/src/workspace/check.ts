@@ -35,7 +35,12 @@ export async function runCheck({ directory, tree, command, env, umask }: CheckOr
   rmSync(log, { force: true });
   const output = openSync(log, "w", 0o600);
   const { promise: ended, resolve, reject } = Promise.withResolvers<number | null>();
-  const child = spawn("/bin/sh", ["-c", 'umask "$1" && exec /bin/sh -c "$2"', "sh", umask.toString(8), command], { cwd: tree, env, detached: true, stdio: ["ignore", output, output] });
+  const child = spawn("/bin/sh", ["-c", 'umask "$1" && exec /bin/sh -c "$2"', "sh", umask.toString(8), command], {
+    cwd: tree,
+    env,
+    detached: true,
+    stdio: ["ignore", output, output],
+  });
   child.on("error", reject).on("close", (code) => resolve(code));
   closeSync(output);
   const group = child.pid === undefined ? undefined : endGroupAt(child.pid, signal);

@@ -60,10 +60,14 @@ function dirtyLinks(dirty: readonly string[]): HoldfastError {
 /** `git add` would keep the number of a commit that nobody else can get. */
 function embeddedRepositories(paths: readonly string[]): HoldfastError {
   const names = paths.map((path) => Buffer.from(path, "latin1").toString());
-  return new HoldfastError("merge_refused", `${names.join(", ")} in the workspace is a repository of its own, and no commit can hold its files; nothing was changed`, {
-    hint: "make it a submodule there, add it to .gitignore, or move it away; then try again",
-    candidates: names,
-  });
+  return new HoldfastError(
+    "merge_refused",
+    `${names.join(", ")} in the workspace is a repository of its own, and no commit can hold its files; nothing was changed`,
+    {
+      hint: "make it a submodule there, add it to .gitignore, or move it away; then try again",
+      candidates: names,
+    },
+  );
 }
 
 /** What a filter hides in commits (an encrypted file) would be in this one for all to read. */

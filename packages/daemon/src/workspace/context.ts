@@ -75,10 +75,7 @@ interface Making {
 }
 
 /** For a start that must not fail for it: what its user should know, or null. `copyOf`: the directory whose own it begins with. */
-export function tryContext(
-  root: string,
-  how: { about?: string | undefined; copyOf?: string | undefined; umask: number },
-): string | null {
+export function tryContext(root: string, how: { about?: string | undefined; copyOf?: string | undefined; umask: number }): string | null {
   try {
     for (const { name, text, digest } of how.copyOf === undefined ? [] : readContext(how.copyOf).files) {
       if (digest !== null) writeContextFile(root, name, { text, digest: null, umask: how.umask });

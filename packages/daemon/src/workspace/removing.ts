@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { checkName, HoldfastError, type Losses, type Principal, type WorkspaceId } from "@holdfast/contract";
 import { counted, describe, log } from "@holdfast/platform";
 import { umaskOf } from "@holdfast/platform/git/command";
-import { placeOf } from "@holdfast/platform/git/place";
+import { placeOf as gitPlaceOf } from "@holdfast/platform/git/place";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { copyUntracked } from "./copying.ts";
@@ -197,7 +197,7 @@ export class Removing {
       ports: range.ports,
     };
     writeFiles(directory, { ...specOf(record), ...now, making: false, umask: umaskOf({ env }) });
-    rememberGitDirectory(directory, placeOf(tree.repo)?.common ?? tree.repo);
+    rememberGitDirectory(directory, gitPlaceOf(tree.repo)?.common ?? tree.repo);
     this.#journal.append({ type: "workspace.recovered", actor, session: null, data: { id: record.id, ...now } });
     rmSync(join(directory, MARK), { force: true });
     return [...restored.notes, ignored];

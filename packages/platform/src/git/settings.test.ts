@@ -3,9 +3,25 @@ import { isHarmless, readSettings, writeSettings } from "./settings.ts";
 
 test("a key that names a program is left out, and one that nobody knows too (mend 3)", () => {
   const programs = [
-    ...["core.fsmonitor", "core.hookspath", "core.sshcommand", "core.editor", "core.pager", "core.askpass", "core.gitproxy", "core.worktree"],
+    ...[
+      "core.fsmonitor",
+      "core.hookspath",
+      "core.sshcommand",
+      "core.editor",
+      "core.pager",
+      "core.askpass",
+      "core.gitproxy",
+      "core.worktree",
+    ],
     ...["core.alternaterefscommand", "filter.lfs.clean", "filter.a.b.process", "diff.external", "diff.x.command", "diff.x.textconv"],
-    ...["merge.x.driver", "gpg.program", "gpg.ssh.program", "gpg.ssh.defaultkeycommand", "credential.helper", "credential.https://x.helper"],
+    ...[
+      "merge.x.driver",
+      "gpg.program",
+      "gpg.ssh.program",
+      "gpg.ssh.defaultkeycommand",
+      "credential.helper",
+      "credential.https://x.helper",
+    ],
     ...["alias.status", "include.path", "includeif.gitdir:/x.path", "submodule.lib.update", "protocol.ext.allow", "protocol.allow"],
     ...["remote.origin.uploadpack", "remote.origin.receivepack", "remote.origin.vcs", "uploadpack.packobjectshook", "gc.recentobjectshook"],
     ...["hook.x.command", "lfs.customtransfer.x.path", "lfs.extension.x.clean", "lfs.standalonetransferagent", "trailer.x.command"],
@@ -17,7 +33,8 @@ test("a key that names a program is left out, and one that nobody knows too (men
 });
 
 test("settings are written so that git reads the same", () => {
-  const text = 'local\0user.name\nA "quoted" \\ name\0global\0user.email\nx\0local\0branch.a"b.c.merge\nrefs/heads/a\nb\0local\0core.bare\0';
+  const text =
+    'local\0user.name\nA "quoted" \\ name\0global\0user.email\nx\0local\0branch.a"b.c.merge\nrefs/heads/a\nb\0local\0core.bare\0';
   const settings = readSettings(text);
   expect(settings.map(({ scope, key, value }) => [scope, key, value])).toEqual([
     ["local", "user.name", 'A "quoted" \\ name'],
