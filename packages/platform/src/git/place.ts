@@ -2,10 +2,10 @@
  * Where the repository of a directory is. A worktree of ours has its git directory in `workspace.json` beside it, written when it was made: the
  * `.git` inside it is an agent's to change, and is not read. Any other directory is looked up as git does, by the next `.git` above it.
  */
-import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { homeIn } from "@holdfast/contract/home-place";
-import { readJsonFile } from "../files.ts";
+import { readJsonFile, readOrdinaryFile } from "../files.ts";
 
 export interface GitPlace {
   gitDir: string;
@@ -114,8 +114,7 @@ const LONGEST = 8192;
 
 function firstLineOf(path: string): string | undefined {
   try {
-    const stat = statSync(path);
-    return stat.isFile() && stat.size <= LONGEST ? readFileSync(path, "utf8").replace(/\r?\n[\s\S]*$/, "") : undefined;
+    return readOrdinaryFile(path, LONGEST).replace(/\r?\n[\s\S]*$/, "");
   } catch {
     return undefined;
   }
