@@ -166,6 +166,38 @@ test("an argument that only other tools have is told, and one of the client's ow
   expect((await mcp.ok("show_group", { group: "team", _reason: "curious" })).members).toHaveLength(2);
 });
 
+test("a session reads its own transcript, and its children's, page by page and bounded (mend own-transcript) (BG-18 mend)", async () => {
+  await using home = new TestHome();
+  const parent = await sessionWithToken(home, "parent");
+  await using mcp = await McpClient.stdio(home, parent);
+  // A terminal: what it showed.
+  const shown = await mcp.ok("read_transcript");
+  expect(shown).toMatchObject({ name: "parent", source: "terminal", more: false, text: expect.stringContaining(parent.token) });
+  expect(await mcp.ok("read_transcript", { after: shown.next })).toMatchObject({ text: "", next: shown.next });
+  expect(await mcp.refused("read_transcript", { after: "1.7" })).toContain("no place in this transcript");
+  // A conversation: what was said, by whom.
+  await mcp.ok("spawn_agent", { agent: "demo", name: "talk", kind: "conversation", prompt: "say hello" });
+  await home.until("talk", ({ status, turns }) => status === "idle" && turns === 1);
+  const entries: { type: string; text?: string }[] = [];
+  for (let after: string | undefined, pages = 0; ; pages++) {
+    const page = await mcp.ok("read_transcript", { name: "talk", max_bytes: 400, ...(after === undefined ? {} : { after }) });
+    expect(JSON.stringify(page).length).toBeLessThan(2000);
+    entries.push(...(page.entries as unknown as typeof entries));
+    after = String(page.next);
+    if (page.more !== true) {
+      expect(pages).toBeGreaterThan(0);
+      break;
+    }
+  }
+  expect(entries.find(({ type }) => type === "user")).toMatchObject({ from: `session:${parent.id}`, text: "say hello" });
+  expect(entries.map(({ type, text }) => (type === "text" ? text : "")).join("")).toBe("hello");
+  const last = await mcp.ok("read_transcript", { name: "talk", turns: 1 });
+  expect(last.entries).toEqual(expect.arrayContaining([expect.objectContaining({ type: "turn_ended" })]));
+  // Nobody else's.
+  await home.run("exec sleep 1000", "--name", "stranger");
+  expect(await mcp.refused("read_transcript", { name: "stranger" })).toContain("forbidden");
+});
+
 test("in a run a server without the run's token does not act as the user", async () => {
   await using home = new TestHome();
   const { id } = await home.run("exec sleep 1000");

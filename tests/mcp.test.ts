@@ -7,7 +7,7 @@ import { eventually, TestHome } from "./home.ts";
 import { McpClient, sessionWithToken } from "./mcp-client.ts";
 
 const PROMISED =
-  "spawn_agent list_agents show_agent send_message read_messages wait_for event_monitor task_stop run_shell shell_output join_group leave_group list_groups list_peers share_context get_shared_context list_shared_context delete_shared_context watch_context create_group set_group_goal show_group group_log group_stats set_coordinator request_approval ask_human answer_approval read_working_context update_working_context report_progress";
+  "spawn_agent list_agents show_agent send_message read_messages wait_for event_monitor task_stop run_shell shell_output join_group leave_group list_groups list_peers share_context get_shared_context list_shared_context delete_shared_context watch_context create_group set_group_goal show_group group_log group_stats set_coordinator request_approval ask_human answer_approval read_working_context update_working_context report_progress read_transcript";
 
 test("every tool is there with a schema, and is described", async () => {
   await using home = new TestHome();

@@ -3,9 +3,21 @@ import { CommitHash, Digest, LastReply } from "./digest.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
 import { Session, Time } from "./session.ts";
-import { flag } from "./wire.ts";
+import { flag, wholeNumber } from "./wire.ts";
 
 const ERRORS = ["session_not_found", "session_ambiguous"] as const;
+
+/** `files` are none where nobody knows where the agent writes, or it wrote nothing. Offsets are those of all files one after the other. */
+export const AgentTranscript = z.object({
+  session: z.string(),
+  files: z.array(z.string()),
+  text: z.string(),
+  from: z.int(),
+  /** Where it goes on. */
+  next: z.int(),
+  bytes: z.int(),
+});
+export type AgentTranscript = z.infer<typeof AgentTranscript>;
 
 export const DIGEST_ENDPOINTS = {
   getDigest: {
@@ -48,5 +60,15 @@ export const DIGEST_ENDPOINTS = {
     reach: "own",
     reply: LastReply,
     errors: [...ERRORS, "reply_unknown"],
+  },
+  readAgentTranscript: {
+    ...ROUTES.readAgentTranscript,
+    summary:
+      "A piece of what the session's agent itself wrote down of the conversation, in its own format, from an offset in bytes on. Whole lines, where they fit into `limit` bytes.",
+    scope: "observer",
+    reach: "own",
+    query: z.object({ from: z._default(wholeNumber, 0), limit: z._default(wholeNumber, 65_536) }),
+    reply: AgentTranscript,
+    errors: ERRORS,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -39,6 +39,7 @@ export const ROUTES = {
   listDigests: { method: "GET", path: "/digests" },
   lookAtSession: { method: "POST", path: "/sessions/:ref/look" },
   getLastReply: { method: "GET", path: "/sessions/:ref/last-reply" },
+  readAgentTranscript: { method: "GET", path: "/sessions/:ref/agent-transcript" },
   readTranscript: { method: "GET", path: "/sessions/:ref/transcript" },
   followTranscript: { method: "GET", path: "/sessions/:ref/transcript/stream" },
   getConversation: { method: "GET", path: "/sessions/:ref/conversation" },

@@ -7,6 +7,7 @@ import { PEOPLE_TOOLS } from "./tools/people.ts";
 import { SESSION_TOOLS } from "./tools/sessions.ts";
 import { SHARED_CONTEXT_TOOLS } from "./tools/shared-context.ts";
 import { SHELL_TOOLS } from "./tools/shells.ts";
+import { TRANSCRIPT_TOOLS } from "./tools/transcript.ts";
 import { WAITING_TOOLS } from "./tools/waiting.ts";
 
 /** In the order in which an agent reads them. */
@@ -16,6 +17,7 @@ export const TOOLS: readonly Tool[] = [
   ...WAITING_TOOLS,
   ...MONITOR_TOOLS,
   ...SHELL_TOOLS,
+  ...TRANSCRIPT_TOOLS,
   ...GROUP_TOOLS,
   ...SHARED_CONTEXT_TOOLS,
   ...PEOPLE_TOOLS,

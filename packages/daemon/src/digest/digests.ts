@@ -5,6 +5,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import {
+  type AgentTranscript,
   type Approval,
   type Digest,
   type EventData,
@@ -18,7 +19,8 @@ import {
 } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import type { Profiles } from "../agent/profiles/index.ts";
-import { lastReplyIn, type Transcript } from "../agent/transcript.ts";
+import { filesOf, lastReplyIn, type Transcript, type Whose } from "../agent/transcript.ts";
+import { pieceOf } from "../agent/transcript-piece.ts";
 import type { Journal } from "../journal/journal.ts";
 import { lookBefore } from "../projection/looks.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -133,10 +135,24 @@ export class Digests {
     throw unknownReply(record, profile?.hooks?.rules.some(({ reply }) => reply !== undefined) ?? false);
   }
 
-  #written({ id, conversation, cwd }: SessionRecord, transcript: Transcript | undefined): ReturnType<typeof lastReplyIn> {
-    if (!transcript || conversation === null) return undefined;
+  /** What its agent itself wrote down of the conversation. */
+  agentTranscript(ref: string, how: { from: number; limit: number }): AgentTranscript {
+    const record = this.#rooms.queries.resolve(ref);
+    const transcript = this.#rooms.profiles.find(record.agent)?.transcript;
+    const whose = this.#whose(record);
+    const files = transcript && whose ? [...filesOf(transcript, whose)] : [];
+    return { session: record.id, files, ...pieceOf(files, how) };
+  }
+
+  #written(record: SessionRecord, transcript: Transcript | undefined): ReturnType<typeof lastReplyIn> {
+    const whose = this.#whose(record);
+    return transcript && whose ? lastReplyIn(transcript, whose) : undefined;
+  }
+
+  #whose({ id, conversation, cwd }: SessionRecord): Whose | undefined {
+    if (conversation === null) return undefined;
     const env = Object.entries(this.#rooms.envOf(id) ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return lastReplyIn(transcript, { conversation, cwd, env: Object.fromEntries(env) });
+    return { conversation, cwd, env: Object.fromEntries(env) };
   }
 
   #since(record: SessionRecord, { actor, since }: { actor: Principal; since?: string | undefined }): Since {

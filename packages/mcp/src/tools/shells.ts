@@ -76,7 +76,7 @@ interface Reading {
   signal: AbortSignal;
 }
 
-async function outputOf(client: HoldfastClient, { ref, from: asked, waitMs, most, signal }: Reading) {
+export async function outputOf(client: HoldfastClient, { ref, from: asked, waitMs, most, signal }: Reading) {
   const recording = await client.call("getRecording", { params: { ref } }, signal);
   const from = Math.min(Math.max(asked, recording.begins), recording.bytes);
   const isQuiet = from >= recording.bytes && !recording.ended && waitMs > 0;
