@@ -134,8 +134,8 @@ function onDemand(home: Home, options: Options): Transport {
     let deadline: number | undefined;
     let launchAt = 0;
     let cutOffs = 0;
-    // With the first request: help needs nobody's leave.
-    if (!served) refuseInsideRun(home.path, acting);
+    // With the first request: help needs no token. The daemon looks at the processes above this one, and is of this version.
+    if (!served) refuseInsideRun(home.path, acting, { above: false });
     for (;;) {
       try {
         if (reader || socketDirectoryIsSafe(home)) {

@@ -13,17 +13,17 @@ import { errorOf } from "../errors.ts";
 const MOST_ANCESTORS = 100;
 
 /** Throws `unauthenticated` inside a run of the home, unless there is a token or the caller has said to act as its user. */
-export function refuseInsideRun(home: string, acting: Acting): void {
+export function refuseInsideRun(home: string, acting: Acting, look: { above: boolean } = { above: true }): void {
   if (acting.token || acting.as === "owner") return;
-  const run = enclosingRun(home);
+  const run = enclosingRun(home, look);
   if (run !== undefined) throw insideWithoutToken(run);
 }
 
-/** The run of this home that this process is in. */
-export function enclosingRun(home: string): string | undefined {
+/** The run of this home that this process is in; `above`: also by what the processes above it say. */
+function enclosingRun(home: string, { above }: { above: boolean }): string | undefined {
   const own = process.env.HOLDFAST_RUN;
   if (own && isRunOf(home, own)) return own;
-  if (process.platform !== "linux") return undefined;
+  if (!above || process.platform !== "linux") return undefined;
   let pid = process.pid;
   for (let count = 0; pid > 1 && count < MOST_ANCESTORS; count++) {
     const marker = markerOf(pid);
