@@ -362,3 +362,26 @@ test("an empty message approves nothing: no Enter is pressed in an agent by it",
   expect(await home.session("fix")).toMatchObject({ status: "waiting" });
   expect(existsSync(made(home))).toBe(false);
 });
+
+test("agents that nobody is attached to begin with the model and the approval policy of [agents.background]; an agent's own keys and rules win (mend background)", async () => {
+  await using home = new TestHome();
+  configure(home, '[agents.background]\nmodel = "demo-large"\napproval = "deny"\n[[approvals.rules]]\ntool = "Read"\ndecision = "ask"\n');
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
+  expect(await home.ok(["send", "talk", "about", "--wait"])).toContain("demo-large");
+  const denied = await home.ok(["send", "talk", "tool shell touch made.txt; say done", "--wait"]);
+  expect(denied).toContain("denied");
+  expect(existsSync(made(home))).toBe(false);
+  const audit = await home.ok(["audit"]);
+  expect(audit).toContain("agents.background");
+  // What is asked for at the start wins.
+  await home.ok(["spawn", "--chat", "demo", "--name", "small", "--model", "demo-small"]);
+  expect(await home.ok(["send", "small", "about", "--wait"])).toContain("demo-small");
+  // A terminal is denied the same, until its own table says otherwise.
+  await home.ok(["spawn", "demo", "--name", "typed", "--prompt", "tool shell touch made.txt; say done", "--", "--fast"]);
+  await home.until("typed", ({ status, turns }) => status === "idle" && turns === 1);
+  expect(existsSync(made(home))).toBe(false);
+  await home.ok(["down"]);
+  configure(home, '[agents.background]\napproval = "deny"\n[agents.demo.background]\napproval = "ask"\n');
+  await home.ok(["spawn", "--chat", "demo", "--name", "asks", "--prompt", "tool shell touch made.txt"]);
+  expect(await waiting(home)).toMatchObject([{ name: "asks" }]);
+});

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type AnyEvent, type Digest, HOSTS, type NewToken, type Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { clientAs } from "./as-session.ts";
 import { openTerminal } from "./attached.ts";
 import { eventually, TestHome } from "./home.ts";
 import { pullThePlug } from "./plug.ts";
@@ -360,3 +361,35 @@ test.each(HOSTS)(
     expect(await digestOf(home, "api")).toMatchObject({ turns: { began: 1 }, answers: [{ text: "two" }] });
   },
 );
+
+test("a failure stays in ls, statusline and next until a person has looked; what scripts and agents read is no look (mend 14)", async () => {
+  await using home = new TestHome();
+  await home.run("exit 3", "--name", "build");
+  await home.run("true", "--name", "fine");
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
+  await home.cli(["send", "talk", "fail no network", "--wait"]);
+  const told = await eventually(async () => {
+    const line = await home.ok(["statusline"]);
+    return line.includes("2 failed") && line;
+  });
+  expect(told).toContain("1 idle");
+  const listed = await home.ok(["ls"]);
+  expect(listed).toMatch(/build .*failed \(3\)/);
+  expect(listed).toMatch(/talk .*idle .*\(a turn failed\)/);
+  expect(listed).not.toContain("fine");
+  expect(await home.session("talk")).toMatchObject({ failure: { what: "turn", why: expect.stringContaining("no network") } });
+  expect(["build", "talk"]).toContain((await home.json<Session>(["next"])).name);
+  // A script reads it, and an agent.
+  for (const verb of ["show", "logs", "digest"]) await home.ok([verb, "build"]);
+  using agent = await clientAs(home, "talk");
+  await agent.call("viewSession", { params: { ref: "talk" }, body: {} });
+  await agent.call("lookAtSession", { params: { ref: "talk" }, body: {} });
+  expect(await home.ok(["statusline"])).toContain("2 failed");
+  await home.killDaemon();
+  expect(await home.ok(["ls"])).toMatch(/build .*failed/);
+  await lookedBy(home, "logs build", "");
+  await lookedBy(home, "transcript talk", "no network");
+  expect(await home.ok(["statusline"])).not.toContain("failed");
+  expect(await home.ok(["ls"])).not.toContain("build");
+  expect(await home.session("build")).toMatchObject({ status: "failed", failure: null });
+});

@@ -16,7 +16,7 @@ const ASKED_FOR =
   "id name kind agent role objective status host cwd pid createdAt startedAt endedAt durationMs lastActivityAt outputPath exit runs";
 const SESSION_KEYS = [
   ...ASKED_FOR.split(" "),
-  ..."command owner cause restart restartAt usage spent spentWithChildren budget memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns promptedRun tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
+  ..."command owner cause restart restartAt usage spent spentWithChildren budget failure memoryLimitBytes memoryLimitBy idleMs recordingLimitBytes recordingCutBytes viewedAt parent statusAt statusForMs turn attention background hung turns promptedRun tasksCompleted progress conversation restartGivenUp conversations workspace attachments handover forkedFrom groups".split(
     " ",
   ),
 ].sort();
@@ -88,6 +88,7 @@ test("run --json prints the session that runs", async () => {
     recordingLimitBytes: 64 * 2 ** 20,
     recordingCutBytes: 0,
     viewedAt: null,
+    failure: null,
     conversations: [],
     forkedFrom: null,
     workspace: null,

@@ -143,3 +143,23 @@ test("what a turn used before it failed is counted", async () => {
     { type: "turn_ended", reason: "failed" },
   ]);
 });
+
+test("a command's tokens are estimated, marked as such, and its budget acts within the turn (mend estimate)", async () => {
+  await using home = new TestHome();
+  const config = join(home.env.HOME ?? "", ".config/holdfast/config.toml");
+  mkdirSync(join(config, ".."), { recursive: true });
+  const command = JSON.stringify(["sh", "-c", "cat; head -c 4000 /dev/zero | tr '\\0' x; sleep 600"]);
+  writeFileSync(config, `[agents.talks.exec]\ncommand = ${command}\n[agents.brief.exec]\ncommand = ["cat"]\n`);
+  await home.ok(["spawn", "--chat", "talks", "--name", "talks", "--budget", "tokens=900", "--prompt", "hello"]);
+  const ended = await home.until("talks", ({ status }) => status === "stopped");
+  expect(ended.budget?.exceeded).toMatchObject({ limit: "tokens", allowed: 900 });
+  expect(ended.spent).toMatchObject({ estimated: true });
+  expect(await home.ok(["show", "talks"])).toMatch(/tokens .*out \(estimated\)/);
+  expect(await home.ok(["transcript", "talks", "--all"])).toMatch(/token limit 900 reached[\s\S]*tokens in, \d+ out \(estimated\)/);
+  expect(await home.ok(["usage", "talks"])).toMatch(/~1k[\s\S]*~ is estimated/);
+  const once = await home.json<{ usage: object }>(["chat", "brief", "-p", "hello"]);
+  expect(once.usage).toMatchObject({ estimated: true, input: expect.any(Number) });
+  // Without a model it has no price, and nobody would know of the limit.
+  const refused = await home.cli(["spawn", "--chat", "brief", "--budget", "cost=1"]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("nobody would know when brief reaches a limit of cost") });
+});

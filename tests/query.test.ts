@@ -319,6 +319,14 @@ test("a question that makes no sense is refused before anything is started, and 
   expect(await home.json(["ls", "--all"])).toEqual([]);
 });
 
+test("a limit of cost ends a query within its turn, by an error that names it; nothing of it is left (mend 15)", async () => {
+  const { home, holdfast, cwd } = await begin();
+  const error = await failure(holdfast, { agent: "demo", cwd, prompt: "pay 0.2; pay 0.6; wait 10m", budget: { cost: 0.5 } });
+  expect(error).toBeInstanceOf(BudgetExceeded);
+  expect((error as Error).message).toContain("cost limit $0.50 reached ($0.60 used)");
+  expect(await home.json(["ls", "--all"])).toEqual([]);
+});
+
 test("errors tell apart what went wrong: time, tool, login, budget, crash, daemon, permission, rate (BG-14 together)", async () => {
   const { home, holdfast, cwd } = await begin();
   await scripted(home);

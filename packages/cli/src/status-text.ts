@@ -7,7 +7,11 @@ import { plain } from "./plain.ts";
 /** `waiting 3m`, `idle 12s (background)`, `working 40m (hung)`; of what has ended, the status alone. */
 export function statusCell(session: Session): string {
   if (hasEnded(session.status) || session.statusForMs === null) return session.status;
-  const notes = [...(session.hung ? ["hung"] : []), ...(session.background ? ["background"] : [])];
+  const notes = [
+    ...(session.failure?.what === "turn" ? ["a turn failed"] : []),
+    ...(session.hung ? ["hung"] : []),
+    ...(session.background ? ["background"] : []),
+  ];
   return `${session.status} ${shortAge(session.statusForMs)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
 }
 

@@ -166,10 +166,11 @@ export const ENDPOINTS = {
   },
   listSessions: {
     ...ROUTES.listSessions,
-    summary: "Sessions with the cursor of this snapshot; running ones unless `all`, `status` or `names` says otherwise.",
+    summary:
+      "Sessions with the cursor of this snapshot; running ones unless `all`, `status` or `names` says otherwise; with `unseen` also ended ones with a failure that no person has looked at.",
     scope: "observer",
     reach: "own",
-    query: z.extend(Selection, { usage: flag }),
+    query: z.extend(Selection, { usage: flag, unseen: flag }),
     reply: SessionList,
     errors: SESSION_ERRORS,
   },
@@ -179,7 +180,7 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     takesText: true,
-    closedToSessions: ["plan"],
+    closedToSessions: ["plan", "attended"],
     body: SpawnBody,
     /** `notes`: what whoever asked should know of the workspace that was made for it. */
     reply: z.extend(Session, { notes: z.array(z.string()) }),

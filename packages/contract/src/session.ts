@@ -58,6 +58,10 @@ export type ForkedFrom = z.infer<typeof ForkedFrom>;
 export const Progress = z.object({ text: z.string(), done: z.nullable(z.number()), total: z.nullable(z.number()), at: Time });
 export type Progress = z.infer<typeof Progress>;
 
+/** Something went wrong that no person has looked at yet: its run ended badly, a turn failed, or its budget ended it. `why` in its own words, where it has some. */
+export const UnseenFailure = z.object({ what: z.enum(["ended", "turn", "budget"]), why: z.nullable(z.string()), at: Time });
+export type UnseenFailure = z.infer<typeof UnseenFailure>;
+
 /** `turns`: how many began in it; null where some may have before they were counted, as in an agent that was adopted. One of 0 is empty. */
 const HadConversation = z.object({ id: z.string(), run: z.int(), since: Time, turns: z.nullable(z.int()) });
 
@@ -147,6 +151,8 @@ export const Session = z.object({
   recordingCutBytes: z.int(),
   /** When somebody first looked at it after it ended; null while nobody has. Until then it is never pruned. */
   viewedAt: z.nullable(Time),
+  /** The newest failure that no person has looked at; null: there is none. */
+  failure: z.nullable(UnseenFailure),
   /** Who has it on a terminal, the longest first. */
   attachments: z.array(Attachment),
   /** Processes of an ended session that still run, where one session is asked for; `stop` and `rm` end them. */

@@ -68,6 +68,8 @@ export const SpawnRequest = z.object({
   /** Of a conversation, where its agent offers a choice. */
   mode: z.optional(text),
   model: z.optional(text),
+  /** A person is there and talks to it. Without it, `[agents.background]` of config.toml holds. */
+  attended: z.optional(z.boolean()),
   /** Of a conversation with a model of ours: names of the tools that it may use, of those that it has. Other agents are not held to it. */
   tools: z.optional(z.array(text).check(z.maxLength(1000, "a session is given at most 1,000 names of tools"))),
   /** False: what it is told first says nothing of the Working Context where it works, and a new worktree gets none. */

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { type Budget, HoldfastError, MOST_MEMBERS, USUAL_GROUP_LIMIT } from "@holdfast/contract";
 import { configurationFile, durationMs, isMissing, sizeBytes } from "@holdfast/platform";
 import { parse } from "smol-toml";
+import { BACKGROUND, BACKGROUND_KEYS } from "./agent/background.ts";
 import { BUDGET_KEYS, readBudget } from "./agent/budget.ts";
 import { MCP_KEYS } from "./agent/mcp.ts";
 import { AGENT_KEYS } from "./agent/user-profiles.ts";
@@ -94,7 +95,7 @@ export function readConfiguration(env: Environment = process.env): Configuration
   }
   const values = parseToml(path, text);
   const known: KnownKeys = {
-    agents: { [EACH]: AGENT_KEYS },
+    agents: { [BACKGROUND]: BACKGROUND_KEYS, [EACH]: AGENT_KEYS },
     approvals: true,
     budget: { ...BUDGET_KEYS },
     mcp: { [EACH]: { ...MCP_KEYS } },

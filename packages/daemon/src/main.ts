@@ -40,6 +40,7 @@ import { Refusals } from "./access/refusals.ts";
 import { Rights } from "./access/rights.ts";
 import { tokenClock } from "./access/token-clock.ts";
 import { Tokens } from "./access/tokens.ts";
+import { readCommonBackground } from "./agent/background.ts";
 import { findAgents } from "./agent/found.ts";
 import { ownServer, readServers } from "./agent/mcp.ts";
 import { Profiles } from "./agent/profiles/index.ts";
@@ -224,6 +225,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
         [...readServers(configuration.mcp), ...ownServer(CLI, configuration.mcp.table)],
       );
   const rules = readRules(configuration.approvals);
+  const background = readCommonBackground(configuration.agents.table, configuration.agents.file);
   const parents = parentsAnswer(configuration.approvals);
   const prices = readPrices(configuration.prices);
   const warnings = configuration.unknown.map((key) => describeUnknown(configuration.file, key));
@@ -269,6 +271,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     profiles,
     status,
     rules,
+    background,
     hosts,
     typing: () => sessions.terminals.typing,
   });
@@ -299,6 +302,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     keys: clientKeysOf(configuration),
     recordingLimit: configuration.recordingLimit,
     budget: configuration.budget,
+    background,
     missingHost,
   });
   const usageQueries = new UsageQueries(db);
@@ -679,7 +683,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     workspaces: workspaceHandlers({ workspaces, checkpoints, queries, gate, lookForConflicts: () => radar.look() }),
     contexts: contextHandlers({ contexts: new Contexts({ journal, sessions: queries, workspaces: workspaces.queries }), queries, gate }),
     tournaments: tournamentHandlers({ tournaments, workspaces, queries, gate, journal, turns, lookForConflicts: () => radar.look() }),
-    digests: digestHandlers({ digests, queries }),
+    digests: digestHandlers({ digests, queries, seen: (ref, actor) => void sessions.view(ref, actor) }),
     conversations: conversationHandlers({ transcripts, verbs: conversationVerbs, sessions }),
     usage: usageHandlers({ spending, queries, gate }),
     groupReach,

@@ -234,7 +234,7 @@ export async function serveReader(options: {
     approvals: approvalHandlers({ approvals, queries, journal, gate, parentsAnswer: false }),
     tokens: new Tokens({ home, journal, queries: tokenQueries }),
     gate,
-    digests: digestHandlers({ digests, queries }),
+    digests: digestHandlers({ digests, queries, seen: (ref, actor) => void sessions.view(ref, actor) }),
     usage: usageHandlers({ spending, queries, gate }),
     groupReach,
     groups: groupHandlers({

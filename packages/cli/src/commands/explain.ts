@@ -8,6 +8,7 @@ import { formatDuration } from "../duration.ts";
 import { plain } from "../plain.ts";
 import { oneName } from "../select.ts";
 import { statusCell, waitsFor } from "../status-text.ts";
+import { tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "explain",
@@ -25,6 +26,7 @@ export const command: Command = {
   async run(context) {
     const reply = await context.client.call("explainSession", { params: { ref: oneName(context, "explain NAME") } });
     process.stdout.write(`${context.json ? JSON.stringify(reply) : render(reply)}\n`);
+    if (!context.json && reply.session.failure !== null) await tellViewed(context, reply.session.id);
     return 0;
   },
 };

@@ -11,7 +11,7 @@ export const command: Command = {
   onlyReads: true,
   usage: "[NAME…] [--all] [--status S] [--agent A] [--tree] [--wide] [--watch]",
   description:
-    "Sessions that run; with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).\n\ndone and failed have ended by themselves, stopped was ended by somebody; lost vanished with its keeper, and show NAME says what to do.\nA session that is to be restarted says when, or that it was given up.",
+    "Sessions that run, and those that have failed and that nobody has looked at since (attach, show, logs, transcript, chat, digest); with --all also those that have ended, and where each keeps what it printed (on a terminal only if it is wide enough).\n\ndone and failed have ended by themselves, stopped was ended by somebody; lost vanished with its keeper, and show NAME says what to do.\nA session that is to be restarted says when, or that it was given up.",
   flags: {
     ...SELECTION_FLAGS,
     all: { summary: "also those that have ended", short: "a" },
@@ -28,12 +28,12 @@ export const command: Command = {
     ["holdfast ls --wide --watch", "what each uses, as it changes"],
   ],
   async run(context) {
-    const query = { ...selectionOf(context), usage: context.flags.has("wide") };
+    const query = { ...selectionOf(context), usage: context.flags.has("wide"), unseen: true };
     if (context.flags.has("tree") && !context.flags.has("watch")) return tree(context, query);
     if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
     const { sessions, unread } = await context.client.call("listSessions", { query });
     process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context)}\n`);
-    if (sessions.length === 0 && !context.json) await tellLost(context);
+    if (!context.json && sessions.every(({ endedAt }) => endedAt !== null)) await tellLost(context);
     if (!context.json) tellMail(unread);
     return 0;
   },

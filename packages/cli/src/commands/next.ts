@@ -13,7 +13,7 @@ export const command: Command = {
   summary: "attach to the session that has waited longest for a person",
   usage: "[--idle] [--read-only]",
   description:
-    "Those that wait for an approval, an answer, trust or a login come first, the longest-waiting before the others; then those that hang.\nWhile you are attached, Ctrl+] does the same, and goes round. When none waits, the exit code is 24.",
+    "Those that wait for an approval, an answer, trust or a login come first, the longest-waiting before the others; then those that hang;\nthen those that have failed and that nobody has looked at since: of one that has ended you see what show tells.\nWhile you are attached, Ctrl+] does the same, and goes round. When none waits, the exit code is 24.",
   flags: {
     idle: { summary: "also those that have ended their turn and wait for a prompt" },
     "read-only": { summary: "look only", short: "r" },
@@ -25,11 +25,13 @@ export const command: Command = {
   ],
   async run(context) {
     const here = process.env.HOLDFAST_RUN?.replace(/-\d+$/, "");
-    const next = await chooseNext(context, here);
+    const next = await chooseNext(context, here, true);
     if (context.json) {
       process.stdout.write(`${JSON.stringify(next)}\n`);
       return 0;
     }
+    // There is nothing to attach to: what became of it is to be read.
+    if (next.endedAt !== null && next.restartAt === null) return showEnded(context, next);
     return attachTo(context, next, { readOnly: context.flags.has("read-only"), from: process.env.HOLDFAST_RUN ?? null });
   },
 };
@@ -47,10 +49,20 @@ export async function attachNext(context: Context, { current, readOnly }: { curr
   return attachTo(context, next, { readOnly, from: null });
 }
 
-async function chooseNext(context: Context, current: string | undefined): Promise<Session> {
-  const { sessions } = await context.client.call("listSessions", {});
+async function showEnded(context: Context, next: Session): Promise<number> {
+  const show = (await import("./show.ts")).command;
+  const code = await show.run({ ...context, args: [next.id] });
+  const read = next.kind === "conversation" ? "transcript" : "logs";
+  const name = plain(next.name);
+  process.stdout.write(`\nRead what it said: holdfast ${read} ${name}; go on with it: holdfast resume ${name}\n`);
+  return code ?? 0;
+}
+
+/** `failed`: also those with a failure that nobody has looked at. */
+async function chooseNext(context: Context, current: string | undefined, failed = false): Promise<Session> {
+  const { sessions } = await context.client.call("listSessions", { query: failed ? { unseen: true } : {} });
   const idle = context.flags.has("idle");
-  const next = nextWaiting(sessions, { current, idle });
+  const next = nextWaiting(sessions, { current, idle, failed });
   if (next) return next;
   const other = sessions.some(({ id }) => id === current) ? "no other session" : "no session";
   throw new HoldfastError("nothing_waits", `${other} waits for a person`, {

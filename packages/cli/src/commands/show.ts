@@ -40,7 +40,7 @@ export const command: Command = {
     const damage = session.kind === "conversation" ? await damageOf(context, session.id) : [];
     process.stdout.write(`${[render(session, gaps, digest), ...damage].join("\n")}\n`);
     // A program that polls is not somebody who looks.
-    if (session.endedAt !== null && session.viewedAt === null) await tellViewed(context, session.id);
+    if ((session.endedAt !== null && session.viewedAt === null) || session.failure !== null) await tellViewed(context, session.id);
     return 0;
   },
 };
@@ -69,6 +69,7 @@ function render(session: Session, gaps: readonly RecordingGap[], digest: Digest 
     ["exit", session.exit && (session.exit.signal ?? (session.exit.code === null ? "not known" : `code ${session.exit.code}`))],
     ["", session.status !== "lost" ? null : session.cause === "exited" ? notTold(session) : lostText(session)],
     ...leftRows(session),
+    ["failed", session.failure?.what === "turn" ? `a turn: ${session.failure.why ?? "it did not say why"}` : null],
     ["cause", session.cause === null || session.cause === "exited" ? null : session.cause.replaceAll("_", " ")],
     ["kind", session.kind],
     ["agent", session.agent],

@@ -1,4 +1,5 @@
 import type { Session } from "@holdfast/contract/session";
+import { hasEnded } from "@holdfast/contract/status";
 import { waitingSessions } from "@holdfast/contract/waiting";
 import { type Color, color } from "../color.ts";
 import type { Command } from "../command.ts";
@@ -26,7 +27,7 @@ export const command: Command = {
     using client = connectRunning(context.home);
     let sessions: Session[];
     try {
-      ({ sessions } = await client.call("listSessions", {}, AbortSignal.timeout(PATIENCE_MS)));
+      ({ sessions } = await client.call("listSessions", { query: { unseen: true } }, AbortSignal.timeout(PATIENCE_MS)));
     } catch (error) {
       if (context.json) process.stdout.write(`${JSON.stringify({ daemon: false, counts: {}, next: null })}\n`);
       else if (!isNotListening(error)) process.stdout.write("holdfast: no answer\n");
@@ -42,8 +43,10 @@ export const command: Command = {
 
 function countsOf(sessions: readonly Session[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status, hung, attention } of sessions) {
-    counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status, hung, attention, failure } of sessions) {
+    if (failure) counts.failed = (counts.failed ?? 0) + 1;
+    // Of those that have ended only a failure that nobody has looked at is counted.
+    if (!hasEnded(status)) counts[status] = (counts[status] ?? 0) + 1;
     if (hung) counts.hung = (counts.hung ?? 0) + 1;
     if (attention?.for === "rate_limit") counts.limited = (counts.limited ?? 0) + 1;
   }
@@ -52,6 +55,7 @@ function countsOf(sessions: readonly Session[]): Record<string, number> {
 
 const SHOWN: readonly [status: string, color: Color][] = [
   ["waiting", "yellow"],
+  ["failed", "red"],
   ["hung", "red"],
   ["working", "green"],
   ["idle", "cyan"],

@@ -3,6 +3,7 @@ import type { Command } from "../command.ts";
 import { oneName, wholeNumber } from "../select.ts";
 import { SessionNames } from "../session-names.ts";
 import { TranscriptText } from "../transcript-text.ts";
+import { tellLooked, tellViewed } from "../viewed.ts";
 
 export const command: Command = {
   name: "transcript",
@@ -29,7 +30,7 @@ export const command: Command = {
     const { printTranscript } = await import("../transcript.ts");
     const name = oneName(context, "transcript NAME");
     const names = new SessionNames(context.client);
-    return printTranscript(context, {
+    const code = await printTranscript(context, {
       ref: name,
       follow: flags.has("follow"),
       page: wholeNumber(flags, "page"),
@@ -37,5 +38,10 @@ export const command: Command = {
       names,
       text: json ? undefined : new TranscriptText({ color: hasColor(), all: flags.has("all"), name, nameOf: (who) => names.of(who) }),
     });
+    if (!json) {
+      await tellLooked(context, name);
+      await tellViewed(context, name);
+    }
+    return code;
   },
 };

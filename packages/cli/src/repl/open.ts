@@ -21,6 +21,8 @@ export interface Wanted {
   mode?: string | undefined;
   /** The options of the command line were about another one. */
   asItIs?: boolean | undefined;
+  /** A person talks to it here. */
+  attended?: boolean | undefined;
   /** Words for the agent's command. */
   args?: readonly string[] | undefined;
 }
@@ -93,6 +95,7 @@ async function begin(context: Context, wanted: Wanted): Promise<Opened> {
     name: wanted.name,
     persona: wanted.persona,
     chat: true,
+    ...(wanted.attended ? { attended: true } : {}),
     args: [...(wanted.args ?? [])],
     worktree: worktreeOf(flags),
     workspace: flags.text("workspace"),

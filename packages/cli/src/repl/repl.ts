@@ -54,7 +54,7 @@ export async function talk(context: Context, wanted: Wanted, first?: string, str
     const what = isTerminal ? "nothing can be drawn on this terminal (TERM=dumb)" : "to talk with an agent there must be a terminal";
     throw new HoldfastError("not_a_terminal", what, { hint: "for one turn: holdfast chat NAME -p TEXT" });
   }
-  const repl = new Repl(context, wanted, streams);
+  const repl = new Repl(context, { ...wanted, attended: true }, streams);
   if (first !== undefined) repl.say(first);
   return repl.run();
 }

@@ -4,8 +4,10 @@
  *
  * In argument lists `{prompt}`, `{id}` and, for a fork, `{from}` and `{directory}` stand for what is put there.
  */
+
 import type { Budget, SessionKind } from "@holdfast/contract";
 import type { ApprovalChannels } from "./approvals.ts";
+import type { Background } from "./background.ts";
 import type { Composer } from "./composer.ts";
 import type { Running } from "./find-conversation.ts";
 import type { Fork } from "./fork.ts";
@@ -48,6 +50,10 @@ export interface Profile {
   command: Command;
   /** Arguments that make it print its version and end. */
   version?: readonly string[];
+  /** The flag with which its program takes a model. */
+  modelFlag?: string;
+  /** What it begins with where no person is attached, of its own table. */
+  background?: Background;
   /** Arguments of a first prompt; without them it takes none, and is typed to once it runs. */
   prompt?: readonly string[];
   /** The agent's own conversation: arguments to give it an id from the start, and to go on with one. */

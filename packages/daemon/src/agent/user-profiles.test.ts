@@ -98,6 +98,7 @@ test("a command for each turn, and a model, are agents to talk to", () => {
       prompt: "argument",
       answer: "stream-json",
       context: { first: 2, last: 4, tokens: null, remembers: { begin: ["--session-id", "{id}"], resume: ["--resume={id}"] } },
+      model: null,
       system: "Be brief.",
     },
   });

@@ -13,6 +13,7 @@
  * A table with the name of a built-in agent changes what it names and leaves the rest. What `exec` and `model` say is in own-agent.ts.
  */
 import { checkName, type HoldfastError, WAITS } from "@holdfast/contract";
+import { BACKGROUND, BACKGROUND_KEYS, readBackground } from "./background.ts";
 import { BUDGET_KEYS, readBudget } from "./budget.ts";
 import { OWN_AGENT_KEYS, readOwnAgent, structuredFor } from "./own-agent.ts";
 import type { Profile } from "./profile.ts";
@@ -32,15 +33,16 @@ export const AGENT_KEYS = {
   version: true,
   interrupt: true,
   budget: BUDGET_KEYS,
+  background: BACKGROUND_KEYS,
   screen: { name: true, title: true, foot: true, line: true, without: true, turn: true, waits: true },
 } as const;
 
 export function userProfiles(table: unknown, context: { file: string; builtIn(name: string): Profile | undefined }): Profile[] {
   if (table === undefined) return [];
   const read = new TableReader(context.file, "agents");
-  return Object.entries(read.table(table)).map(([name, value]) =>
-    profileOf(read.under(name), { name, table: value, base: context.builtIn(name) }),
-  );
+  return Object.entries(read.table(table))
+    .filter(([name]) => name !== BACKGROUND)
+    .map(([name, value]) => profileOf(read.under(name), { name, table: value, base: context.builtIn(name) }));
 }
 
 function profileOf(read: TableReader, { name, table, base }: { name: string; table: unknown; base: Profile | undefined }): Profile {
@@ -88,6 +90,7 @@ function profileOf(read: TableReader, { name, table, base }: { name: string; tab
     screen,
   };
   if (values.budget !== undefined) own.budget = readBudget(values.budget, { file: read.file, path: `${read.path}.budget` });
+  if (values.background !== undefined) own.background = readBackground(read.under(BACKGROUND), values.background);
   for (const [key, value] of Object.entries(more)) if (value !== undefined) Object.assign(own, { [key]: value });
   const { fork: _, ...kept } = base?.conversation ?? {};
   if (resume) own.conversation = { ...kept, ...(begin ? { begin } : {}), resume, ...(fork ? { fork } : {}) };

@@ -23,6 +23,7 @@ import {
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
 import { DENIED, type HookChannel } from "../agent/approvals.ts";
+import { type Background, backgroundOf } from "../agent/background.ts";
 import { dialogOn } from "../agent/dialog.ts";
 import { WaitingHook, waitingAsks, watchAnswers } from "../agent/hooks/answer-files.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -32,6 +33,7 @@ import type { Draft, Journal } from "../journal/journal.ts";
 import type { ApprovalQueries, ApprovalRecord } from "../projection/approvals.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/agent-status.ts";
+import { readSpec } from "../session/run-files.ts";
 import type { Turns } from "../session/typing.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
@@ -72,6 +74,8 @@ export interface Answer {
   actor: Principal;
 }
 
+const ANYTHING = { agent: undefined, tool: undefined, pattern: undefined, directory: undefined, compound: true };
+
 export class Approvals implements Parking, Disposable {
   readonly #home: Home;
   readonly #journal: Journal;
@@ -80,6 +84,7 @@ export class Approvals implements Parking, Disposable {
   readonly #profiles: Profiles;
   readonly #status: AgentStatus;
   readonly #rules: readonly Rule[];
+  readonly #background: Background;
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #typing: () => Turns;
   /** Of runs with a hook that waits. */
@@ -101,6 +106,8 @@ export class Approvals implements Parking, Disposable {
     profiles: Profiles;
     status: AgentStatus;
     rules: readonly Rule[];
+    /** What agents begin with where no person is attached. */
+    background?: Background;
     hosts: ReadonlyMap<HostName, Host>;
     typing: () => Turns;
   }) {
@@ -111,6 +118,7 @@ export class Approvals implements Parking, Disposable {
     this.#profiles = options.profiles;
     this.#status = options.status;
     this.#rules = options.rules;
+    this.#background = options.background ?? {};
     this.#hosts = options.hosts;
     this.#typing = options.typing;
   }
@@ -183,7 +191,7 @@ export class Approvals implements Parking, Disposable {
     }
     const asked = requestOf({ record, ask, signal, channel });
     const requested: Draft = { type: "approval.requested", actor: DAEMON, session: record.id, data: asked };
-    const ruled = decide(this.#rules, { ...asked, input: signal.tool?.input ?? null, agent: record.agent });
+    const ruled = decide(this.#rulesFor(record), { ...asked, input: signal.tool?.input ?? null, agent: record.agent });
     const { id, run, text } = asked;
     if (ruled) {
       const data = { id, run, decision: ruled.decision, reason: ruled.reason, text };
@@ -205,6 +213,15 @@ export class Approvals implements Parking, Disposable {
     };
   }
 
+  /** Behind all rules, the policy for agents that were started without a person; not while one has it on a terminal. */
+  #rulesFor(record: SessionRecord): readonly Rule[] {
+    const profile = this.#profiles.find(record.agent);
+    const { approval } = profile ? backgroundOf(profile, this.#background) : {};
+    if (approval === undefined || record.attachments.length > 0 || !readSpec(this.#home, record.id)?.background) return this.#rules;
+    const reason = approval === "deny" ? "no person is attached, and [agents.background] denies it" : undefined;
+    return [...this.#rules, { ...ANYTHING, name: "agents.background", decision: approval, reason }];
+  }
+
   /** Of an agent that speaks a protocol: it waits until it is told, or its turn is over. */
   asked(record: SessionRecord, asked: ProtocolAsk): Parked {
     const known = this.#queries.byAsk(record.id, record.run, asked.ask);
@@ -212,7 +229,7 @@ export class Approvals implements Parking, Disposable {
       return { drafts: [], evidence: known.status === "open" ? waitingByProtocol(known) : undefined, written: () => this.#tell(known) };
     const data = protocolRequest(record, asked);
     const requested: Draft = { type: "approval.requested", actor: DAEMON, session: record.id, data };
-    const ruled = decide(this.#rules, { ...data, input: asked.input, agent: record.agent });
+    const ruled = decide(this.#rulesFor(record), { ...data, input: asked.input, agent: record.agent });
     if (!ruled) return { drafts: [requested], evidence: waitingByProtocol({ ...data, requestedAt: asked.at }), written: () => {} };
     const answer = { id: data.id, run: data.run, decision: ruled.decision, reason: ruled.reason, text: data.text };
     const answered: Draft = { type: "approval.answered", actor: ruled.rule, session: record.id, data: answer };
@@ -224,7 +241,7 @@ export class Approvals implements Parking, Disposable {
     if (hasEnded(record.status)) throw new HoldfastError("session_ended", `${record.name} has ended: nobody there asks for anything`);
     const data = toolRequest(record, request);
     const requested: Draft = { type: "approval.requested", actor, session: record.id, data };
-    const ruled = decide(this.#rules, { ...data, agent: record.agent });
+    const ruled = decide(this.#rulesFor(record), { ...data, agent: record.agent });
     if (ruled) {
       const answer = { id: data.id, run: data.run, decision: ruled.decision, reason: ruled.reason, text: data.text };
       this.#journal.append(requested, { type: "approval.answered", actor: ruled.rule, session: record.id, data: answer });

@@ -492,4 +492,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE groups ADD COLUMN goal TEXT;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN failure TEXT;
+  `,
 ];

@@ -75,6 +75,8 @@ export interface SessionRecord {
   /** By a clock that nobody sets; null while it runs, and when it is not known. */
   durationMs: number | null;
   viewedAt: string | null;
+  /** That no person has looked at. */
+  failure: Session["failure"];
   /** How many were seen to begin; what that says of those that began: `turnsOf`. */
   turns: number;
   /** The run that was handed the first prompt; null: none, or nobody knows. */
@@ -106,6 +108,8 @@ export interface SessionFilter {
   all?: boolean;
   status?: readonly SessionStatus[] | undefined;
   agent?: readonly string[] | undefined;
+  /** Also ended ones with a failure that no person has looked at. */
+  unseen?: boolean;
 }
 
 const SELECT = `
@@ -147,9 +151,10 @@ export class SessionQueries {
    * selects nothing: what was meant to name a few must never come to mean all.
    */
   select(filter: SessionFilter): SessionRecord[] {
+    const unseen = filter.unseen ? " OR s.failure IS NOT NULL" : "";
     const chosen = filter.names
       ? filter.names.map((name) => this.resolve(name))
-      : this.#read(filter.all || filter.status ? "" : `WHERE s.status IN ${OPEN} OR s.restart_at IS NOT NULL`);
+      : this.#read(filter.all || filter.status ? "" : `WHERE s.status IN ${OPEN} OR s.restart_at IS NOT NULL${unseen}`);
     const unique = [...new Map(chosen.map((record) => [record.id, record])).values()];
     return unique.filter((record) => (filter.status?.includes(record.status) ?? true) && (filter.agent?.includes(record.agent) ?? true));
   }
@@ -370,6 +375,7 @@ function toRecord(row: Record<string, unknown>): SessionRecord {
     transcriptOffset: (row.transcript_offset as number | null) ?? 0,
     durationMs: row.duration_ms as number | null,
     viewedAt: row.viewed_at as string | null,
+    failure: failureOf(row.failure as string | null),
     turns: row.turns as number,
     promptedRun: row.prompted_run as number | null,
     spokenRun: row.spoken_run as number | null,
@@ -406,4 +412,10 @@ function isAlike(name: string, ref: string): boolean {
   const a = name.toLowerCase();
   const b = ref.toLowerCase();
   return b.length > 1 && (a.includes(b) || b.includes(a) || (Math.abs(a.length - b.length) <= 2 && editDistance(a, b) <= 2));
+}
+
+function failureOf(text: string | null): Session["failure"] {
+  if (text === null) return null;
+  const { what, why, at } = JSON.parse(text) as NonNullable<Session["failure"]>;
+  return { what, why, at };
 }

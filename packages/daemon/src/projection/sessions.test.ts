@@ -343,3 +343,28 @@ test("how long former runs were there is by their durations, and by the clock wh
   expect(queries.endedAfter(seq).map(({ id }) => id)).toEqual([ID]);
   expect(queries.endedAfter(journal.cursor.seq)).toEqual([]);
 });
+
+test("a failure is there until a person has looked at it; a look that is older, or an agent's, leaves it (mend 14)", () => {
+  const { journal, queries } = open();
+  const about = { actor: ACTOR, session: ID };
+  const failure = () => queries.resolve(ID).failure?.what ?? null;
+  journal.append(created(ID, "one"));
+  const failed = { run: 1, turn: 1, toldAt: new Date().toISOString(), why: "no network" };
+  const [told] = journal.append({ ...about, type: "session.turn_failed", data: failed } as Draft);
+  const look = (upTo: number, actor = about.actor) =>
+    journal.append({ ...about, actor, type: "session.looked_at", data: { upTo, head: null } } as Draft);
+  look((told?.seq ?? 0) - 1);
+  look(told?.seq ?? 0, "session:bbbbbbbbbb" as Principal);
+  expect(failure()).toBe("turn");
+  expect(queries.select({ unseen: true }).map(({ failure: each }) => each)).toEqual([{ what: "turn", why: "no network", at: told?.at }]);
+  look(told?.seq ?? 0);
+  expect(failure()).toBeNull();
+  // What is seen of one that runs says nothing of its end.
+  journal.append({ ...about, type: "session.viewed", data: { run: 1 } } as Draft);
+  expect(queries.resolve(ID).viewedAt).toBeNull();
+  const end = { run: 1, cause: "exited", endedAt: new Date().toISOString(), lastActivityAt: null, bytes: 0 };
+  journal.append({ ...about, type: "session.ended", data: { ...end, exit: { code: 1, signal: null } } } as Draft);
+  expect([failure(), queries.select({}).length, queries.select({ unseen: true }).length]).toEqual(["ended", 0, 1]);
+  journal.append({ ...about, type: "session.viewed", data: { run: 1 } } as Draft);
+  expect([failure(), queries.resolve(ID).viewedAt]).toEqual([null, expect.any(String)]);
+});

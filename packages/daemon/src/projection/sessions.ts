@@ -2,7 +2,16 @@
  * Sessions and their runs, derived from `session.*` events. A removed session leaves no row: its events stay in the log.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Budget, BudgetLimit, EventData, HoldfastEvent, Session, SessionId, SessionStatus } from "@holdfast/contract";
+import {
+  type Budget,
+  type BudgetLimit,
+  type EventData,
+  type HoldfastEvent,
+  reachedText,
+  type Session,
+  type SessionId,
+  type SessionStatus,
+} from "@holdfast/contract";
 import type { Projection } from "../journal/journal.ts";
 import { statementsOf } from "./statements.ts";
 
@@ -166,10 +175,20 @@ const APPLY: Apply = {
       session,
       data.run,
     );
-    s.status.run(statusAtEnd(data), session, data.run);
+    const status = statusAtEnd(data);
+    s.status.run(status, session, data.run);
+    if (status === "failed" || status === "lost") s.fail.run(JSON.stringify({ what: "ended", why: null, at: data.endedAt, seq }), session);
+    // Somebody has ended it: that its turn did not come to an end is no news.
+    else if (status === "stopped") s.forgive.run(session, "turn");
     if (data.cause === "lost") s.lose.run(data.run, session);
     else if (data.cause === "stopped" || data.cause === "let_go" || data.exit?.code === 0) s.cameBack.run(session, data.run);
   },
+  "session.turn_failed"(s, { session, data, at, seq }) {
+    s.fail.run(JSON.stringify({ what: "turn", why: data.why, at, seq }), session);
+  },
+  // It may be written down later than what it has not seen.
+  "session.looked_at": (s, event) => seen(s, event, event.data.upTo),
+  "session.attached": (s, event) => seen(s, event),
   "session.restore_due"(s, { session, data }) {
     s.lose.run(data.run, session);
   },
@@ -181,15 +200,18 @@ const APPLY: Apply = {
       (limit) => (before as Budget)[limit] === data.budget[limit],
     );
     s.budget.run(JSON.stringify(data.budget), JSON.stringify(still), session);
+    s.forgive.run(session, "budget");
   },
   "budget.warned"(s, { session, data }) {
     s.warnBudget.run(data.limit, session);
   },
-  "budget.exceeded"(s, { session, data: { limit, used, allowed, of }, at }) {
+  "budget.exceeded"(s, { session, data: { limit, used, allowed, of }, at, seq }) {
     s.exceedBudget.run(JSON.stringify({ limit, used, allowed, at, ...(of ? { of } : {}) }), session);
+    s.fail.run(JSON.stringify({ what: "budget", why: reachedText({ limit, used, allowed }), at, seq }), session);
   },
-  "session.viewed"(s, { session, data, at }) {
-    s.view.run(at, session, data.run);
+  "session.viewed"(s, event) {
+    s.view.run(event.at, event.session, event.data.run);
+    seen(s, event);
   },
   "recording.cut"(s, { session, data }) {
     s.cut.run(data.offset, data.outputPath, session, data.run);
@@ -301,6 +323,11 @@ function statusAtEnd(data: Extract<HoldfastEvent, { type: "session.ended" }>["da
 
 type Statements = Record<keyof typeof SQL, StatementSync>;
 
+/** What an agent has looked at, no person has seen. */
+function seen(s: Statements, { session, actor, seq }: HoldfastEvent, upTo = seq): void {
+  if (!actor.startsWith("session:")) s.seen.run(session, upTo);
+}
+
 const SQL = {
   replacedTranscript: "UPDATE runs SET transcript_offset = ? WHERE session = ? AND run = ?",
   readTranscript: "UPDATE runs SET transcript_offset = max(transcript_offset, ?) WHERE session = ? AND run = ?",
@@ -311,7 +338,7 @@ const SQL = {
   newRun: "INSERT INTO runs (session, run) VALUES (?, ?)",
   forgetRun: "DELETE FROM runs WHERE session = ? AND run = ?",
   nextRun:
-    "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, restart_given_up = NULL, viewed_at = NULL WHERE id = ?",
+    "UPDATE sessions SET run = ?, status = 'starting', restart_at = NULL, restart_due = NULL, restart_given_up = NULL, viewed_at = NULL, failure = NULL WHERE id = ?",
   moveTo: "UPDATE sessions SET host = ? WHERE id = ?",
   restartAt: "UPDATE sessions SET restart_at = ?, restart_due = ?, restart_given_up = NULL WHERE id = ?",
   giveUpRestart: "UPDATE sessions SET restart_at = NULL, restart_due = NULL, restart_given_up = ? WHERE id = ?",
@@ -340,7 +367,11 @@ const SQL = {
   cameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ?",
   shellCameBack: "UPDATE sessions SET lost_run = NULL WHERE id = ? AND lost_run < ? AND kind = 'shell'",
   conversationsOf: "SELECT conversation, conversations FROM sessions WHERE id = ?",
-  view: "UPDATE sessions SET viewed_at = ? WHERE id = ? AND run = ?",
+  // What is seen of one that runs is not what it ends with.
+  view: `UPDATE sessions SET viewed_at = ?1 WHERE id = ?2 AND run = ?3 AND status IN ('done', 'failed', 'stopped', 'lost')`,
+  fail: "UPDATE sessions SET failure = ? WHERE id = ?",
+  seen: "UPDATE sessions SET failure = NULL WHERE id = ?1 AND json_extract(failure, '$.seq') <= ?2",
+  forgive: "UPDATE sessions SET failure = NULL WHERE id = ?1 AND json_extract(failure, '$.what') = ?2",
   cut: "UPDATE runs SET cut_offset = ?, output_path = ? WHERE session = ? AND run = ?",
   progress: "UPDATE sessions SET progress = ? WHERE id = ?",
   rename: "UPDATE sessions SET name = ? WHERE id = ?",

@@ -16,6 +16,7 @@ import {
   unwritable,
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
+import { type Background, backgroundOf, modelWords } from "../agent/background.ts";
 import { atAGlance } from "../agent/glance.ts";
 import { headed, newNonce } from "../agent/heading.ts";
 import { conversationFor, conversationId, type Forked, promptFor, promptWords } from "../agent/launch.ts";
@@ -33,6 +34,8 @@ export interface Prepared {
   name: string;
   profile: Profile;
   kind: SessionKind;
+  /** What a conversation begins with. */
+  chat: NonNullable<Spec["chat"]>;
   /** What is to be said to it first, once it runs. */
   prompt: string | null;
   /** Its first run is handed the first prompt with its command. */
@@ -67,6 +70,7 @@ export function prepare(
     forkedFrom?: Spec["forkedFrom"];
     /** As configured. */
     budget?: Budget;
+    background?: Background;
     /** What it is told of its groups with its first prompt. */
     introduce?(to: { name: string; agent: string; kind: SessionKind }): string | null;
   },
@@ -79,13 +83,17 @@ export function prepare(
   const env = runEnvironment(request.env);
   const program = programOf(request, { profile, env, programs: context.programs });
   const isChat = request.chat;
+  const isBackground = kind !== "shell" && !request.attended;
+  const { model } = isBackground ? backgroundOf(profile, context.background ?? {}) : {};
+  const args = [...(isChat || request.command ? [] : modelWords(profile, { model, args: request.args })), ...request.args];
   const prompt = firstPrompt(request, {
     cwd,
     parent: context.parentName,
     peers: context.introduce?.({ name, agent: profile.name, kind }) ?? null,
   });
-  const command = [...program, ...request.args, ...(prompt === null || isChat ? [] : promptWords(profile, prompt))];
-  const asked = { program, args: request.args, prompt, context: request.context };
+  const command = [...program, ...args, ...(prompt === null || isChat ? [] : promptWords(profile, prompt))];
+  const chat = chatOf({ ...request, model: request.model ?? model });
+  const asked = { program, args, prompt, context: request.context };
   const { forkedFrom } = context;
   const forked = forkedFrom && forkedOf(forkedFrom, cwd);
   const conversation = isChat || !request.start ? null : conversationFor(profile, asked, { known: null, forked }, randomUUID);
@@ -98,6 +106,7 @@ export function prepare(
     name,
     profile,
     kind,
+    chat,
     prompt: isChat ? prompt : null,
     prompted: !isChat && promptFor(prompt, conversation) !== null,
     command,
@@ -116,7 +125,8 @@ export function prepare(
       id,
       name,
       kind,
-      ...(isChat ? { chat: chatOf(request) } : {}),
+      ...(isChat ? { chat } : {}),
+      ...(isBackground ? { background: true } : {}),
       agent: profile.name,
       role,
       objective,

@@ -56,6 +56,8 @@ export interface Spec {
   conversation?: string | null;
   /** All that it has had. */
   conversations?: string[];
+  /** It was started without a person attached. */
+  background?: true;
   /** It was recorded without being started. */
   start?: false;
   /** Whose conversation it carries on, and the copy of that, where one was made before it was started. */

@@ -24,6 +24,7 @@ import {
 } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
+import type { Background } from "../agent/background.ts";
 import type { Copied } from "../agent/fork.ts";
 import { promptWords } from "../agent/launch.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -100,6 +101,7 @@ export class Sessions {
   readonly #missingHost: (host: HostName) => HoldfastError;
   readonly #recordingLimit: number;
   readonly #budget: Budget;
+  readonly #background: Background;
 
   constructor(options: {
     home: Home;
@@ -118,6 +120,8 @@ export class Sessions {
     recordingLimit: number;
     /** Of agents, where nothing else is asked for. */
     budget: Budget;
+    /** What agents begin with where no person is attached. */
+    background?: Background;
     missingHost(host: HostName): HoldfastError;
   }) {
     this.#home = options.home;
@@ -133,6 +137,7 @@ export class Sessions {
     this.#missingHost = options.missingHost;
     this.#recordingLimit = options.recordingLimit;
     this.#budget = options.budget;
+    this.#background = options.background ?? {};
     this.#survivors = new Survivors(options);
     this.restarts = new Restarts({ journal: options.journal, queries: options.queries, start: (id) => this.restart(id) });
     this.limits = new Limits({ journal: options.journal, queries: options.queries, hosts: options.hosts });
@@ -279,6 +284,7 @@ export class Sessions {
       workspace: workspace && { id: workspace.id, env: this.#workspaces.environmentOf(workspace) },
       forkedFrom,
       budget: this.#budget,
+      background: this.#background,
       introduce: (to) =>
         this.#memberships?.introduction({ ...to, id: null, groups, declared: request.plan?.peers, tools: request.tools }) ?? null,
     });
@@ -321,7 +327,7 @@ export class Sessions {
     const { identity } = prepared;
     if (identity === null) return this.#view(this.#queries.resolve(id));
     const title = titleOf({ name, agent: profile.name });
-    const order = kind === "conversation" ? conversationOrder({ profile, cwd, chat: request, known: null, identity }) : undefined;
+    const order = kind === "conversation" ? conversationOrder({ profile, cwd, chat: prepared.chat, known: null, identity }) : undefined;
     await this.starting.start({ session: id, run: 1 }, { host, directory: prepared.directory, title, conversation: order });
     return this.#view(this.#queries.resolve(id));
   }
@@ -512,9 +518,9 @@ export class Sessions {
   /** Somebody has looked at it. Only the first look after an end is a fact worth keeping. */
   view(ref: string, actor: Principal): Session {
     const record = this.#queries.resolve(ref);
-    if (hasEnded(record.status) && record.restartAt === null && record.viewedAt === null) {
-      this.#noteView(record, actor);
-    }
+    const isUnseen = hasEnded(record.status) && record.restartAt === null && record.viewedAt === null;
+    // What an agent reads, no person has seen.
+    if ((isUnseen || record.failure !== null) && !actor.startsWith("session:")) this.#noteView(record, actor);
     return this.#view(this.#queries.resolve(record.id));
   }
 

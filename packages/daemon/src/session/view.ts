@@ -71,6 +71,7 @@ export function viewOf(
     recordingLimitBytes: limit === 0 ? null : limit,
     recordingCutBytes: options.watched?.begins ?? record.cutOffset,
     viewedAt: record.viewedAt,
+    failure: record.failure,
     attachments: hasEnded(record.status) ? [] : record.attachments,
   };
 }

@@ -15,6 +15,7 @@ export const claude: Profile = {
   kind: "terminal",
   command: ["claude"],
   version: ["--version"],
+  modelFlag: "--model",
   prompt: ["{prompt}"],
   conversation: {
     begin: ["--session-id", "{id}"],

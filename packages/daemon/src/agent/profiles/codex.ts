@@ -39,6 +39,7 @@ export const codex: Profile = {
   kind: "terminal",
   command: ["codex"],
   version: ["--version"],
+  modelFlag: "--model",
   prompt: ["{prompt}"],
   // Without the directory it asks whether that of the original is meant.
   conversation: {

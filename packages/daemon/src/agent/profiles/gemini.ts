@@ -18,6 +18,7 @@ export const gemini: Profile = {
   kind: "terminal",
   command: ["gemini"],
   version: ["--version"],
+  modelFlag: "--model",
   prompt: ["-i", "{prompt}"],
   conversation: {
     begin: ["--session-id", "{id}"],

@@ -19,6 +19,7 @@ export const opencode: Profile = {
   kind: "terminal",
   command: ["opencode"],
   version: ["--version"],
+  modelFlag: "--model",
   prompt: ["--prompt", "{prompt}"],
   conversation: {
     dropsPrompt: true,

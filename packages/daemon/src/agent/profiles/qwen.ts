@@ -28,6 +28,7 @@ export const qwen: Profile = {
   kind: "terminal",
   command: ["qwen"],
   version: ["--version"],
+  modelFlag: "--model",
   prompt: ["-i", "{prompt}"],
   conversation: {
     begin: ["--session-id", "{id}"],

@@ -1,0 +1,52 @@
+/**
+ * What agents begin with that are started without a person attached (`spawn`, `run`, tools of agents, `query()`, task files), from config.toml:
+ *
+ *   [agents.background]
+ *   model = "claude-haiku-4-5"
+ *   approval = "deny"
+ *
+ *   [agents.claude.background]
+ *   approval = "ask"
+ *
+ * The keys of an agent's own table win over the common ones; whatever is asked for at a start wins over both.
+ */
+import type { Profile } from "./profile.ts";
+import { TableReader } from "./table-reader.ts";
+
+/** How a permission request is answered that no rule answers. `ask`: it waits in the inbox. */
+const POLICIES = ["ask", "allow", "deny"] as const;
+
+export interface Background {
+  model?: string;
+  approval?: (typeof POLICIES)[number];
+}
+
+export const BACKGROUND = "background";
+export const BACKGROUND_KEYS = { model: true, approval: true } as const;
+
+/** Of `[agents]` as it is. */
+export function readCommonBackground(table: unknown, file: string): Background {
+  const common = typeof table === "object" && table !== null ? (table as Record<string, unknown>)[BACKGROUND] : undefined;
+  return common === undefined ? {} : readBackground(new TableReader(file, "agents").under(BACKGROUND), common);
+}
+
+export function readBackground(read: TableReader, value: unknown): Background {
+  const table = read.table(value);
+  const model = read.text(table.model, "model");
+  const approval = read.oneOf(table.approval, "approval", POLICIES);
+  return { ...(model === undefined ? {} : { model }), ...(approval === undefined ? {} : { approval }) };
+}
+
+/** What holds for this agent. A model that its own table names is not another's to change. */
+export function backgroundOf(profile: Profile, common: Background): Background {
+  const own = profile.ours && ("model" in profile.ours ? profile.ours.model.model : profile.ours.exec.model);
+  const { model, ...rest } = common;
+  return { ...rest, ...(model === undefined || own ? {} : { model }), ...profile.background };
+}
+
+/** Words for its command, where it has a terminal; none where the user has chosen a model, or its program takes none. */
+export function modelWords(profile: Profile, { model, args }: { model: string | undefined; args: readonly string[] }): string[] {
+  if (model === undefined || !profile.modelFlag) return [];
+  const isChosen = args.some((word) => word === "-m" || word === "--model" || word.startsWith("--model="));
+  return isChosen ? [] : [profile.modelFlag, model];
+}
