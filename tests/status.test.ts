@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Explanation, Session } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
 import { attachTerminal, openTerminal } from "./attached.ts";
@@ -65,6 +66,26 @@ test("an agent that works and of which nothing moves is marked as hung, and no l
   await home.until("api", ({ hung }) => !hung);
   const events = (await home.ok(["events", "--type", "session.status_changed"])).trim().split("\n");
   expect(events.map((line) => JSON.parse(line).data.hung)).toContain(true);
+});
+
+/** Draws a spinner and counts seconds for ever; `more` is what it does beside that. */
+function spinner(name: string, more: string): string {
+  const draw = "i=0; while :; do i=$((i+1)); printf '\\r⠋ Thinking... %ss' $i; sleep 0.2; printf '\\r⠙'; sleep 0.2; done";
+  const command = JSON.stringify(["sh", "-c", `echo work; ${more} ${draw}`]);
+  return `[agents.${name}]\ncommand = ${command}\n[[agents.${name}.screen]]\nline = "^work"\nturn = "working"\n\n`;
+}
+
+test("a spinner that turns is no progress; what a tool prints and what it computes is (mend 12)", async () => {
+  await using home = new TestHome();
+  const log = path.join(home.root, "tool.log");
+  const tools = "(while :; do :; done) & (j=0; while :; do j=$((j+1)); echo $j; done > /dev/null) &";
+  const printing = `(while :; do sleep 0.5; date +%N; done | tee '${log}') &`;
+  configure(home, `hung_after = "4s"\n${spinner("stuck", "")}${spinner("computes", tools)}${spinner("prints", printing)}`);
+  for (const name of ["stuck", "computes", "prints"]) await home.ok(["spawn", name, "--name", name]);
+  await home.until("stuck", ({ hung }) => hung);
+  expect(await home.ok(["explain", "stuck"])).toContain("no progress");
+  for (const name of ["computes", "prints"]) expect([name, (await home.session(name)).hung]).toEqual([name, false]);
+  expect((await home.session("stuck")).idleMs).toBeLessThan(4000);
 });
 
 test("an agent that computes is not hung, however silent", async () => {

@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import { AGENT_NAMES } from "./agents.ts";
 import { inRootsPlace } from "./roots.ts";
-import { asksAboutOtherHooks, followsStatus, isNotEndedByASubagent } from "./status.ts";
+import { asksAboutOtherHooks, followsStatus, isHungWhileItsModelHolds, isNotEndedByASubagent } from "./status.ts";
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test("is idle, works, waits for an approval that it names, and is idle again; Esc makes it idle too (NEW-03 agents)", () =>
@@ -15,3 +15,9 @@ test("codex asks about hooks that are a user's own, and that is told", asksAbout
 test("gemini takes hooks where nobody but root could have put them, and only there", async () => {
   await followsStatus("gemini", inRootsPlace());
 });
+
+test.each(["claude", "gemini"] as const)(
+  "%s is hung while its model holds the answer back, although its spinner turns (mend 12)",
+  (agent) => isHungWhileItsModelHolds(agent),
+  300_000,
+);

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect } from "vitest";
 import { eventually } from "../home.ts";
 import type { AgentName } from "./agents.ts";
@@ -78,4 +80,22 @@ export async function asksAboutOtherHooks(): Promise<void> {
 
 function isBrief(had: string[], i: number): boolean {
   return had[i] === "working" && [had[i - 1], had[i + 1]].some((next) => next?.startsWith("waiting"));
+}
+
+/** Its spinner turns for as long as its model holds the answer back. */
+export async function isHungWhileItsModelHolds(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  const configuration = path.join(world.home.env.HOME ?? "", ".config/holdfast");
+  mkdirSync(configuration, { recursive: true });
+  writeFileSync(path.join(configuration, "config.toml"), 'hung_after = "12s"\n');
+  // Before an agent's own home is the one that a daemon would begin with.
+  await world.home.ok(["down"]);
+  await world.up();
+  await world.spawn(agent);
+  await becomes(world, agent, "idle");
+  await world.prompt(agent, "wait 120s; say too late");
+  const { hung, idleMs } = await becomes(world, agent, ({ status, hung: is }) => status === "working" && is);
+  expect([hung, (idleMs ?? 0) < 12_000]).toEqual([true, true]);
+  await interrupt(world, agent);
+  expect(await becomes(world, agent, "idle")).toMatchObject({ hung: false });
 }

@@ -88,7 +88,7 @@ export const Session = z.object({
   attention: z.nullable(Attention),
   /** Whether something of it runs on that is no part of its turn; null: unknown. */
   background: z.nullable(z.boolean()),
-  /** It works, but nothing of it moved for longer than it may: no output, no word of its hooks, no processor time. */
+  /** It works and made no progress for longer than it may: no new words or tokens, no word of a hook, nothing in its own files, no processor time of its tools. */
   hung: z.boolean(),
   /** How many turns began, in all runs. Null: unknown, as where nothing tells or words were handed over and no turn was seen. 0: none began. */
   turns: z.nullable(z.int()),

@@ -262,7 +262,15 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   const hosts = new Map<HostName, Host>([...(tmux ? [["tmux", tmux] as const] : []), ["native", native], ["foreign", foreign]]);
   const lifecycle = new Lifecycle({ home, journal, queries, reserve, hosts, recordingLimit: configuration.recordingLimit });
   const status = new AgentStatus({ home, journal, queries, hosts, profiles });
-  const hung = new HungWatch({ status, lifecycle, hosts, afterMs: configuration.hungAfterMs });
+  const hung = new HungWatch({
+    home,
+    status,
+    lifecycle,
+    hosts,
+    profiles,
+    envOf: (session) => readEnvironment(home, session),
+    afterMs: configuration.hungAfterMs,
+  });
   const approvals: Approvals = new Approvals({
     home,
     journal,

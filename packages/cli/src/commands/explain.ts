@@ -61,7 +61,12 @@ function render({ session, explanation }: { session: Session; explanation: Expla
       ],
       ["background", background ? `${background.value ? "something runs" : "nothing"}, ${by(background.evidence)}` : unknown],
       ...(session.hung
-        ? ([["hung", "it works, but it printed nothing, told nothing and took no processor time for a while"]] as [string, string][])
+        ? ([
+            [
+              "hung",
+              "no progress for a while: no new words or tokens, no word of a hook, no processor time of its tools; a spinner is no progress",
+            ],
+          ] as [string, string][])
         : []),
       [
         "can be told",

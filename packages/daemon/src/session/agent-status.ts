@@ -29,6 +29,7 @@ import { explain, fuse, REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
 import { Looks } from "../agent/status/looks.ts";
 import { readScreen } from "../agent/status/screen-rules.ts";
 import { readStateFile } from "../agent/status/state-file.ts";
+import { steady } from "../agent/status/steady.ts";
 import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -46,8 +47,10 @@ interface Observed {
   lastClaim: { text: string; at: number } | undefined;
   watcher: FSWatcher | undefined;
   looking: boolean;
-  /** When a hook last told something, by a clock that nobody sets. */
-  heardAt: number;
+  /** When it last got anything done, as far as it shows; monotonic. */
+  progressAt: number;
+  /** What its screen showed then, beside its moving parts. */
+  steady: string | undefined;
   /** Works, but nothing moves. */
   hung: boolean;
   env: Readonly<Record<string, string>> | undefined;
@@ -154,7 +157,8 @@ export class AgentStatus implements RunObserver, Disposable {
       lastClaim: undefined,
       watcher,
       looking: false,
-      heardAt: performance.now(),
+      progressAt: performance.now(),
+      steady: undefined,
       hung: record.standing?.hung ?? false,
       env: undefined,
       failures: new Map(),
@@ -167,16 +171,17 @@ export class AgentStatus implements RunObserver, Disposable {
     const marker = runMarker(run);
     const observed = this.#observed.get(marker);
     if (!observed) return;
+    // Of one with a screen, output may be a spinner that turns: what it shows tells.
     if (observed.profile !== TALKS) this.#looks.stir(marker);
-    this.#moved(observed);
+    if (!observed.profile.screen) this.#moved(observed);
   }
 
-  /** Runs that should do something: how long ago a hook of each told something, and whether it is known to hang. */
-  working(): { record: SessionRecord; heardMs: number; hung: boolean }[] {
-    return [...this.#observed.values()].flatMap(({ run, heardAt, hung }) => {
+  /** Runs that should do something: for how long none of them showed any progress, and whether it is known to hang. */
+  working(): { record: SessionRecord; stillMs: number; hung: boolean }[] {
+    return [...this.#observed.values()].flatMap(({ run, progressAt, hung }) => {
       const record = this.#queries.get(run.session);
       if (record?.status !== "working" || record.run !== run.run) return [];
-      return [{ record, heardMs: performance.now() - heardAt, hung }];
+      return [{ record, stillMs: performance.now() - progressAt, hung }];
     });
   }
 
@@ -188,7 +193,14 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#absorb(observed, observed.evidence);
   }
 
+  /** What it started computes, or it wrote something down. */
+  markMoving(run: RunId): void {
+    const observed = this.#observed.get(runMarker(run));
+    if (observed) this.#moved(observed);
+  }
+
   #moved(observed: Observed): void {
+    observed.progressAt = performance.now();
     if (!observed.hung) return;
     observed.hung = false;
     this.#absorb(observed, observed.evidence);
@@ -280,7 +292,7 @@ export class AgentStatus implements RunObserver, Disposable {
   #take(observed: Observed, { at, payload, ask }: SignalFile): void {
     const record = this.#queries.get(observed.run.session);
     const { hooks } = observed.profile;
-    observed.heardAt = performance.now();
+    observed.progressAt = performance.now();
     observed.hung = false;
     const signal = hooks && readHook(hooks, payload, at, ask !== undefined);
     const parked = record && signal && ask !== undefined ? this.#parking?.park({ record, ask, signal }) : undefined;
@@ -331,6 +343,9 @@ export class AgentStatus implements RunObserver, Disposable {
     const screen = profile.screen ? await host.screen(run).catch(outOfReach) : undefined;
     if (this.#observed.get(runMarker(run)) !== observed) return;
     this.#followClock();
+    const shown = screen && steady(screen.lines);
+    if (shown === undefined || shown !== observed.steady) this.#moved(observed);
+    observed.steady = shown;
     const read = screen && withDialog(profile, screen, readScreen(profile.screen ?? [], screen));
     let evidence = observed.evidence;
     const file = this.#stateOf(observed, record);
@@ -379,6 +394,7 @@ export class AgentStatus implements RunObserver, Disposable {
         return;
       }
     }
+    if (changed?.turnBegan) observed.progressAt = performance.now();
     observed.evidence = evidence;
   }
 }
