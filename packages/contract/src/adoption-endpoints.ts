@@ -23,9 +23,9 @@ export type Adoptable = z.infer<typeof Adoptable>;
 export const AdoptRequest = z.object({
   tmux: z.optional(z.object({ socket: word, target: word })),
   pid: z.optional(z.int().check(z.minimum(2))),
-  name: z.optional(z.string()),
+  name: z.optional(z.string().check(z.maxLength(1000))),
   /** What it is, where that cannot be seen by its program. */
-  agent: z.optional(z.string()),
+  agent: z.optional(z.string().check(z.maxLength(1000))),
   role: z.optional(word),
   objective: z.optional(word),
   /** The agent's own id of its conversation, where somebody knows it. */

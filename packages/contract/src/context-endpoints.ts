@@ -6,7 +6,7 @@ import { ROUTES } from "./routes.ts";
 
 /** Whose: of a session or a workspace by name, id or id prefix; or of a directory, by its absolute path. One of the two. */
 const TARGET = {
-  of: z.optional(z.string()),
+  of: z.optional(z.string().check(z.maxLength(1000, "a name has at most 1,000 characters"))),
   directory: z.optional(z.string().check(z.maxLength(4096, "the path of a directory has at most 4096 characters"))),
 };
 const ERRORS = [
@@ -41,7 +41,7 @@ export const CONTEXT_ENDPOINTS = {
           file: ContextFileSchema,
           text: z.string().check(z.maxLength(LONGEST_CONTEXT, "a file of the Working Context has at most a million characters")),
           /** Of what was read, null for a missing file: refused when it is something else by now. Left out: replaced whatever it is. */
-          digest: z.optional(z.nullable(z.string())),
+          digest: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
         }),
       ),
     }),

@@ -5,6 +5,8 @@ import { Session } from "./session.ts";
 import { CANCEL_OUTCOMES, CANCEL_STEPS } from "./status.ts";
 import { Entry, Settings } from "./transcript.ts";
 
+const word = z.string().check(z.maxLength(10_000, "a mode or a model has at most 10,000 characters"));
+
 const ERRORS = ["session_not_found", "session_ambiguous", "not_a_conversation"] as const;
 
 /** `RUN.OFFSET`: a place in a session's transcripts, behind an entry. */
@@ -74,7 +76,7 @@ export const CONVERSATION_ENDPOINTS = {
     summary: "Sets the mode or the model of a conversation's next turns, where its agent offers that.",
     scope: "driver",
     reach: "own",
-    body: z.object({ mode: z.optional(z.string()), model: z.optional(z.string()) }),
+    body: z.object({ mode: z.optional(word), model: z.optional(word) }),
     reply: Conversation,
     errors: [...ERRORS, "session_ended", "not_offered", "usage", "host_failed"],
   },

@@ -5,6 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS, Selection } from "./endpoints.ts";
 import { ERRORS } from "./errors.ts";
 import { EVENTS } from "./events.ts";
+import { openapi } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
 import { SpawnRequest } from "./spawn-request.ts";
 
@@ -25,6 +26,65 @@ test("an endpoint names errors that exist, each once; one with a body is no GET"
     for (const code of errors) expect(ERRORS, name).toHaveProperty(code);
     expect(new Set(errors).size, name).toBe(errors.length);
     if (body) expect(method, name).not.toBe("GET");
+  }
+});
+
+interface Schema {
+  type?: string | string[];
+  maxLength?: number;
+  maxItems?: number;
+  enum?: unknown;
+  const?: unknown;
+  pattern?: string;
+  format?: string;
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema | boolean;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+}
+
+/** Each string and list in a body, with where it is. */
+function partsOf(schema: Schema | undefined, at = ""): [string, Schema][] {
+  if (!schema) return [];
+  if (schema.$ref) return partsOf(DOCUMENT.components.schemas[schema.$ref.split("/").at(-1) ?? ""], at);
+  const below = Object.entries(schema.properties ?? {}).flatMap(([key, each]) => partsOf(each, at === "" ? key : `${at}.${key}`));
+  const values = typeof schema.additionalProperties === "object" ? partsOf(schema.additionalProperties, `${at}.*`) : [];
+  const ways = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((each) => partsOf(each, at));
+  return [[at, schema], ...below, ...values, ...ways, ...partsOf(schema.items, `${at}[]`)];
+}
+
+const DOCUMENT = openapi() as {
+  paths: Record<string, Record<string, { requestBody?: { content: { "application/json": { schema: Schema } } } }>>;
+  components: { schemas: Record<string, Schema> };
+};
+
+const bodies = endpoints.map(([name, endpoint]) => {
+  const operation = DOCUMENT.paths[endpoint.path.replace(/:(\w+)/g, "{$1}")]?.[endpoint.method.toLowerCase()];
+  return { name, endpoint, parts: partsOf(operation?.requestBody?.content["application/json"].schema) };
+});
+
+test("every string and list of a body has a limit of its own, or one by a rule (mend 9)", () => {
+  /** By a rule of their own: bytes of a prompt, of an argument, of a command. An environment is as large as the body. */
+  const ruled = /^(prompt|env\.\*|(command|args)(\[\])?)$/;
+  for (const { name, parts } of bodies) {
+    const unlimited = parts.flatMap(([at, { type, maxLength, maxItems, enum: words, const: word, pattern, format }]) => {
+      const types = [type].flat();
+      const isString = types.includes("string") && maxLength === undefined && !words && !word && !pattern && !format;
+      return isString || (types.includes("array") && maxItems === undefined) ? [at] : [];
+    });
+    expect(
+      unlimited.filter((at) => !ruled.test(at)),
+      name,
+    ).toEqual([]);
+  }
+});
+
+test("an endpoint takes 32 MB exactly where its body can be so large (mend 4)", () => {
+  for (const { name, endpoint, parts } of bodies) {
+    const isLarge = parts.some(([at, { maxLength = 0 }]) => at === "env" || at === "input" || maxLength > 100_000);
+    expect({ name, takesText: endpoint.takesText === true }).toEqual({ name, takesText: isLarge });
   }
 });
 

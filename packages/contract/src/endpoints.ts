@@ -228,6 +228,7 @@ export const ENDPOINTS = {
       "Starts a session that was only created, or the next run of one that has ended, with the agent's own conversation; `fresh` begins a new one.",
     scope: "driver",
     reach: "own",
+    takesText: true,
     body: z.object({
       fresh: z._default(z.boolean(), false),
       conversation: z.optional(text),

@@ -6,6 +6,7 @@ import { GROUP_MESSAGE_ENDPOINTS } from "./message-endpoints.ts";
 import { ROUTES } from "./routes.ts";
 import { wholeNumber } from "./wire.ts";
 
+const name = z.string().check(z.maxLength(1000, "a name has at most 1,000 characters"));
 const path = z.string().check(z.minLength(1, "say which group"), z.maxLength(1000, "a group's path has at most 1,000 characters"));
 /** Of the value as it was read, 0 where there was none: refused when it is another by now. Left out: written whatever it is. */
 const ifRevision = z.optional(z.int().check(z.minimum(0)));
@@ -63,7 +64,9 @@ export const GROUP_ENDPOINTS = {
       "Takes sessions into a group, all or none; makes the group where it is not there yet. A session takes in itself and its children.",
     scope: "driver",
     reach: "own",
-    body: z.object({ sessions: z.array(z.string()).check(z.minLength(1, "say which sessions")) }),
+    body: z.object({
+      sessions: z.array(name).check(z.minLength(1, "say which sessions"), z.maxLength(1000, "at most 1,000 sessions at once")),
+    }),
     /** `joined`: the names of those that were not in it before. */
     reply: z.extend(Group, { joined: z.array(z.string()) }),
     errors: ["invalid_name", ...SESSION_ERRORS, "group_full"],
@@ -89,7 +92,7 @@ export const GROUP_ENDPOINTS = {
     summary: "Makes a member the coordinator.",
     scope: "driver",
     reach: "own",
-    body: z.object({ session: z.string() }),
+    body: z.object({ session: name }),
     reply: Group,
     errors: [...GROUP_ERRORS, ...SESSION_ERRORS, "not_a_member", "session_ended"],
   },

@@ -7,9 +7,11 @@ const file = z.string().check(z.minLength(1, "say which file"), z.maxLength(4096
 
 /** Of each of its keys what the file said: as JSON, or a fingerprint of what is long or secret. */
 const said = z.record(
-  z.string(),
+  z.string().check(z.maxLength(1000)),
   z.string().check(z.maxLength(10_000, "what a file said of a key is kept with at most 10,000 characters")),
 );
+
+const paths = z.array(z.string().check(z.maxLength(1000))).check(z.maxLength(1000));
 
 /** A session that the file says. */
 const DeclaredPeer = z.object({
@@ -18,14 +20,18 @@ const DeclaredPeer = z.object({
   agent: z.nullable(z.string().check(z.maxLength(1000))),
   role: z.nullable(z.string().check(z.maxLength(10_000))),
   objective: z.nullable(z.string().check(z.maxLength(10_000))),
-  groups: z.array(z.string()),
+  groups: paths,
   /** Those of them that it is to coordinate. */
-  coordinates: z.array(z.string()),
+  coordinates: paths,
 });
 export type DeclaredPeer = z.infer<typeof DeclaredPeer>;
 
 /** For a session that is started because a file says so. `peers`: who will be in groups, itself among them, though not all of them are yet. */
-export const PlanOrigin = z.object({ file, said, peers: z.optional(z.array(DeclaredPeer)) });
+export const PlanOrigin = z.object({
+  file,
+  said,
+  peers: z.optional(z.array(DeclaredPeer).check(z.maxLength(1000, "a file declares at most 1,000 sessions"))),
+});
 
 const Place = z.object({
   file,

@@ -20,7 +20,10 @@ export const TASK_ENDPOINTS = {
     summary: "Says how a task ended. One that has ended stays as it is.",
     scope: "driver",
     reach: "own",
-    body: z.object({ outcome: z.enum(TASK_OUTCOMES), why: z._default(z.nullable(z.string()), null) }),
+    body: z.object({
+      outcome: z.enum(TASK_OUTCOMES),
+      why: z._default(z.nullable(z.string().check(z.maxLength(10_000, "a reason has at most 10,000 characters"))), null),
+    }),
     reply: Task,
     errors: ["task_not_found"],
   },

@@ -44,7 +44,7 @@ export const TERMINAL_ENDPOINTS = {
       readOnly: z._default(z.boolean(), false),
       take: z._default(z.boolean(), false),
       /** The run in whose terminal this is asked, which is to be moved over. */
-      from: z.nullable(z.string()),
+      from: z.nullable(z.string().check(z.maxLength(100))),
       /** Who it is that becomes the session's client; without it, an attachment is the OS user's. */
       client: z.optional(AttachingClient),
     }),

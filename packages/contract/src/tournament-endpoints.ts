@@ -17,7 +17,7 @@ export const TournamentRequest = z.extend(
     /** Its entries are NAME-1, NAME-2 and so on; left out: two readable words. */
     name: z.optional(text),
     /** Taken in turn. */
-    agents: z.array(text).check(z.minLength(1, "say which agents")),
+    agents: z.array(text).check(z.minLength(1, "say which agents"), z.maxLength(100, "at most 100 agents")),
     count: z
       .int()
       .check(z.minimum(2, "a tournament has at least 2 entries"), z.maximum(MOST_ENTRIES, "a tournament has at most 20 entries")),

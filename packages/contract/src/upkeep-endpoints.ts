@@ -100,7 +100,7 @@ export const UPKEEP_ENDPOINTS = {
       dryRun: z._default(z.boolean(), false),
       /** Those of this time, with the conversations they were in then. */
       generation: z.optional(z.int()),
-      names: z.optional(z.array(text)),
+      names: z.optional(z.array(text).check(z.maxLength(10_000, "at most 10,000 names"))),
     }),
     reply: z.object({ generation: z.nullable(z.int()), items: z.array(RestoreItem) }),
     errors: [...SESSION_ERRORS, "generation_not_found", "restore_running"],
@@ -119,7 +119,7 @@ export const UPKEEP_ENDPOINTS = {
       /** Only conversations, by their own age where nothing is said here. */
       conversations: z._default(z.boolean(), false),
       /** Of what would go, only these. */
-      only: z.optional(z.array(SessionId)),
+      only: z.optional(z.array(SessionId).check(z.maxLength(50_000, "at most 50,000 sessions at once"))),
     }),
     reply: PruneReply,
     errors: [],

@@ -4,7 +4,7 @@
  * byte until the request is answered: a thousand bodies within the limit are a body without one.
  */
 import type { IncomingMessage } from "node:http";
-import { DEEPEST_JSON, HoldfastError, MOST_JSON_VALUES, type Principal } from "@holdfast/contract";
+import { DEEPEST_JSON, HoldfastError, MOST_JSON_VALUES, type Principal, TEXT_BODY_LIMIT } from "@holdfast/contract";
 import { exceeds } from "@holdfast/platform";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
@@ -117,6 +117,6 @@ class Share {
 
 function tooLarge(limit: number): HoldfastError {
   return new HoldfastError("body_too_large", `the request's body has more than ${limit >> 20} MB, which is the most that is taken here`, {
-    hint: "put a longer text into a file, and tell the agent to read that",
+    hint: limit === TEXT_BODY_LIMIT ? "put a longer text into a file, and tell the agent to read that" : undefined,
   });
 }
