@@ -39,6 +39,19 @@ test.each([
   for (const place of [home.root, home.path, "/"]) expect(existsSync(path.join(place, "expanded"))).toBe(false);
 });
 
+test("what is sent arrives, and our keys work, in a home whose path tmux would expand (mend 24)", async () => {
+  await using home = new TestHome("a#{x}#(touch expanded) %H 'b\"");
+  await home.run("stty -echo; echo ready; while :; do read -r line && echo got $line; done", "--name", "worker");
+  using terminal = await attachTerminal(home, { ref: "worker" });
+  await home.ok(["send", "worker", "one line"]);
+  await terminal.shows("got one line");
+  terminal.keys("C-]");
+  await terminal.shows("no other session waits for a person");
+  terminal.keys("C-\\");
+  await terminal.shows("detached; it goes on");
+  for (const place of [home.root, home.path, "/"]) expect(existsSync(path.join(place, "expanded"))).toBe(false);
+});
+
 test("the same home by another path is the same home", async () => {
   await using home = new TestHome();
   await home.run("sleep 1000", "--name", "worker");

@@ -1,8 +1,9 @@
 /** What happens to the tmux server and its recorders, and how the daemon finds its way back to what still lives. */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, DaemonStatus } from "@holdfast/contract";
-import { argumentsOf } from "@holdfast/platform";
+import { argumentsOf, openHome } from "@holdfast/platform";
 import { expect, test } from "vitest";
 import { attachTerminal } from "./attached.ts";
 import { eventually, TestHome } from "./home.ts";
@@ -160,3 +161,27 @@ async function eventsOf(home: TestHome, type: string, session?: string): Promise
 function numbersIn(text: string): number[] {
   return [...text.matchAll(/^line (\d+)\r$/gm)].map(([, number]) => Number(number));
 }
+
+test("a run whose tmux server does not answer fails with the reason, and leaves nothing behind once it does (mend 24)", async () => {
+  await using home = new TestHome();
+  await home.run("exec sleep 1000", "--name", "before");
+  const { pid } = JSON.parse(readFileSync(openHome(home.env).tmuxFile, "utf8")) as { pid: number };
+  process.kill(pid, "SIGSTOP");
+  try {
+    const refused = await home.cli(["run", "--name", "never", "--", "sh", "-c", "touch ran; exec sleep 1000"]);
+    expect(refused).toMatchObject({ code: 8, stderr: expect.stringContaining(`the tmux server (pid ${pid}) is stopped`) });
+    expect(refused.stderr).toContain(`kill -CONT ${pid}`);
+    expect(await home.session("never")).toMatchObject({ status: "failed" });
+    expect(await home.session("before")).toMatchObject({ status: "working" });
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await home.ok(["run", "--name", "after", "--", "sleep", "1000"]);
+  const panes = () =>
+    execFileSync("tmux", ["-S", openHome(home.env).tmuxSocket, "list-panes", "-a"], { encoding: "utf8" })
+      .trim()
+      .split("\n");
+  await expect.poll(() => panes().length).toBe(3);
+  expect(existsSync(path.join(home.root, "ran"))).toBe(false);
+  expect(await home.session("before")).toMatchObject({ status: "working" });
+});

@@ -42,6 +42,17 @@ export function isSameProcess(pid: number, start: string): boolean {
   return now !== undefined && !now.zombie && now.start === start;
 }
 
+/** Whether somebody has stopped it (SIGSTOP), or a debugger holds it. False where that cannot be told. */
+export function isStopped(pid: number): boolean {
+  if (!linux) return /^[Tt]/.test(spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout?.trim() ?? "");
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return /^[Tt]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}
+
 /** Sends the signal if that very process still runs; says whether it did. */
 export function signalProcess(pid: number, start: string, signal: NodeJS.Signals): boolean {
   if (!isSameProcess(pid, start)) return false;

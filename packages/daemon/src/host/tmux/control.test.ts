@@ -24,9 +24,13 @@ class PrivateServer implements AsyncDisposable {
     return execFileSync("tmux", ["-u", "-S", this.#socket, ...args], { env: this.#env, encoding: "utf8" });
   }
 
-  client(onEnd: () => void = () => {}): ControlClient {
+  get pid(): number {
+    return Number(this.tmux("display-message", "-p", "#{pid}"));
+  }
+
+  client(onEnd: () => void = () => {}, answerMs = 15_000): ControlClient {
     const command = ["tmux", "-u", "-S", this.#socket, "-C", "attach-session", "-f", "no-output,ignore-size", "-t", "=anchor"];
-    const client = new ControlClient({ command, env: this.#env, onEnd });
+    const client = new ControlClient({ command, env: this.#env, onEnd, answerMs });
     this.#clients.push(client);
     return client;
   }
@@ -148,4 +152,24 @@ test("a client that leaves does not take the server with it", async () => {
   await first.run(say("here"));
   await first[Symbol.asyncDispose]();
   expect(await server.client().run(say("still here"))).toEqual([["still here"]]);
+});
+
+test("a server that says nothing loses its client, and nobody waits for ever (mend 24)", async () => {
+  await using server = new PrivateServer();
+  const { pid } = server;
+  const onEnd = vi.fn();
+  const client = server.client(onEnd, 500);
+  expect(await client.run(say("before"))).toEqual([["before"]]);
+  process.kill(pid, "SIGSTOP");
+  try {
+    const waits = [client.run(say("one")), client.run(say("two"))];
+    for (const each of waits)
+      await expect(each).rejects.toMatchObject({ code: "host_failed", message: expect.stringContaining("has not answered for 0.5 s") });
+    expect(client.isSilent).toBe(true);
+    await vi.waitFor(() => expect(onEnd).toHaveBeenCalledTimes(1));
+    await expect(client.run(say("three"))).rejects.toMatchObject({ code: "host_failed" });
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  expect(await server.client().run(say("after"))).toEqual([["after"]]);
 });

@@ -6,9 +6,16 @@
  * `source-file` must not go through here: each command of the file is answered with a block that carries our flag.
  * What tmux tells unasked, such as that a terminal came or went, goes to `onNotice`.
  * The client's end, for whatever reason, rejects everything that waits and calls `onEnd` once.
+ * A server that says nothing at all while something waits (it was stopped, or is stuck) loses its client, with the same effect.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract";
+
+/** A server answers in a millisecond, and in seconds on a machine that is overloaded. Less, and such a machine would lose its client. */
+const ANSWER_MS = 15_000;
+
+/** A client takes leave of its server, which answers at once or is stuck. */
+const LEAVE_MS = 2000;
 
 interface Pending {
   remaining: number;
@@ -36,11 +43,16 @@ export class ControlClient implements AsyncDisposable {
   readonly #queue: Pending[] = [];
   readonly #onNotice: (line: string) => void;
   readonly #ended: Promise<void>;
+  readonly #answerMs: number;
+  #end: () => void = () => {};
+  #silence: NodeJS.Timeout | undefined;
+  #isSilent = false;
   #isEnded = false;
   #rest = "";
   #block: Block | undefined;
 
-  constructor(options: ControlListener & { command: string[]; env: Record<string, string> }) {
+  constructor(options: ControlListener & { command: string[]; env: Record<string, string>; answerMs?: number }) {
+    this.#answerMs = options.answerMs ?? ANSWER_MS;
     this.#onNotice = options.onNotice ?? (() => {});
     const [file = "tmux", ...args] = options.command;
     this.#child = spawn(file, args, { env: options.env, cwd: "/", stdio: "pipe" });
@@ -50,15 +62,17 @@ export class ControlClient implements AsyncDisposable {
     // A broken pipe is the client's end, which `close` reports.
     this.#child.stdin.on("error", () => {});
     this.#ended = new Promise((resolve) => {
-      const end = () => {
+      this.#end = () => {
         if (this.#isEnded) return;
         this.#isEnded = true;
-        const error = new HoldfastError("host_failed", "the tmux server ended or dropped our control client");
+        clearTimeout(this.#silence);
+        const gone = new HoldfastError("host_failed", "the tmux server ended or dropped our control client");
+        const error = this.#isSilent ? silent(this.#answerMs) : gone;
         for (const pending of this.#queue.splice(0)) pending.reject(error);
         resolve();
         options.onEnd();
       };
-      this.#child.on("error", end).on("close", end);
+      this.#child.on("error", this.#end).on("close", this.#end);
     });
   }
 
@@ -70,19 +84,43 @@ export class ControlClient implements AsyncDisposable {
       const chosen = commands.filter((command) => command.startsWith("if-shell ")).length;
       this.#queue.push({ remaining: commands.length + chosen, replies: [], resolve, reject, text });
       this.#child.stdin.write(`${text}\n`);
+      this.#silence ??= this.#awaitWord();
     });
+  }
+
+  /** True once it was given up because the server said nothing. */
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  #awaitWord(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#isSilent = true;
+      this.#giveUp();
+    }, this.#answerMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.stdin.end();
     this.#child.kill("SIGTERM");
+    const late = setTimeout(() => this.#giveUp(), LEAVE_MS);
     await this.#ended;
+    clearTimeout(late);
+  }
+
+  /** The server has our pipes too: while it is stopped they stay open, so their end cannot be waited for. */
+  #giveUp(): void {
+    this.#child.kill("SIGKILL");
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy();
+    this.#end();
   }
 
   #read(chunk: string): void {
     const lines = (this.#rest + chunk).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) this.#line(line);
+    clearTimeout(this.#silence);
+    this.#silence = this.#queue.length > 0 ? this.#awaitWord() : undefined;
   }
 
   /** A block ends with the very time, number and flags it began with: what a command prints may look like an end. */
@@ -111,3 +149,9 @@ export class ControlClient implements AsyncDisposable {
     pending.resolve(pending.replies);
   }
 }
+
+function silent(ms: number): HoldfastError {
+  return new HoldfastError("host_failed", `the tmux server has not answered for ${ms / 1000} s`, { hint: SILENT_HINT });
+}
+
+const SILENT_HINT = "its sessions may be alive; look what its process does: ps -eo pid,stat,args | grep 'tmux.*holdfast'";

@@ -50,6 +50,8 @@ export class TmuxHost implements Host {
   readonly #pasteMarks = new PasteMarks();
   /** What stands in a bar for a while. */
   readonly #notices = new Map<string, NodeJS.Timeout>();
+  /** Sessions that a server which did not answer may still make once it goes on. Their launch files are gone. */
+  readonly #abandoned = new Set<string>();
   #closed = false;
   #pastes = 0;
 
@@ -66,6 +68,10 @@ export class TmuxHost implements Host {
       const pid = Number(replies.at(-1)?.[0]);
       return { pid: reaper ? await programStarted(request.directory, { pid, start: inspect(pid)?.start ?? "" }) : pid };
     } catch (error) {
+      if (client.isSilent) {
+        this.#abandoned.add(target(request));
+        throw this.server.diagnosed(error);
+      }
       // tmux drops the rest of a sequence after an error: whatever part of the session there is must not stay. When it was the
       // client that went, another one is asked.
       const left = await this.#found().catch(() => undefined);
@@ -308,6 +314,8 @@ export class TmuxHost implements Host {
       (client) => {
         if (!client && this.#client === kept) this.#client = undefined;
         if (client) this.#missedEnds = watchMissedEnds(client, this.server);
+        for (const session of client ? this.#abandoned : []) void client?.run(`kill-session -t ${session}`).catch(() => {});
+        if (client) this.#abandoned.clear();
         return client;
       },
       (error: unknown) => {

@@ -16,6 +16,7 @@ import {
   inScope,
   inspect,
   isSameProcess,
+  isStopped,
   log,
   minimalEnvironment,
   readJsonFile,
@@ -151,11 +152,27 @@ export class TmuxServer {
       if (await this.#answers(SOCKET_MS)) return true;
       await delay(20);
     }
-    throw new HoldfastError(
+    throw this.#silent(known.pid) ?? this.#withoutSocket(known.pid);
+  }
+
+  /** The error, or what is known to be behind it. */
+  diagnosed(error: unknown): unknown {
+    return (this.#pid && this.#silent(this.#pid.pid)) ?? error;
+  }
+
+  #silent(pid: number): HoldfastError | undefined {
+    if (!isStopped(pid)) return undefined;
+    return new HoldfastError("host_failed", `the tmux server (pid ${pid}) is stopped, so it does not answer`, {
+      hint: `let it go on: kill -CONT ${pid}`,
+    });
+  }
+
+  #withoutSocket(pid: number): HoldfastError {
+    return new HoldfastError(
       "host_failed",
-      `the tmux server (pid ${known.pid}) runs but its socket ${this.#home.tmuxSocket} does not come back`,
+      `the tmux server (pid ${pid}) runs, but does not answer on its socket ${this.#home.tmuxSocket}`,
       {
-        hint: "its sessions are alive; check that the directory of the socket is yours and writable",
+        hint: "its sessions are alive; check that the directory of the socket is yours and writable, and that the process is not stuck",
       },
     );
   }
