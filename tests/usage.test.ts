@@ -47,6 +47,7 @@ test("tokens and cost run along with a terminal agent's turns: in its record, by
     unknownTokens: 0,
     cost: OPUS_COST,
     unknownCosts: 0,
+    estimated: false,
     context: { used: 6300, size: 200_000 },
   });
   await home.ok(["send", "api", "and write tests", "--wait"]);
@@ -55,7 +56,7 @@ test("tokens and cost run along with a terminal agent's turns: in its record, by
   expect(Object.keys(turns).sort()).toEqual(["by", "rows", "since", "total", "unpriced"]);
   expect(turns).toMatchObject({ by: "turn", rows: [{ label: "api, turn 1" }, { label: "api, turn 2" }], total: { turns: 2 } });
   expect(Object.keys(turns.rows[0] ?? {}).sort()).toEqual(
-    "cacheRead cacheWrite cost input key label output turns unknownCosts unknownTokens".split(" "),
+    "cacheRead cacheWrite cost estimated input key label output turns unknownCosts unknownTokens".split(" "),
   );
   expect(await home.ok(["show", "api"])).toMatch(
     /tokens +2k in, 400 out, 200 into a cache, 10k from a cache\ncost +\$0\.03\ncontext +6\.3k of 200k \(3 %\)/,
@@ -160,10 +161,10 @@ test("who comes back is told what was used since they last looked, and that a bu
   await home.until("api", ({ status, spent }) => status === "stopped" && spent?.turns === 3);
   const digest = await home.json<Digest>(["digest", "api"]);
   expect(digest.spent).toMatchObject({ turns: 2, input: 2000, cost: 2 * OPUS_COST, unknownCosts: 0 });
-  expect(digest.troubles).toMatchObject([{ kind: "budget", text: "3 of 3 turns are used: stopped" }]);
+  expect(digest.troubles).toMatchObject([{ kind: "budget", text: "turn limit 3 reached (3 used): stopped" }]);
   const text = await home.ok(["digest", "api"]);
   expect(text).toContain("used 2k in, 400 out, 200 into a cache, 10k from a cache; $0.03");
-  expect(text).toContain("budget: 3 of 3 turns are used: stopped");
+  expect(text).toContain("budget: turn limit 3 reached (3 used): stopped");
 });
 
 test("a session sees what it and its children used, and nobody else's", async () => {

@@ -13,6 +13,7 @@ import type { Entry } from "@holdfast/contract/transcript";
 import { hasColor } from "../color.ts";
 import type { Context } from "../command.ts";
 import { plain } from "../plain.ts";
+import { tellViewed } from "../viewed.ts";
 import { writeOut } from "../write-out.ts";
 import { MarkdownStream } from "./markdown/stream.ts";
 import { openConversation, type Wanted } from "./open.ts";
@@ -42,6 +43,8 @@ export async function answerOnce(context: Context, wanted: Wanted, text: string)
     if (failure) throw failure;
     return 0;
   } finally {
+    // Whoever reads the answer on a terminal has seen what became of it.
+    await tellViewed(context, talk.id);
     if (opened.started) await context.client.call("stopSession", { params: { ref: talk.id }, body: { graceMs: 2000 } }).catch(() => {});
     if (opened.created && !context.json && process.stderr.isTTY)
       process.stderr.write(`Go on with it: holdfast chat ${plain(opened.session.name)}\n`);
