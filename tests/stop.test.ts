@@ -147,7 +147,11 @@ test("stop and rm on an ended session end the processes that its runs left (mend
 
 test("neither resume nor restore starts a second copy beside a program that outlived its keeper (mend 21)", async () => {
   await using home = new TestHome();
-  const { id, pid } = await home.run("trap '' HUP; exec sleep 1000", "--name", "alone", "--host", "native");
+  const configuration = path.join(home.env.HOME ?? "", ".config", "holdfast");
+  mkdirSync(configuration, { recursive: true });
+  // An agent, for restore runs no command again; it does not end with its terminal.
+  writeFileSync(path.join(configuration, "config.toml"), `[agents.stubborn]\ncommand = ["sh", "-c", "trap '' HUP; exec sleep 1000"]\n`);
+  const { id, pid } = await home.json<Session>(["spawn", "stubborn", "--name", "alone", "--host", "native"]);
   await eventually(() => inspect(Number(pid))?.name === "sleep");
   const { pid: holder } = JSON.parse(readFileSync(path.join(home.path, "holders", `${id}-1.json`), "utf8")) as { pid: number };
   process.kill(holder, "SIGKILL");
