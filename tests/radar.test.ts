@@ -48,6 +48,19 @@ class Caves {
 
 const BOTH = ["one: two(a.txt)", "two: one(a.txt)"];
 
+test("what is not committed is compared too, as the last checkpoint has it (mend 20)", async () => {
+  await using home = new TestHome();
+  const caves = new Caves(home);
+  const [one, two] = [await caves.create("one"), await caves.create("two")];
+  caves.repository.write({ "a.txt": "one\n" }, one);
+  caves.repository.commit({ "a.txt": "two\n" }, "two", two);
+  await home.ok(["checkpoint", "create", "one"]);
+  await caves.until(...BOTH);
+  caves.repository.write({ "a.txt": "a\n" }, one);
+  await home.ok(["checkpoint", "create", "one"]);
+  await caves.until();
+});
+
 test("two agents that commit the same line are seen without anybody asking, in ls and show too, and no more when it is resolved (CAVE-09 workspaces)", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);

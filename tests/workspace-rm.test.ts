@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { AnyEvent, CollectOutcome, ErrorBody, RecoverOutcome, RemoveOutcome, Session, Workspace } from "@holdfast/contract";
+import type { AnyEvent, CollectOutcome, ErrorBody, Finding, RecoverOutcome, RemoveOutcome, Session, Workspace } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
 import { killDaemon, wrappedGit } from "./git-wrapper.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
@@ -137,13 +137,47 @@ describe("rm", () => {
     const gone = `the repository of fix is gone: ${repository.path}`;
     for (const verb of [["diff"], ["merge", "--commit", "all"], ["pr"]] as const)
       expect((await refusal(home, ["workspace", verb[0], "fix", ...verb.slice(1)])).error.message).toBe(gone);
-    for (const flags of [[], ["--force"]]) {
-      const { error } = await refusal(home, ["workspace", "rm", "fix", ...flags]);
-      expect([error.code, error.message]).toEqual(["would_lose_work", expect.stringContaining("nothing of fix can be kept")]);
-    }
+    const { error } = await refusal(home, ["workspace", "rm", "fix"]);
+    expect([error.code, error.message]).toEqual(["would_lose_work", expect.stringContaining("fix cannot be brought back")]);
+    expect(error.hint).toContain("--force");
     expect((await show(home, "fix")).sessions).toEqual(["inside"]);
     renameSync(`${repository.path}-moved`, repository.path);
     expect(await show(home, "fix")).toMatchObject({ dirty: true, changes: 1 });
+  });
+
+  test("one whose repository is gone is removed with --force, and its files are set aside (mend 24)", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    const { id, path: tree } = await repository.workspace("fix");
+    repository.write({ "new.txt": "new\n" }, tree);
+    rmSync(repository.path, { recursive: true });
+    expect((await refusal(home, ["workspace", "rm", "fix"])).error).toMatchObject({ code: "would_lose_work" });
+    expect((await home.cli(["workspace", "gc", "--yes"])).stdout).toContain("holdfast workspace rm fix --force");
+    const [removed] = await home.json<RemoveOutcome[]>(["workspace", "rm", "fix", "--force"]);
+    expect(removed?.losses.files).toEqual([`(all of it: its repository is gone (${repository.path}))`]);
+    const aside = path.join(home.path, "damaged", `workspace-fix-${id}`);
+    expect(removed?.notes).toEqual([expect.stringContaining(aside)]);
+    expect(readFileSync(path.join(aside, "new.txt"), "utf8")).toBe("new\n");
+    expect(existsSync(path.dirname(tree))).toBe(false);
+    expect(await home.json<Workspace[]>(["workspace", "ls"])).toEqual([]);
+  });
+
+  test("doctor names sessions and workspaces whose project is gone, with the commands that clean up (mend cleanup)", async () => {
+    await using home = new TestHome();
+    const repository = new TestRepository(home);
+    await repository.workspace("fix");
+    await home.json<Session>(["run", "--name", "ended", "--", "true"], { cwd: repository.path });
+    await home.ended("ended");
+    const finding = async () => (await home.json<Finding[]>(["doctor"])).find(({ id }) => id === "projects");
+    expect((await finding())?.level).toBe("ok");
+    rmSync(repository.path, { recursive: true });
+    const { level, what, remedy } = (await finding()) ?? {};
+    expect([level, what]).toEqual(["warning", expect.stringMatching(/workspace fix .*session ended/)]);
+    expect(remedy).toMatch(/holdfast workspace rm fix --force; holdfast rm ended/);
+    await home.ok(["workspace", "rm", "fix", "--force"]);
+    await home.lookAt("ended");
+    await home.ok(["rm", "ended"]);
+    expect((await finding())?.level).toBe("ok");
   });
 
   test("a branch that was there before stays, a plain directory too", async () => {

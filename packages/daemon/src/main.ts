@@ -382,6 +382,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     trusted,
     turns,
     directoryOf: (id) => workspaces.directoryOf(id),
+    setAside: home.setAside,
     stopSession: async (name, actor) => void (await sessions.stopping.stop(name, { graceMs: STOP_GRACE_MS, actor })),
   });
   const collecting = new Collecting({ directory: home.workspaces, journal, queries: workspaces.queries, removing });
@@ -505,7 +506,12 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     programs: import.meta.dirname,
   });
   const program = tmux && { ...tmux.server.program, isNew: tmuxAtLeast(tmux.server.program.version, 3, 3) };
-  const running = { orphans, listening: () => tcp.listening, damagedTranscripts: () => transcriptMending.damaged() };
+  const running = {
+    orphans,
+    listening: () => tcp.listening,
+    damagedTranscripts: () => transcriptMending.damaged(),
+    projects: () => ({ sessions: queries.select({ all: true }), workspaces: workspaces.queries.list() }),
+  };
   const doctor = new Doctor({ home, backups, tmux: { hint: TMUX_HINT, program }, configured: lookAtConfiguration, running });
 
   const pending = pendingReport(db);

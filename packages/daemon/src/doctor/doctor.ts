@@ -12,6 +12,7 @@ import { type ConfigurationLook, configuration, daemonTrouble } from "./configur
 import { disk, homePermissions, keeperFiles, watches } from "./files.ts";
 import { loginEnd } from "./login.ts";
 import { programs, type TmuxFacts } from "./programs.ts";
+import { type Projects, projectsGone } from "./projects.ts";
 import { type DamagedTranscript, transcripts } from "./transcripts.ts";
 
 export type { ConfigurationLook } from "./configuration.ts";
@@ -23,6 +24,7 @@ interface Running {
   orphans: Orphans;
   listening(): Listening | null;
   damagedTranscripts(): readonly DamagedTranscript[];
+  projects(): Projects;
 }
 
 export class Doctor {
@@ -63,7 +65,9 @@ export class Doctor {
       keeperFiles(this.#home),
       backupState(this.#backups),
       setAside(this.#home),
-      ...(this.#running ? [transcripts(this.#running.damagedTranscripts()), await orphaned(this.#running.orphans)] : []),
+      ...(this.#running
+        ? [transcripts(this.#running.damagedTranscripts()), projectsGone(this.#running.projects()), await orphaned(this.#running.orphans)]
+        : []),
       ESCAPES,
     ];
     return checks.map(({ fix, ...finding }) => ({ ...finding, fixed: options.fix && finding.level !== "ok" && mended(fix) }));

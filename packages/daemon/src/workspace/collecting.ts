@@ -83,7 +83,14 @@ export class Collecting {
     const unreadable = await whyUnreadable(tree, env);
     if (unreadable !== undefined) {
       if (isGone) return [{ kind: "gone", what, id, why: unreadable, act: remove("gone") }];
-      return [{ kind: "gone", what, id, why: `${unreadable}; its files are still in ${path}` }];
+      return [
+        {
+          kind: "gone",
+          what,
+          id,
+          why: `${unreadable}; its files are still in ${path}; to remove it and set them aside: holdfast workspace rm ${what} --force`,
+        },
+      ];
     }
     const { files, commits } = await lossesOf(tree, { env });
     if (isGone) {

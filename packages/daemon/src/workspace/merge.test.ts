@@ -250,6 +250,26 @@ describe("refused, with nothing changed", () => {
     expect(repository.git("status", "--porcelain")).toBe(" M lib");
   });
 
+  test("uncommitted files of a submodule, and a repository within, which no commit can hold (mend 20)", async () => {
+    const library = join(repository.root, "library");
+    repository.gitIn(repository.root, "init", "--quiet", "--initial-branch", "main", library);
+    repository.commit({ "l.txt": "l\n" }, "library", library);
+    repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "lib");
+    repository.commit({}, "with a library");
+    const other = repository.worktree("other");
+    repository.gitIn(other, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init");
+    repository.write({ "l.txt": "changed\n" }, join(other, "lib"));
+    const there = { tree: other, branch: "holdfast/other", commit: "all" };
+    await expect(merge(order(there))).rejects.toMatchObject({ code: "merge_refused", candidates: ["lib"] });
+    const inner = repository.commit({}, "in the library", join(other, "lib"));
+    repository.gitIn(other, "init", "--quiet", "clone");
+    repository.commit({ "c.txt": "c\n" }, "inner", join(other, "clone"));
+    await expect(merge(order(there))).rejects.toMatchObject({ code: "merge_refused", candidates: ["clone"] });
+    rmSync(join(other, "clone"), { recursive: true });
+    await merge(order(there));
+    expect(repository.git("rev-parse", "main:lib")).toBe(inner);
+  });
+
   test("a rebase under way in it", async () => {
     repository.commit({ "a.txt": "theirs\n" }, "theirs", tree);
     repository.commit({ "a.txt": "ours\n" }, "ours");

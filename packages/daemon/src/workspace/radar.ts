@@ -23,8 +23,12 @@ const PATIENCE_MS = 3000;
 /** What git is asked takes milliseconds, and a merge that is tried is broken off. */
 const END_MS = 1000;
 
-/** What changes which workspaces there are to compare. */
-const FOLLOWED = ["workspace.created", "workspace.rebuilt", "workspace.merged", "workspace.removed", "workspace.recovered"];
+/** What changes which workspaces there are to compare, and what is in them. */
+const FOLLOWED = [
+  ...["workspace.created", "workspace.rebuilt", "workspace.merged", "workspace.removed", "workspace.recovered"],
+  // What is not committed is compared as the last checkpoint has it.
+  ...["checkpoint.created", "checkpoint.rewound"],
+];
 
 export class Radar implements AsyncDisposable {
   readonly #journal: Journal;

@@ -4,7 +4,7 @@
  * journal knew has removed nothing; one that died after it ends the removal at its next start, and first keeps what changed in the directory since.
  * What is brought back is marked on disk until the journal says so: of what such a mark is found on, everything is still under the ref.
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkName, HoldfastError, type Losses, type Principal, type WorkspaceId } from "@holdfast/contract";
 import { counted, describe, log } from "@holdfast/platform";
@@ -41,6 +41,13 @@ export interface Removed {
   notes: string[];
 }
 
+interface Kept {
+  ref: string | null;
+  tip: string | null;
+  /** Its files are to be set aside: git has no place for them. */
+  aside?: boolean;
+}
+
 /** On the disk while a workspace is brought back. */
 const MARK = "recovering";
 
@@ -48,6 +55,7 @@ export class Removing {
   readonly #journal: Journal;
   readonly #queries: WorkspaceQueries;
   readonly #directoryOf: (id: WorkspaceId) => string;
+  readonly #setAside: string;
   readonly #stopSession: (name: string, actor: Principal) => Promise<void>;
   readonly #turns: InTurn;
   readonly #ports: PortRanges;
@@ -60,6 +68,8 @@ export class Removing {
     ports: PortRanges;
     trusted: TrustedProjects;
     directoryOf(id: WorkspaceId): string;
+    /** For files of which nothing else is left; never deleted by us. */
+    setAside: string;
     stopSession(name: string, actor: Principal): Promise<void>;
   }) {
     this.#journal = options.journal;
@@ -68,6 +78,7 @@ export class Removing {
     this.#ports = options.ports;
     this.#trusted = options.trusted;
     this.#directoryOf = options.directoryOf;
+    this.#setAside = options.setAside;
     this.#stopSession = options.stopSession;
   }
 
@@ -76,8 +87,8 @@ export class Removing {
     const sessions = this.#queries.sessionsOf(record.id);
     if (record.kind === "plain") return { files: [], commits: [], sessions };
     const tree = withBranch(record, "remove");
-    if (!existsSync(tree.repo))
-      return { files: existsSync(tree.path) ? ["(all of it: its repository is gone)"] : [], commits: [], sessions };
+    const unreadable = await whyUnreadable(tree, env);
+    if (unreadable !== undefined) return { files: existsSync(tree.path) ? [`(all of it: ${unreadable})`] : [], commits: [], sessions };
     return { ...(await lossesOf(tree, { env })), sessions };
   }
 
@@ -88,7 +99,7 @@ export class Removing {
   async #remove(record: WorkspaceRecord, { force, why, actor, env }: RemoveOptions): Promise<Removed> {
     if (record.removedAt !== null) throw alreadyRemoved(record);
     // Before anything is ended for it.
-    await this.#isKeepable(record, env);
+    if (!force) await this.#refuseUnkept(record, env);
     const losses = await this.losses(record, env);
     if (!force) refuseLosses(record, losses);
     for (const name of losses.sessions) await this.#stopSession(name, actor);
@@ -111,28 +122,38 @@ export class Removing {
     return repo === null ? act() : this.#turns.run(id, act);
   }
 
-  /** Without a repository there is nowhere to keep anything: its directory then stays. */
-  async #keep(record: WorkspaceRecord, env: Environment | undefined): Promise<{ ref: string | null; tip: string | null }> {
-    if (record.kind === "plain" || !(await this.#isKeepable(record, env))) return { ref: null, tip: null };
+  /** Without a repository there is nowhere to keep anything: its files are then set aside, as they are. */
+  async #keep(record: WorkspaceRecord, env: Environment | undefined): Promise<Kept> {
+    if (record.kind === "plain") return { ref: null, tip: null };
     const tree = withBranch(record, "keep");
+    if ((await whyUnreadable(tree, env)) !== undefined) return { ref: null, tip: null, aside: existsSync(tree.path) };
     const ref = await keepRemains(tree, { env });
     const remains = ref === null ? undefined : await readRemains(tree.repo, ref, { env });
     return { ref, tip: remains?.tip ?? null };
   }
 
-  /** Throws where there is something to keep, and no place for it. */
-  async #isKeepable(record: WorkspaceRecord, env: Environment | undefined): Promise<boolean> {
-    if (record.kind === "plain") return true;
+  /** Throws where there is something to keep, and git has no place for it. */
+  async #refuseUnkept(record: WorkspaceRecord, env: Environment | undefined): Promise<void> {
+    if (record.kind === "plain") return;
     const tree = withBranch(record, "keep");
     const unreadable = await whyUnreadable(tree, env);
-    if (unreadable === undefined || !existsSync(tree.path)) return unreadable === undefined;
-    throw new HoldfastError("would_lose_work", `nothing of ${record.name} can be kept: ${unreadable}`, {
-      hint: `if its repository was moved, move it back; else take what you need from ${tree.path}, delete that directory, then try again`,
+    if (unreadable === undefined || !existsSync(tree.path)) return;
+    throw new HoldfastError("would_lose_work", `${record.name} cannot be brought back once it is removed: ${unreadable}`, {
+      hint: `if its repository was moved, move it back; else: holdfast workspace rm ${record.name} --force, which moves its files to ${this.#setAside}`,
     });
   }
 
-  async #takeAway(record: WorkspaceRecord, { tip }: { tip: string | null }, env?: Environment): Promise<string[]> {
-    return takeAway({ spec: record, directory: this.#directoryOf(record.id), tip }, { env });
+  async #takeAway(record: WorkspaceRecord, { tip, aside = false }: Omit<Kept, "ref">, env?: Environment): Promise<string[]> {
+    const notes = aside ? [this.#moveAside(record)] : [];
+    return [...notes, ...(await takeAway({ spec: record, directory: this.#directoryOf(record.id), tip }, { env }))];
+  }
+
+  /** Nobody else has what is in it. */
+  #moveAside({ id, name, path }: WorkspaceRecord): string {
+    const place = join(this.#setAside, `workspace-${name}-${id}`);
+    mkdirSync(this.#setAside, { recursive: true, mode: 0o700 });
+    renameSync(path, place);
+    return `its repository is gone; its files were moved to ${place}, and are yours to delete`;
   }
 
   /** At the start of a daemon: removals and recoveries that the last one did not end. */
@@ -154,7 +175,7 @@ export class Removing {
     const isWhole = record.kind === "worktree" && existsSync(record.path) && !existsSync(join(directory, MARK));
     const { repo, recoveryRef: ref } = record;
     const remains = repo === null || ref === null || !existsSync(repo) ? undefined : await readRemains(repo, ref, {});
-    const kept = isWhole ? await this.#keep(record, undefined) : { tip: remains?.tip ?? null };
+    const kept: Omit<Kept, "ref"> = isWhole ? await this.#keep(record, undefined) : { tip: remains?.tip ?? null };
     await this.#takeAway(record, kept);
   }
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type EventData, HoldfastError, type WorkspaceId } from "@holdfast/contract";
 import { describe, log } from "@holdfast/platform";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
+import { lastKnown, listAllCheckpoints } from "./checkpoints.ts";
 import { askPairs } from "./conflicts.ts";
 import { GitError, tryGit } from "./git.ts";
 import type { Outcome, Pair } from "./merge-tree.ts";
@@ -19,6 +20,8 @@ export type Findings = Pick<EventData<"workspace.conflicts_changed">, "conflicts
 interface Live {
   id: WorkspaceId;
   commit: string;
+  /** The same with its uncommitted files, as its last checkpoint has them; the commit itself where there is none of it. */
+  work: string;
   base: string | undefined;
 }
 
@@ -153,6 +156,7 @@ export class RepositoryRadar implements AsyncDisposable {
     { repository, tips }: { repository: Repository; tips: ReadonlyMap<WorkspaceId, Tip> },
   ): Promise<Live[]> {
     const live: Live[] = [];
+    const checkpoints = await listAllCheckpoints(repository.common);
     const contained = new Map<string, boolean>();
     const isIn = async (commit: string, base: string) => {
       const pair = `${commit} ${base}`;
@@ -163,7 +167,9 @@ export class RepositoryRadar implements AsyncDisposable {
     for (const workspace of workspaces) {
       const { commit, base } = tips.get(workspace.id) ?? {};
       if (commit === undefined || (await isMerged(workspace, { commit, base, isIn, repository }))) continue;
-      live.push({ id: workspace.id, commit, base });
+      const last = lastKnown(checkpoints.get(workspace.id)?.map((checkpoint) => ({ number: checkpoint.number, checkpoint })) ?? []);
+      const work = last?.checkpoint.head === commit ? last.checkpoint.commit : commit;
+      live.push({ id: workspace.id, commit, work, base });
     }
     this.#contained = contained;
     return live;
@@ -175,9 +181,9 @@ export class RepositoryRadar implements AsyncDisposable {
     const add = (ours: string, theirs: string | undefined) => {
       if (theirs !== undefined && ours !== theirs) pairs.set(keyOf(ours, theirs), { ours, theirs });
     };
-    for (const [index, { commit, base }] of live.entries()) {
-      add(commit, base);
-      for (const other of live.slice(index + 1)) add(commit, other.commit);
+    for (const [index, { work, base }] of live.entries()) {
+      add(work, base);
+      for (const other of live.slice(index + 1)) add(work, other.work);
     }
     const unknown = [...pairs].filter(([key]) => !this.#outcomes.has(key));
     const question = { repository, scratchName: this.#scratchName, signal: this.#ending.signal };
@@ -189,9 +195,9 @@ export class RepositoryRadar implements AsyncDisposable {
   #findingsOf(one: Live, live: readonly Live[]): Findings {
     const conflicts = live
       .filter(({ id }) => id !== one.id)
-      .map(({ id, commit }) => ({ workspace: id, files: this.#files(one.commit, commit) }))
+      .map(({ id, work }) => ({ workspace: id, files: this.#files(one.work, work) }))
       .filter(({ files }) => files.length > 0);
-    return { conflicts, base: this.#files(one.commit, one.base) };
+    return { conflicts, base: this.#files(one.work, one.base) };
   }
 
   #files(ours: string, theirs: string | undefined): string[] {
@@ -203,7 +209,7 @@ export class RepositoryRadar implements AsyncDisposable {
 /** As it was merged, or else wholly in the base; but not when that was taken back. */
 async function isMerged(
   { mergedAt, mergedTip, mergedCommit }: WorkspaceRecord,
-  now: Omit<Live, "id"> & { repository: Repository; isIn(commit: string, base: string): Promise<boolean> },
+  now: Omit<Live, "id" | "work"> & { repository: Repository; isIn(commit: string, base: string): Promise<boolean> },
 ): Promise<boolean> {
   const { commit, base, isIn } = now;
   if (mergedAt === null) return false;

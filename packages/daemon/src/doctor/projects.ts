@@ -1,0 +1,46 @@
+/** Sessions and workspaces whose project's directory is gone. Nothing is removed by itself: the directory may be on a disk that is not mounted. */
+import { existsSync } from "node:fs";
+import { hasEnded, type SessionStatus } from "@holdfast/contract";
+import type { Check } from "./doctor.ts";
+
+export interface Projects {
+  sessions: readonly { name: string; cwd: string; status: SessionStatus; workspace: unknown }[];
+  /** Those that are not removed. */
+  workspaces: readonly { name: string; path: string; repo: string | null }[];
+}
+
+/** More are counted. */
+const MOST_NAMED = 10;
+
+export function projectsGone({ sessions, workspaces }: Projects): Check {
+  const lost = workspaces.filter(({ path, repo }) => !existsSync(repo ?? path) || !existsSync(path));
+  // One that runs holds its directory, whatever became of its name.
+  const left = sessions.filter(({ status, cwd, workspace }) => hasEnded(status) && workspace === null && !existsSync(cwd));
+  if (lost.length + left.length === 0)
+    return { id: "projects", level: "ok", what: "the directories of all sessions and workspaces are there", remedy: null };
+  const what = [
+    ...(lost.length > 0 ? [`of the workspace ${named(lost.map(({ name, repo, path }) => `${name} (${repo ?? path})`))}`] : []),
+    ...(left.length > 0 ? [`of the session ${named(left.map(({ name, cwd }) => `${name} (${cwd})`))}`] : []),
+  ];
+  const commands = [
+    ...(lost.length > 0 ? ["holdfast workspace gc", `holdfast workspace rm ${some(lost)} --force`] : []),
+    ...(left.length > 0 ? [`holdfast rm ${some(left)}`] : []),
+  ];
+  return {
+    id: "projects",
+    level: "warning",
+    what: `the project's directory is gone ${what.join("; ")}`,
+    remedy: `if it was moved or is not mounted, bring it back; to clean up: ${commands.join("; ")}`,
+  };
+}
+
+function named(all: readonly string[]): string {
+  return all.length <= MOST_NAMED ? all.join(", ") : `${all.slice(0, MOST_NAMED).join(", ")} and ${all.length - MOST_NAMED} more`;
+}
+
+function some(all: readonly { name: string }[]): string {
+  return all
+    .slice(0, MOST_NAMED)
+    .map(({ name }) => name)
+    .join(" ");
+}
