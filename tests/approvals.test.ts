@@ -363,7 +363,7 @@ test("an empty message approves nothing: no Enter is pressed in an agent by it",
   expect(existsSync(made(home))).toBe(false);
 });
 
-test("agents that nobody is attached to begin with the model and the approval policy of [agents.background]; an agent's own keys and rules win (mend background)", async () => {
+test("agents that nobody is attached to begin with the model and the approval policy of [agents.background]; an agent's own keys and rules win (BG-18 mend)", async () => {
   await using home = new TestHome();
   configure(home, '[agents.background]\nmodel = "demo-large"\napproval = "deny"\n[[approvals.rules]]\ntool = "Read"\ndecision = "ask"\n');
   await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);

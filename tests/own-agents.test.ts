@@ -144,7 +144,7 @@ test("what a turn used before it failed is counted", async () => {
   ]);
 });
 
-test("a command's tokens are estimated, marked as such, and its budget acts within the turn (mend estimate)", async () => {
+test("a command's tokens are estimated, marked as such, and its budget acts within the turn (mend 15)", async () => {
   await using home = new TestHome();
   const config = join(home.env.HOME ?? "", ".config/holdfast/config.toml");
   mkdirSync(join(config, ".."), { recursive: true });

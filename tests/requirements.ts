@@ -29,7 +29,7 @@ export interface Requirement {
 export type Suite = "agents" | "places" | "terminals" | "together" | "faults";
 
 /** Issues whose promises hold today. */
-export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume", "conversations", "together"];
+export const LANDED: Issue[] = ["spine", "hosts", "durability", "agents", "workspaces", "resume", "conversations", "together", "mend"];
 
 export const REQUIREMENTS: Requirement[] = [
   // Agents that persist
@@ -109,7 +109,12 @@ export const REQUIREMENTS: Requirement[] = [
   { id: "SYM-16", issue: "later", text: "VS Code: removing a project's folder offers to clean up its sessions and workspaces." },
   { id: "SYM-17", issue: "resume", text: "Everything in the CLI works over SSH with nothing but the CLI on the far end.", suite: "places" },
   { id: "SYM-18", issue: "mend", text: "Amazon Q CLI resumes its conversation, shows its status and receives messages." },
-  { id: "SYM-19", issue: "mend", text: "When a project's directory is gone, Holdfast offers to clean up its sessions and workspaces." },
+  {
+    id: "SYM-19",
+    issue: "mend",
+    text: "When a project's directory is gone, Holdfast offers to clean up its sessions and workspaces.",
+    suite: "places",
+  },
 
   // Isolated workspaces and the session interface
   {
@@ -458,7 +463,7 @@ export const REQUIREMENTS: Requirement[] = [
   { id: "MEND-16", issue: "mend", text: "chat and resume apply every option on an existing session, or refuse it." },
   { id: "MEND-17", issue: "mend", text: "Trust and login dialogs are listed in the inbox and answered from there." },
   { id: "MEND-18", issue: "mend", text: "Errors name the cause that is known." },
-  { id: "MEND-19", issue: "mend", text: "Files in checkouts and worktrees get the user's umask." },
+  { id: "MEND-19", issue: "mend", text: "Files in checkouts and worktrees get the user's umask.", suite: "places" },
   { id: "MEND-20", issue: "mend", text: "Work in a stash, in uncommitted files and in dirty submodules is not lost." },
   { id: "MEND-21", issue: "mend", text: "query, stop, rm, resume and restore leave no second copy and no child behind." },
   { id: "MEND-22", issue: "mend", text: "Mail to a coordinator follows the role; group log and wait_ms cover every message." },

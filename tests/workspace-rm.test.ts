@@ -162,7 +162,7 @@ describe("rm", () => {
     expect(await home.json<Workspace[]>(["workspace", "ls"])).toEqual([]);
   });
 
-  test("doctor names sessions and workspaces whose project is gone, with the commands that clean up (mend cleanup)", async () => {
+  test("doctor names sessions and workspaces whose project is gone, with the commands that clean up (SYM-19 mend)", async () => {
     await using home = new TestHome();
     const repository = new TestRepository(home);
     await repository.workspace("fix");

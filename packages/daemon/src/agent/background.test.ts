@@ -6,7 +6,7 @@ import { userProfiles } from "./user-profiles.ts";
 
 const CLAUDE: Profile = { name: "claude", description: "Claude Code", kind: "terminal", command: ["claude"], modelFlag: "--model" };
 
-test("[agents.background] holds for all agents, and the keys of an agent's own table win (mend background)", () => {
+test("[agents.background] holds for all agents, and the keys of an agent's own table win (BG-18 mend)", () => {
   const table = {
     background: { model: "small", approval: "deny" },
     claude: { background: { approval: "ask" } },
@@ -24,11 +24,11 @@ test("[agents.background] holds for all agents, and the keys of an agent's own t
   expect(backgroundOf(CLAUDE, {})).toEqual({});
 });
 
-test("a policy that is none is refused by its name (mend background)", () => {
+test("a policy that is none is refused by its name (BG-18 mend)", () => {
   expect(() => readCommonBackground({ background: { approval: "perhaps" } }, "config.toml")).toThrow(/agents\.background\.approval/);
 });
 
-test("an agent in a terminal gets the model as its flag, unless the user has chosen one (mend background)", () => {
+test("an agent in a terminal gets the model as its flag, unless the user has chosen one (BG-18 mend)", () => {
   expect(modelWords(CLAUDE, { model: "small", args: ["--verbose"] })).toEqual(["--model", "small"]);
   for (const args of [["-m", "x"], ["--model", "x"], ["--model=x"]]) expect(modelWords(CLAUDE, { model: "small", args })).toEqual([]);
   expect(modelWords(CLAUDE, { model: undefined, args: [] })).toEqual([]);

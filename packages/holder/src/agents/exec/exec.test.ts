@@ -42,7 +42,7 @@ test("a command is given the prompt on its standard input, and what it prints is
   expect(_meta).toMatchObject({ usage: { context: { size: null } } });
 });
 
-test("the tokens of a command that tells none are estimated from the texts, also while it runs (mend estimate)", async () => {
+test("the tokens of a command that tells none are estimated from the texts, also while it runs (mend 15)", async () => {
   await using talk = await begin({ command: sh("cat; printf '%0400d' 0"), model: "small" });
   const { _meta } = await talk.prompt("x".repeat(80));
   // Four bytes are a token.
@@ -53,7 +53,7 @@ test("the tokens of a command that tells none are estimated from the texts, also
   expect(told.at(-1)).toMatchObject({ input: 20, output: 120, estimated: true });
 });
 
-test("a command that tells its tokens is believed, and of its requests to the model what they read is known at once (mend estimate)", async () => {
+test("a command that tells its tokens is believed, and of its requests to the model what they read is known at once (mend 15)", async () => {
   const lines = [
     { type: "assistant", message: { id: "m1", model: "big", usage: { input_tokens: 5, cache_creation_input_tokens: 900 }, content: [] } },
     {
