@@ -1,9 +1,10 @@
 /** Several agents on one prompt, each in a worktree of its own; one is kept. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { AnyEvent, EntryFailure, RemoveOutcome, Session, Tournament, Workspace } from "@holdfast/contract";
+import type { AnyEvent, Approval, EntryFailure, RemoveOutcome, Session, Tournament, Workspace } from "@holdfast/contract";
 import { allProcesses } from "@holdfast/platform";
 import { expect, test } from "vitest";
+import { clientAs } from "./as-session.ts";
 import { openTerminal } from "./attached.ts";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
@@ -362,4 +363,42 @@ test("an agent starts and compares tournaments of its own, and a person keeps", 
   });
   expect(said).toContain("spawn: 0\ncompare own: 0\ncompare fix: 20\nkeep own-1 --yes: 20\n");
   expect((await home.session("own-1")).parent).toBe((await home.session("inside")).id);
+});
+
+test("one answer trusts all worktrees of a repository, also later ones, and no other directory (mend 17)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const trusts = async () => (await home.json<Approval[]>(["approvals"])).filter(({ for: what }) => what === "trust");
+  const spawn = (...args: string[]) => home.ok(["spawn", "demo", ...args, "--", "--fast", "--ask-trust"], { cwd: repository.path });
+  await spawn("--best-of", "3", "--name", "fix", "--prompt", "say done");
+  await spawn("--name", "main", "--prompt", "say done");
+  const waiting = await eventually(async () => {
+    const open = await trusts();
+    return open.length === 4 && open;
+  });
+  const [first] = waiting.filter(({ name }) => name === "fix-1");
+  expect(first).toMatchObject({ for: "trust", channel: "screen", answers: ["allow", "deny"], status: "open" });
+  expect(first?.text).toContain("Do you trust this folder?");
+  expect(await home.ok(["approvals", "show", "fix-1"])).toMatch(/asks whether it may trust its folder[\s\S]*No, exit[\s\S]*Yes, I trust/);
+
+  // An agent trusts nothing for its children.
+  const own = await home.json<Session>(["run", "--name", "parent", "--", "sleep", "1000"]);
+  using inside = await clientAs(home, own.name);
+  const answering = inside.call("answerApproval", { params: { id: first?.id ?? "" }, body: { decision: "allow" } });
+  await expect(answering).rejects.toMatchObject({ code: "forbidden" });
+
+  expect(await home.ok(["approvals", "allow", "fix-1"])).toContain("allowed by user:");
+  for (const name of ["fix-1", "fix-2", "fix-3"]) await home.until(name, ({ status, turns }) => status === "idle" && turns === 1);
+  expect((await trusts()).map(({ name }) => name)).toEqual(["main"]);
+  await spawn("--worktree", "--name", "later", "--prompt", "say done");
+  await home.until("later", ({ status, turns }) => status === "idle" && turns === 1);
+  expect(await home.ok(["trust"])).toMatch(new RegExp(`${repository.path}[\\s\\S]*demo trusts the folder of each worktree`));
+  expect(await home.ok(["audit"])).toContain(`trusted ${repository.path}: demo in the worktrees of user:`);
+
+  await home.ok(["trust", "revoke", repository.path]);
+  await spawn("--worktree", "--name", "after", "--prompt", "say done");
+  await eventually(async () => (await trusts()).some(({ name }) => name === "after"));
+  await home.ok(["approvals", "deny", "after"]);
+  expect((await home.ended("after")).exit).toMatchObject({ code: 1 });
+  expect((await home.session("main")).status).toBe("waiting");
 });

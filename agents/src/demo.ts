@@ -9,6 +9,7 @@ import { Composer } from "./demo/composer.ts";
 import { Hooks } from "./demo/hooks.ts";
 import { Memory } from "./demo/memory.ts";
 import { Screen } from "./demo/screen.ts";
+import { askTrust } from "./demo/trust.ts";
 import { playTurn } from "./demo/turn.ts";
 import { parseUsage, usedBy } from "./demo/usage.ts";
 
@@ -21,6 +22,7 @@ const USAGE = `Usage: demo [--work] [--loop] [--fast] [--name NAME] [PROMPT]
   --fork-session        with --resume: with a copy of it, which --session-id names
   --hook COMMAND        tell this command what is done, as JSON on its input
   --ask-hook COMMAND    ask this one for permission
+  --ask-trust           ask first whether the folder may be trusted
   --log FILE            write each prompt there, as a line of JSON
   --usage USAGE         what each turn uses: input=1000,output=200,cacheRead=0,cacheWrite=0,model=gpt-5,cost=0.01
 
@@ -60,6 +62,7 @@ async function main(): Promise<void> {
     return;
   }
   if (forks) memory.copy(original);
+  if (options["ask-trust"] && !(await askTrust(process.cwd()))) process.exit(1);
   screen.open();
   composer.open();
   leaveOnSignals();
@@ -152,6 +155,7 @@ function readArguments() {
         "session-id": { type: "string" },
         resume: { type: "string" },
         "fork-session": { type: "boolean", default: false },
+        "ask-trust": { type: "boolean", default: false },
         log: { type: "string" },
         acp: { type: "boolean", default: false },
         "late-history": { type: "boolean", default: false },

@@ -36,12 +36,13 @@ export function approvalTable(approvals: readonly Approval[], now: number): stri
 }
 
 export function describeApproval(approval: Approval, now: number): string[] {
-  const asks =
-    approval.for === "question"
-      ? "asks"
-      : approval.tool === null
-        ? "asks for permission"
-        : `asks for permission to use ${visible(approval.tool)}`;
+  const { tool } = approval;
+  const asks = {
+    approval: tool === null ? "asks for permission" : `asks for permission to use ${visible(tool ?? "")}`,
+    question: "asks",
+    trust: "asks whether it may trust its folder",
+    login: "waits for a login",
+  }[approval.for];
   return [
     `${color("bold", plain(approval.name))} (${plain(approval.agent)}) ${asks}`,
     "",
@@ -64,6 +65,7 @@ function hints(approval: Approval): string[] {
 }
 
 function elsewhere({ for: what }: Approval): string {
+  if (what === "login") return "log in on its own screen";
   return what === "question" ? "it takes the answer only on its own screen" : "it can be allowed or denied only on its own screen";
 }
 

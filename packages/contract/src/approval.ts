@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { Principal, RunNumber, SessionId } from "./ids.ts";
 import { Time } from "./session.ts";
-import { APPROVAL_CHANNELS, APPROVAL_STATUSES, ASKED_FOR, DECISIONS } from "./status.ts";
+import { APPROVAL_CHANNELS, APPROVAL_STATUSES, DECISIONS, INBOX_FOR } from "./status.ts";
 import { FileChange } from "./transcript.ts";
 
 export const DecisionSchema = z.enum(DECISIONS);
@@ -16,7 +16,7 @@ export const ChannelSchema = z.enum(APPROVAL_CHANNELS);
 export const Asked = z.object({
   id: z.string(),
   run: RunNumber,
-  for: z.enum(ASKED_FOR),
+  for: z.enum(INBOX_FOR),
   tool: z.nullable(z.string()),
   input: z.unknown(),
   text: z.string(),

@@ -49,9 +49,12 @@ export type RestartPolicy = (typeof RESTARTS)[number];
 export const CAUSES = ["exited", "stopped", "lost", "not_started", "out_of_memory", "let_go"] as const;
 export type EndCause = (typeof CAUSES)[number];
 
-/** What is asked for: leave to use a tool, or the answer to a question. */
+/** What an agent can ask by a tool of ours: permission to do something, or the answer to a question. */
 export const ASKED_FOR = ["approval", "question"] as const;
-export type AskedFor = (typeof ASKED_FOR)[number];
+
+/** What waits in the inbox: also dialogs that an agent shows before it works, about trust in its folder and about a login. */
+export const INBOX_FOR = [...ASKED_FOR, "trust", "login"] as const;
+export type AskedFor = (typeof INBOX_FOR)[number];
 
 export const DECISIONS = ["allow", "deny", "answer"] as const;
 export type Decision = (typeof DECISIONS)[number];

@@ -18,7 +18,10 @@ export const ProjectActions = z.object({
 });
 export type ProjectActions = z.infer<typeof ProjectActions>;
 
-const Trusted = z.pick(ProjectActions, { directory: true, hash: true, setup: true, copy: true });
+const Trusted = z.extend(z.pick(ProjectActions, { directory: true, hash: true, setup: true, copy: true }), {
+  /** In place of commands and copies: this agent trusts the folder of each worktree that Holdfast made of the directory for this principal. */
+  agent: z.optional(z.object({ name: z.string(), owner: Principal })),
+});
 
 export const Trust = z.extend(Trusted, { at: Time, by: Principal });
 export type Trust = z.infer<typeof Trust>;

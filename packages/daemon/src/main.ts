@@ -71,6 +71,7 @@ import { workspaceEndHandlers } from "./api/workspace-end-handlers.ts";
 import { workspaceHandlers } from "./api/workspace-handlers.ts";
 import { Approvals } from "./approval/approvals.ts";
 import { parentsAnswer, readRules } from "./approval/rules.ts";
+import { WorktreeTrust } from "./approval/worktree-trust.ts";
 import { defaultConfiguration, readConfiguration } from "./configuration.ts";
 import { Conversations } from "./conversation/conversations.ts";
 import { TranscriptMending } from "./conversation/mending.ts";
@@ -271,6 +272,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     envOf: (session) => readEnvironment(home, session),
     afterMs: configuration.hungAfterMs,
   });
+  const trusted = new TrustedProjects({ journal, queries: new TrustQueries(db) });
   const approvals: Approvals = new Approvals({
     home,
     journal,
@@ -282,13 +284,13 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     background,
     hosts,
     typing: () => sessions.terminals.typing,
+    worktrees: new WorktreeTrust({ home, workspaces: workspaceQueries, trusted }),
   });
   status.parkWith(approvals);
   status.followWith(approvals.follow);
   status.followWith(conversationsFrom({ home, profiles, queries }));
   status.followWith(ownTurns({ profiles, envOf: (session) => readEnvironment(home, session) }));
   status.followWith(repliesFrom(new TurnQueries(db)));
-  const trusted = new TrustedProjects({ journal, queries: new TrustQueries(db) });
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries, trusted });
   const radar = new Radar({ home, journal, queries: workspaces.queries });
   const turns = new InTurn();

@@ -31,8 +31,8 @@ const WORDS: Words = {
   "plan.declared": ({ file, what, name, key }) => `applied ${file}: the ${what} ${key === null ? name : `${key} of ${name}`}`,
   "plan.forgotten": ({ file, what, ref, key }) =>
     `took away the ${what} ${key === null ? ref : `${key} of ${ref}`}: ${file} does not have it`,
-  "trust.added": ({ directory, setup, copy }) => `trusted ${directory}: ${actionsText({ setup, copy })}`,
-  "trust.revoked": ({ directory, setup, copy }) => `revoked the trust in ${directory}: ${actionsText({ setup, copy })}`,
+  "trust.added": (data) => `trusted ${data.directory}: ${actionsText(data)}`,
+  "trust.revoked": (data) => `revoked the trust in ${data.directory}: ${actionsText(data)}`,
   "tournament.started": ({ name, agents }) => `started the tournament ${name} of ${agents.length} (${[...new Set(agents)].join(", ")})`,
   "tournament.kept": ({ name }) => `kept ${name} of its tournament`,
   "group.created": ({ group }) => `made the group ${group}`,
@@ -115,12 +115,10 @@ function inWords({ type, data }: AnyEvent, name: string): string {
   return words ? words(data, name) : `${type}${name === "" ? "" : ` ${name}`}`;
 }
 
-function actionsText({ setup, copy }: { setup: string | null; copy: readonly string[] }): string {
-  const parts = [
-    ...(setup === null ? [] : [`run ${inOneLine(setup)}`]),
-    ...(copy.length === 0 ? [] : [`copy ${copy.map(visible).join(", ")}`]),
-  ];
-  return parts.join("; ");
+function actionsText({ setup, copy, agent }: EventData<"trust.added">): string {
+  if (agent) return `${agent.name} in the worktrees of ${agent.owner}`;
+  const run = setup === null ? [] : [`run ${inOneLine(setup)}`];
+  return [...run, ...(copy.length === 0 ? [] : [`copy ${copy.map(visible).join(", ")}`])].join("; ");
 }
 
 function plural(count: number, what: string): string {

@@ -1,12 +1,15 @@
 /** How an agent asks for leave and takes an answer that was not given on its screen, as data of its profile. */
 import type { AskedFor } from "@holdfast/contract";
 import type { ScreenChannel } from "./dialog.ts";
+import type { StartDialog } from "./start-dialog.ts";
 
 export interface ApprovalChannels {
   /** A hook that decides: it waits for the inbox. */
   hook?: HookChannel;
   /** Its dialog, where there is no hook, or none any more. */
   screen?: ScreenChannel;
+  /** Those that it shows before it works. */
+  dialogs?: readonly StartDialog[];
 }
 
 /** The hook runs `ask` (hooks/injection.ts), and what it prints is what the agent takes for an answer. */

@@ -51,7 +51,8 @@ export function approvalHandlers(rooms: {
     answerApproval: ({ params, body }, { actor, reach }) => {
       if (reach === undefined) return approvals.answer(params.id, { ...body, actor });
       if (!parentsAnswer) throw gate.refuse(reach, "answerApproval", "config.toml lets no session answer for its children");
-      const { id, session, name } = own(params.id, reach);
+      const { id, session, name, for: what } = own(params.id, reach);
+      if (what === "trust" || what === "login") throw gate.refuse(reach, "answerApproval", "what is trusted is decided by a person");
       if (session === reach) throw gate.refuse(reach, "answerApproval", "no session answers what it asks itself");
       if (body.always) throw gate.refuse(reach, "answerApproval", `a session allows ${name} what it asks for once each time`);
       return approvals.answer(id, { ...body, actor });

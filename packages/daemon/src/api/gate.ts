@@ -117,9 +117,11 @@ export class Gate {
   /** What a session may not type into: a key may be what allows what is asked. */
   refuseApproving(reach: SessionId, name: EndpointName, id: SessionId): void {
     const record = this.#queries.get(id);
-    if (record?.standing?.attention?.for !== "approval" || hasEnded(record.status)) return;
-    this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why: "it waits for an approval, which no session may give" });
-    throw new HoldfastError("forbidden", `${record.name} waits for an approval, which no session may give`, {
+    const what = record?.standing?.attention?.for;
+    if (!record || (what !== "approval" && what !== "trust") || hasEnded(record.status)) return;
+    const why = `it waits for ${what === "trust" ? "trust" : "an approval"}, which no session may give`;
+    this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why });
+    throw new HoldfastError("forbidden", `${record.name}: ${why}`, {
       hint: "a person answers it: holdfast approvals",
     });
   }

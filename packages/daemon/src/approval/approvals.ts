@@ -18,15 +18,17 @@ import {
   type HostName,
   hasEnded,
   type Principal,
+  type Screen,
   type SessionId,
 } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { DENIED, type HookChannel } from "../agent/approvals.ts";
+import { type ApprovalChannels, DENIED, type HookChannel } from "../agent/approvals.ts";
 import { type Background, backgroundOf } from "../agent/background.ts";
 import { dialogOn } from "../agent/dialog.ts";
 import { WaitingHook, waitingAsks, watchAnswers } from "../agent/hooks/answer-files.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { startDialogOn } from "../agent/start-dialog.ts";
 import { fuse } from "../agent/status/fuse.ts";
 import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -35,6 +37,7 @@ import type { SessionQueries, SessionRecord } from "../projection/session-querie
 import type { AgentStatus, Parked, Parking, StatusFollower } from "../session/agent-status.ts";
 import { readSpec } from "../session/run-files.ts";
 import type { Turns } from "../session/typing.ts";
+import { answerByChoice } from "./by-choice.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
 import { isOver } from "./over.ts";
@@ -45,6 +48,7 @@ import {
   digestOf,
   type How,
   isDue,
+  isStart,
   type ProtocolAsk,
   protocolRequest,
   requestOf,
@@ -55,6 +59,7 @@ import {
   waitingByProtocol,
 } from "./request.ts";
 import { decide, type Rule } from "./rules.ts";
+import type { WorktreeTrust } from "./worktree-trust.ts";
 
 /** The longest that a timer can wait. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -87,6 +92,7 @@ export class Approvals implements Parking, Disposable {
   readonly #background: Background;
   readonly #hosts: ReadonlyMap<HostName, Host>;
   readonly #typing: () => Turns;
+  readonly #worktrees: WorktreeTrust | undefined;
   /** Of runs with a hook that waits. */
   readonly #watchers = new Map<string, FSWatcher | undefined>();
   /** Ids of what is over, and its hook could not be told so. */
@@ -110,6 +116,7 @@ export class Approvals implements Parking, Disposable {
     background?: Background;
     hosts: ReadonlyMap<HostName, Host>;
     typing: () => Turns;
+    worktrees?: WorktreeTrust;
   }) {
     this.#home = options.home;
     this.#journal = options.journal;
@@ -121,6 +128,7 @@ export class Approvals implements Parking, Disposable {
     this.#background = options.background ?? {};
     this.#hosts = options.hosts;
     this.#typing = options.typing;
+    this.#worktrees = options.worktrees;
   }
 
   /** Who tells agents that speak a protocol what was decided. */
@@ -139,6 +147,7 @@ export class Approvals implements Parking, Disposable {
     }
     for (const { session, run } of this.#queries.list({ open: true })) this.look({ session, run });
     for (const { id, run } of live) this.#letGoUnknown({ session: id, run });
+    this.#answerTrusted();
     this.#arm();
   }
 
@@ -296,26 +305,34 @@ export class Approvals implements Parking, Disposable {
 
   /** What is asked on the screen alone is in the inbox for as long as it is on the screen. */
   #followScreen({ record, evidence, seen }: Followed): Draft[] {
-    const channel = this.#profiles.find(record.agent)?.approvals?.screen;
-    if (!channel || !seen) return [];
+    const channels = this.#profiles.find(record.agent)?.approvals;
+    if (!channels || !seen) return [];
     const all = this.#queries.openOf(record.id, record.run);
     const wanted = fuse(evidence).attention?.value ?? null;
     // What is asked by a tool does not show.
     const attention = all.some(({ channel, text }) => channel === "tool" && text === wanted?.text) ? null : wanted;
-    const asks = attention?.for === "approval" || attention?.for === "question";
+    const start = isStart(attention?.for) ? attention.for : undefined;
+    const asks = start !== undefined || (channels.screen && (attention?.for === "approval" || attention?.for === "question"));
     // What is being drawn is no dialog yet, or none any more.
     if (asks && !seen.settled) return [];
     const open = all.filter((approval) => approval.channel !== "tool");
-    const dialog = attention?.for === "approval" ? dialogOn(channel, seen.screen) : undefined;
-    const isShown = (approval: ApprovalRecord) => asks && approval.dialog === (dialog?.text ?? null);
+    const dialog = start
+      ? startDialogWithChoices(channels, start, seen.screen)
+      : attention?.for === "approval" && channels.screen
+        ? dialogOn(channels.screen, seen.screen)
+        : undefined;
+    const isSame = ({ for: what }: ApprovalRecord) => (start === undefined ? !isStart(what) : what === start);
+    const isShown = (approval: ApprovalRecord) => asks && isSame(approval) && approval.dialog === (dialog?.text ?? null);
     const gone = open.filter((approval) => approval.ask === null && !this.#pressing.has(approval.id) && !isShown(approval));
     const drafts = gone.map((approval) => resolved(approval, "elsewhere"));
-    if (!asks || gone.length < open.length) return drafts;
+    if (!asks || !attention || gone.length < open.length) return drafts;
     if (this.#answeredLately(record, dialog?.text ?? null)) {
       this.#status.lookAgain({ session: record.id, run: record.run }, GOES_MS);
       return drafts;
     }
     const data = shownRequest(record, { attention, dialog });
+    // When it is written.
+    if (start === "trust") setImmediate(() => this.#answerTrusted());
     return [...drafts, { type: "approval.requested", actor: DAEMON, session: record.id, data }];
   }
 
@@ -364,23 +381,62 @@ export class Approvals implements Parking, Disposable {
   }
 
   #answerOnScreen(approval: ApprovalRecord, answer: Answer): Promise<Approval> {
-    const { session, run, dialog } = approval;
+    const { dialog } = approval;
     const { decision } = answer;
+    if (isStart(approval.for)) return this.#answerAtStart(approval, answer);
     const channel = this.#profiles.find(approval.agent)?.approvals?.screen;
-    const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
-    if (!channel?.keys || !host || decision === "answer" || approval.for === "question") throw unanswerable(approval, decision);
+    if (!channel?.keys || decision === "answer" || approval.for === "question") throw unanswerable(approval, decision);
     if (dialog === null || channel.hidden?.test(dialog)) throw notAllShown(approval);
+    return this.#press(approval, answer, (how) => answerByKeys({ ...how, channel, dialog, decision }));
+  }
+
+  /** In a dialog that it shows before it works. Trust in one worktree of a repository is trust in its others. */
+  async #answerAtStart(approval: ApprovalRecord, answer: Answer): Promise<Approval> {
+    const { dialog } = approval;
+    const { decision, actor } = answer;
+    const dialogs = this.#profiles.find(approval.agent)?.approvals?.dialogs;
+    if (approval.for === "login" || !dialogs || dialog === null || decision === "answer") throw unanswerable(approval, decision);
+    const answered = await this.#press(approval, answer, (how) => answerByChoice({ ...how, dialogs, dialog, decision }));
+    const record = this.#sessions.get(approval.session);
+    if (decision === "allow" && record && this.#worktrees?.add(record, actor)) this.#answerTrusted();
+    return answered;
+  }
+
+  /** What a person has decided for all worktrees of a repository is answered in each: those that wait now, and those that come. */
+  #answerTrusted(): void {
+    for (const approval of this.#queries.list({ open: true })) {
+      if (approval.for !== "trust" || approval.dialog === null || this.#pressing.has(approval.id)) continue;
+      const record = this.#sessions.get(approval.session);
+      const trust = record && this.#worktrees?.of(record);
+      if (!trust) continue;
+      this.#answerAtStart(approval, { decision: "allow", actor: trust.by }).catch((error: unknown) => {
+        // It stays in the inbox, for a person.
+        if (this.#isOpen(approval))
+          log(`approval ${approval.id}: its folder is trusted, and its dialog was not answered: ${describe(error)}`);
+      });
+    }
+  }
+
+  /** Presses keys in the agent's dialog, in turn with all else that is typed there. */
+  #press(
+    approval: ApprovalRecord,
+    answer: Answer,
+    act: (how: { host: Host; run: RunId; pressing(): void }) => Promise<Pressed>,
+  ): Promise<Approval> {
+    const { session, run } = approval;
+    const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
+    if (!host) throw unanswerable(approval, answer.decision);
     if (answer.reason !== undefined) throw noReason(approval);
     return this.#typing().inTurn(session, async () => {
       const now = this.#queries.get(approval.id);
       if (now?.status !== "open") throw over(now ?? approval);
       // What it does is not known for sure: then no key is pressed.
-      if (this.#sessions.get(session)?.status !== "waiting") throw unanswerable(approval, decision);
+      if (this.#sessions.get(session)?.status !== "waiting") throw unanswerable(approval, answer.decision);
       const pressing = () => void this.#journal.append(answering(approval, answer));
       this.#pressing.add(approval.id);
       let pressed: Pressed;
       try {
-        pressed = await answerByKeys({ host, run: { session, run }, channel, dialog, decision, pressing });
+        pressed = await act({ host, run: { session, run }, pressing });
         if (pressed === "taken" && this.#isOpen(approval)) this.#conclude(approval, answered(approval, answer));
       } finally {
         this.#pressing.delete(approval.id);
@@ -388,7 +444,7 @@ export class Approvals implements Parking, Disposable {
       this.#status.lookAgain({ session, run }, GOES_MS);
       if (pressed === "taken") return this.get(approval.id);
       if (pressed === "deaf") throw notTaken(approval);
-      if (pressed === "unsafe") throw unanswerable(approval, decision);
+      if (pressed === "unsafe") throw unanswerable(approval, answer.decision);
       this.#resolve(approval, "elsewhere");
       throw over({ ...approval, status: "elsewhere" });
     });
@@ -455,9 +511,10 @@ export class Approvals implements Parking, Disposable {
     this.#unwatch(run);
   }
 
-  #calm({ session, run, channel }: ApprovalRecord, { at, what }: { at: string; what: string }): Evidence {
+  #calm({ session, run, channel, for: asked }: ApprovalRecord, { at, what }: { at: string; what: string }): Evidence {
     const source = channel === "hook" || channel === "protocol" ? channel : (this.#status.waitsBy({ session, run }) ?? "screen");
-    return { source, at, claim: { turn: "working", attention: null }, what };
+    // Behind a dialog at its start nothing works yet.
+    return { source, at, claim: isStart(asked) ? { attention: null } : { turn: "working", attention: null }, what };
   }
 
   /**
@@ -535,6 +592,12 @@ export class Approvals implements Parking, Disposable {
     const inMs = Math.min(LONGEST_TIMER_MS, Math.max(0, Math.min(...due) - Date.now()));
     this.#timer = setTimeout(() => this.#expire(), inMs).unref();
   }
+}
+
+/** One that only its screen can be told is not told apart from others by what it shows. */
+function startDialogWithChoices({ dialogs }: ApprovalChannels, what: "trust" | "login", screen: Screen) {
+  const shown = startDialogOn(dialogs, { what, screen });
+  return shown?.dialog.choices ? shown : undefined;
 }
 
 /** Of a hook that waits, or a dialog; not of a protocol or a tool. */

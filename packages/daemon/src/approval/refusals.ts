@@ -54,6 +54,11 @@ export function notAllShown({ name, agent }: ApprovalRecord): HoldfastError {
 
 export function unanswerable(approval: ApprovalRecord, decision: Decision): HoldfastError {
   const { id, name, agent } = approval;
+  if (approval.for === "login") {
+    return new HoldfastError("approval_unanswerable", `${name} (${agent}) waits for a login, which is done on its own screen`, {
+      hint: `log in there: holdfast attach ${name}`,
+    });
+  }
   if (approval.for === "question" && decision === "allow") {
     return new HoldfastError("approval_unanswerable", `${id} is a question: it wants an answer`, {
       hint: `holdfast approvals answer ${id} TEXT`,

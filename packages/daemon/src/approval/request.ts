@@ -12,6 +12,7 @@ import {
   inOneLine,
   newSessionId,
   type RESOLVED,
+  type Wait,
 } from "@holdfast/contract";
 import { DAEMON } from "../access/principal.ts";
 import type { ApprovalChannels, HookChannel } from "../agent/approvals.ts";
@@ -56,7 +57,10 @@ export function requestOf({ record, ask, signal, channel }: { record: SessionRec
 }
 
 /** Of what nothing is known but what its screen shows. */
-export function shownRequest(record: SessionRecord, { attention, dialog }: { attention: Attention; dialog: Dialog | undefined }) {
+export function shownRequest(
+  record: SessionRecord,
+  { attention, dialog }: { attention: Attention; dialog: Pick<Dialog, "text" | "about"> | undefined },
+) {
   return {
     id: newSessionId(),
     run: record.run,
@@ -164,8 +168,9 @@ export function digestOf(approval: Pick<ApprovalRecord, "id" | "tool" | "input" 
 
 function answersOf(
   { for: what, channel, dialog }: Pick<ApprovalRecord, "for" | "channel" | "dialog">,
-  { hook, screen }: ApprovalChannels = {},
+  { hook, screen, dialogs = [] }: ApprovalChannels = {},
 ): Decision[] {
+  if (isStart(what)) return dialog !== null && dialogs.some((one) => one.for === what && one.choices) ? ["allow", "deny"] : [];
   if (channel === "tool") return toolAnswers({ for: what });
   if (channel === "protocol") return ["allow", "deny"];
   if (channel === "hook") return what === "question" ? (hook?.answer ? ["answer", "deny"] : []) : ["allow", "deny"];
@@ -173,5 +178,10 @@ function answersOf(
 }
 
 function askedFor(attention: Attention | null | undefined): AskedFor {
-  return attention?.for === "question" ? "question" : "approval";
+  return attention === null || attention === undefined || attention.for === "rate_limit" ? "approval" : attention.for;
+}
+
+/** A dialog before any work, not a request of the agent's. */
+export function isStart(what: Wait | AskedFor | undefined): what is "trust" | "login" {
+  return what === "trust" || what === "login";
 }

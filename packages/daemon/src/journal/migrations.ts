@@ -495,4 +495,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN failure TEXT;
   `,
+  `
+  ALTER TABLE trust ADD COLUMN agent TEXT;
+  `,
 ];

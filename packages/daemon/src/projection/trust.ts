@@ -9,9 +9,9 @@ export const trustProjection: Projection = {
   kept: ["trust.added", "trust.revoked"],
   apply(db, { type, data, at, seq, actor }) {
     if (type === "trust.added") {
-      const { directory, hash, setup, copy } = data;
-      const sql = "INSERT OR IGNORE INTO trust (directory, hash, setup, copy, at, actor, seq) VALUES (?, ?, ?, ?, ?, ?, ?)";
-      db.prepare(sql).run(directory, hash, setup, JSON.stringify(copy), at, actor, seq);
+      const { directory, hash, setup, copy, agent } = data;
+      const sql = "INSERT OR IGNORE INTO trust (directory, hash, setup, copy, at, actor, seq, agent) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+      db.prepare(sql).run(directory, hash, setup, JSON.stringify(copy), at, actor, seq, agent === undefined ? null : JSON.stringify(agent));
     } else if (type === "trust.revoked") {
       db.prepare("DELETE FROM trust WHERE directory = ? AND hash = ?").run(data.directory, data.hash);
     }
@@ -42,6 +42,7 @@ function toTrust(row: Record<string, unknown>): Trust {
     hash: String(row.hash),
     setup: row.setup as string | null,
     copy: JSON.parse(String(row.copy)) as string[],
+    ...(row.agent === null ? {} : { agent: JSON.parse(String(row.agent)) as Trust["agent"] }),
     at: String(row.at),
     by: row.actor as Principal,
   };

@@ -24,6 +24,7 @@ import { hasHooks } from "../agent/hooks/injection.ts";
 import { type SignalFile, takeSignals, unreadSignals, watchSignals } from "../agent/hooks/signal-files.ts";
 import { isObserved, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { startDialogOn } from "../agent/start-dialog.ts";
 import { withEvidence } from "../agent/status/evidence.ts";
 import { explain, fuse, REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
 import { Looks } from "../agent/status/looks.ts";
@@ -422,7 +423,13 @@ function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
 function withDialog<R extends { claim: Evidence["claim"] }>(profile: Profile, screen: Screen, read: R | undefined): R | undefined {
   const { attention } = read?.claim ?? {};
   const channel = profile.approvals?.screen;
-  const dialog = channel && attention?.for === "approval" ? dialogOn(channel, screen) : undefined;
+  const dialogs = profile.approvals?.dialogs;
+  const dialog =
+    attention?.for === "trust"
+      ? startDialogOn(dialogs, { what: "trust", screen })
+      : channel && attention?.for === "approval"
+        ? dialogOn(channel, screen)
+        : undefined;
   return read && attention && dialog ? { ...read, claim: { ...read.claim, attention: { ...attention, text: dialog.about } } } : read;
 }
 

@@ -55,6 +55,18 @@ export class TrustedProjects {
     return this.#queries.get(actions) as Trust;
   }
 
+  /** Whether a person has let this agent trust the worktrees that were made of the repository for that principal. */
+  ofAgent({ directory, agent, owner }: AgentTrust): Trust | undefined {
+    return this.#queries.get({ directory, hash: agentHash(agent, owner) });
+  }
+
+  addAgent({ directory, agent, owner }: AgentTrust, actor: Principal): void {
+    refuseSession(actor);
+    if (this.ofAgent({ directory, agent, owner })) return;
+    const data = { directory, hash: agentHash(agent, owner), setup: null, copy: [], agent: { name: agent, owner } };
+    this.#journal.append({ type: "trust.added", actor, session: null, data });
+  }
+
   revoke(ref: string, actor: Principal): Trust[] {
     refuseSession(actor);
     const path = realOrSame(ref);
@@ -66,12 +78,22 @@ export class TrustedProjects {
         hint: "list what is: holdfast trust ls",
         candidates: [...new Set(this.list().map(({ directory }) => directory))].slice(0, 10),
       });
-    const drafts = named.map(({ directory, hash, setup, copy }) => {
-      return { type: "trust.revoked" as const, actor, session: null, data: { directory, hash, setup, copy } };
-    });
+    const drafts = named.map(({ at: _, by: __, ...data }) => ({ type: "trust.revoked" as const, actor, session: null, data }));
     this.#journal.append(...drafts);
     return named;
   }
+}
+
+export interface AgentTrust {
+  directory: string;
+  agent: string;
+  owner: Principal;
+}
+
+function agentHash(agent: string, owner: Principal): string {
+  return createHash("sha256")
+    .update(JSON.stringify(["holdfast agent 1", agent, owner]))
+    .digest("hex");
 }
 
 /** What making a workspace would do on behalf of the project; null: nothing. `setup`: whether the set-up command is wanted at all. */

@@ -26,10 +26,11 @@ export const command: Command = {
   },
 };
 
-export function trustLines({ directory, hash, setup, copy, at, by }: Trust): string[] {
+export function trustLines({ directory, hash, setup, copy, agent, at, by }: Trust): string[] {
   return [
     `${color("bold", visible(directory))}  ${hash.slice(0, 12)}  ${color("dim", `${new Date(at).toLocaleString("sv-SE")} by ${plain(by)}`)}`,
     ...(setup === null ? [] : [`  run   ${inOneLine(setup)}`]),
+    ...(agent ? [`  ${plain(agent.name)} trusts the folder of each worktree that was made for ${plain(agent.owner)}`] : []),
     ...(copy.length === 0 ? [] : [`  copy  ${copy.map(visible).join(", ")}`]),
   ];
 }

@@ -96,6 +96,14 @@ export const claude: Profile = {
       to: /^ ?Esc to cancel\b/,
       keys: { marked: /^\s*❯ \d\. /, allows: /❯ 1\. Yes$/, allow: ["Enter"], deny: ["Escape"] },
     },
+    dialogs: [
+      {
+        for: "trust",
+        from: /^ ?Accessing workspace:/,
+        to: /^ ?Enter to confirm · Esc to cancel/,
+        choices: { allow: /^(\d\. )?Yes, (I trust this folder|proceed)$/, deny: /^(\d\. )?No, exit$/ },
+      },
+    ],
   },
   stateFile: {
     path: ({ pid, env }) => `${env.CLAUDE_CONFIG_DIR || `${env.HOME}/.claude`}/sessions/${pid}.json`,

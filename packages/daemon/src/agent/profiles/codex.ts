@@ -110,6 +110,14 @@ export const codex: Profile = {
       to: /^ {2}Press enter to confirm or esc to cancel/,
       keys: { marked: /^\s*› \d\. /, allows: /^› 1\. Yes, proceed \(y\)$/, allow: ["Enter"], deny: ["Escape"] },
     },
+    dialogs: [
+      {
+        for: "trust",
+        from: /^ +Folder access/,
+        to: /^ +enter continue · esc quit/,
+        choices: { allow: /^\d\. Trust and continue$/, deny: /^\d\. Quit$/ },
+      },
+    ],
   },
   usage: usageInLines({ files: rolloutsOf, call: callIn }),
   // By a file of the run's own: what is on a command line, everybody on the machine can read.

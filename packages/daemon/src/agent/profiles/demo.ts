@@ -28,6 +28,7 @@ export const demo: Profile = {
       waits: "approval",
       turn: "working",
     },
+    { name: "trust dialog", foot: /^Enter to confirm · Esc to cancel/, line: /^Do you trust this folder\?/, waits: "trust" },
     { name: "esc to interrupt", foot: /\(esc to interrupt\)/, turn: "working", calm: true },
     { name: "composer", foot: /^>/, turn: "idle", calm: true },
   ],
@@ -60,6 +61,14 @@ export const demo: Profile = {
       to: /^Do you want to .+\? \[y\/n\]$/,
       keys: { marked: /\[y\/n\]$/, allows: /\[y\/n\]$/, allow: ["y"], deny: ["n"] },
     },
+    dialogs: [
+      {
+        for: "trust",
+        from: /^Accessing workspace:/,
+        to: /^Enter to confirm · Esc to cancel/,
+        choices: { allow: /^Yes, I trust this folder$/, deny: /^No, exit$/ },
+      },
+    ],
   },
   interrupt: ["Escape"],
   enterAfterMs: 60,

@@ -125,6 +125,14 @@ export const gemini: Profile = {
       hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
       keys: { marked: /^│ ● \d\. /, allows: /● 1\. Allow once +│$/, allow: ["Enter"], deny: ["Escape"] },
     },
+    dialogs: [
+      {
+        for: "trust",
+        from: /│ Do you trust the files in this folder\?/,
+        to: /^\s*╰─/,
+        choices: { allow: /^\d\. Trust folder \(/, deny: /^\d\. Don't trust/ },
+      },
+    ],
   },
   // In the file that has its hooks, where it has any: a user's own servers of the same name come before these.
   mcp: ({ servers, file, env }) => {

@@ -114,6 +114,14 @@ export const qwen: Profile = {
       hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
       keys: { marked: /^\s*› \d\. /, allows: /› 1\. Yes, allow once$/, allow: ["Enter"], deny: ["Escape"] },
     },
+    dialogs: [
+      {
+        for: "trust",
+        from: /│ Do you trust this folder\?/,
+        to: /^\s*╰─/,
+        choices: { allow: /^\d\. Trust folder \(/, deny: /^\d\. Don't trust/ },
+      },
+    ],
   },
   usage: usageInLines({ files: transcriptsOf, call: callIn }),
   channel: { name: "input file", file: INPUT, line: ({ id, text }) => JSON.stringify({ type: "submit", text, id }) },

@@ -1,0 +1,31 @@
+/** A dialog before anything else, as real agents have one: whether the folder may be trusted. Its default is no, as Claude Code's is. */
+const CHOICES = ["No, exit", "Yes, I trust this folder"];
+
+/** Up and down, in both of a terminal's ways. */
+const ARROWS = ["\x1b[A", "\x1b[B", "\x1bOA", "\x1bOB"];
+
+export function askTrust(directory: string): Promise<boolean> {
+  const { stdin, stdout } = process;
+  let at = 0;
+  const draw = () => CHOICES.map((choice, i) => `\x1b[K${i === at ? "❯" : " "} ${choice}`).join("\r\n");
+  stdout.write(`Accessing workspace:\r\n${directory}\r\nDo you trust this folder?\r\n${draw()}\r\nEnter to confirm · Esc to cancel`);
+  stdin.setRawMode?.(true);
+  return new Promise((resolve) => {
+    const decide = (yes: boolean) => {
+      stdin.off("data", hear);
+      stdout.write("\r\x1b[4A\x1b[J");
+      resolve(yes);
+    };
+    const hear = (data: Buffer) => {
+      const keys = data.toString();
+      if (ARROWS.includes(keys)) {
+        at = (at + 1) % CHOICES.length;
+        stdout.write(`\r\x1b[2A${draw()}\r\n`);
+        stdout.write("\x1b[KEnter to confirm · Esc to cancel");
+      } else if (keys === "\r" || keys === "\n") decide(at === 1);
+      else if (keys === "\x1b" || keys === "\x03") decide(false);
+    };
+    stdin.on("data", hear);
+    stdin.resume();
+  });
+}

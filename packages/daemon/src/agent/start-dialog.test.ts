@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { readFixtures } from "./fixtures/fixtures.ts";
+import { Profiles } from "./profiles/index.ts";
+import { startDialogOn } from "./start-dialog.ts";
+
+const profiles = new Profiles();
+const fixtures = readFixtures();
+
+const trusts = fixtures.filter(({ state }) => state === "trust");
+
+test.each(trusts.map((fixture) => [`${fixture.agent} ${fixture.version} ${fixture.recording}`, fixture] as const))(
+  "the trust dialog of %s is read whole, with the choice that Enter takes (mend 17)",
+  (_, { agent, screen }) => {
+    const dialogs = profiles.get(agent).approvals?.dialogs;
+    const shown = startDialogOn(dialogs, { what: "trust", screen });
+    const [allow, deny] = [shown?.dialog.choices?.allow, shown?.dialog.choices?.deny];
+    const lines = shown?.text.split("\n") ?? [];
+    expect(lines.filter((line) => allow?.test(line))).toHaveLength(1);
+    expect(lines.filter((line) => deny?.test(line))).toHaveLength(1);
+    expect(shown?.about).not.toMatch(/^\s*$|❯|›|●/);
+    const isDefault = allow?.test(shown?.marked ?? "");
+    expect([isDefault, deny?.test(shown?.marked ?? "")]).toEqual(agent === "claude" ? [false, true] : [true, false]);
+    expect(startDialogOn(dialogs, { what: "login", screen })).toBeUndefined();
+  },
+);
+
+test("a dialog is the same wherever its mark is, and none where another screen quotes it (mend 17)", () => {
+  const [claude] = trusts.filter(({ agent }) => agent === "claude");
+  const dialogs = profiles.get("claude").approvals?.dialogs;
+  const lines = claude?.screen.lines ?? [];
+  const moved = lines.map((line) => line.replace("❯ No, exit", "  No, exit").replace("  Yes, I trust", "❯ Yes, I trust"));
+  const [before, after] = [lines, moved].map((each) => startDialogOn(dialogs, { what: "trust", screen: { lines: each } }));
+  expect(after?.text).toBe(before?.text);
+  expect(after?.marked).toBe("Yes, I trust this folder");
+  expect(startDialogOn(dialogs, { what: "trust", screen: { lines: [...lines, "❯ quoted"] } })).toBeUndefined();
+  const cut = lines.filter((line) => !line.includes("Accessing workspace"));
+  expect(startDialogOn(dialogs, { what: "trust", screen: { lines: cut } })).toBeUndefined();
+});
+
+test("no other recorded screen is taken for a trust dialog (mend 17)", () => {
+  const others = fixtures.filter(({ state }) => state !== "trust");
+  const taken = others.filter(({ agent, screen }) => {
+    return startDialogOn(profiles.find(agent)?.approvals?.dialogs, { what: "trust", screen }) !== undefined;
+  });
+  expect(taken.map(({ agent, state }) => `${agent} ${state}`)).toEqual([]);
+});

@@ -1,0 +1,54 @@
+/**
+ * Dialogs that an agent shows before it works: whether its folder may be trusted, how to log in. Data of its profile. A choice is taken by
+ * its words: the mark is moved to it, seen there, and only then confirmed. Which choice is the default does not matter.
+ */
+import { inOneLine, type Screen } from "@holdfast/contract";
+import { unframed } from "./dialog.ts";
+
+export interface StartDialog {
+  for: "trust" | "login";
+  /** Its first line, and its last, below which there is nothing to read. */
+  from: RegExp;
+  to: RegExp;
+  /**
+   * Of a dialog about the folder alone: the words of the choice that trusts it and nothing more, and of the one that does not. Without it the dialog
+   * is shown in the inbox, and answered on its screen.
+   */
+  choices?: { allow: RegExp; deny: RegExp };
+}
+
+export interface ShownDialog {
+  dialog: StartDialog;
+  /** Its lines, without frames and without the mark: the same wherever that is. */
+  text: string;
+  /** What it asks about, in one line. */
+  about: string;
+  /** The words of the choice that Enter takes; undefined: none is marked, or several are. */
+  marked: string | undefined;
+}
+
+const MARK = /^[❯›●▶>] +(?=\S)/;
+
+/** Undefined: there is none, or not all of it is on the screen. */
+export function startDialogOn(
+  dialogs: readonly StartDialog[] | undefined,
+  { what, screen }: { what: StartDialog["for"]; screen: Pick<Screen, "lines"> },
+): ShownDialog | undefined {
+  const lines = screen.lines.filter((line) => line.trim() !== "");
+  for (const dialog of dialogs ?? []) {
+    if (dialog.for !== what || !dialog.to.test(lines.at(-1) ?? "")) continue;
+    const begin = lines.findLastIndex((line) => dialog.from.test(line));
+    if (begin < 0) continue;
+    const own = lines.slice(begin).map(unframed).filter(Boolean);
+    const marked = own.filter((line) => MARK.test(line)).map((line) => line.replace(MARK, ""));
+    const first = own.findIndex((line) => isChoice(dialog, line.replace(MARK, "")));
+    const about = (first > 0 ? own.slice(0, first) : own).join(" · ").replaceAll(/\s+/g, " ");
+    const text = own.map((line) => line.replace(MARK, "")).join("\n");
+    return { dialog, text, about: inOneLine(about), marked: marked.length === 1 ? marked[0] : undefined };
+  }
+  return undefined;
+}
+
+function isChoice({ choices }: StartDialog, words: string): boolean {
+  return choices !== undefined && (choices.allow.test(words) || choices.deny.test(words));
+}

@@ -1,0 +1,54 @@
+/**
+ * Answers an agent in a dialog that it shows before it works. As by-keys.ts: the very dialog that was answered must be there right before a key
+ * is pressed, Enter is pressed only when the choice that is meant is seen to be marked, and the dialog must be gone after it.
+ */
+import type { Decision } from "@holdfast/contract";
+import { type ShownDialog, type StartDialog, startDialogOn } from "../agent/start-dialog.ts";
+import type { Host, RunId } from "../host/host.ts";
+import { parseKey } from "../host/keys.ts";
+import type { Pressed } from "./by-keys.ts";
+
+/** Claude Code hears no key in the first 145 ms of a dialog; what is not heard is pressed again. */
+const MOVES_MS = 1000;
+const LOOK_MS = 50;
+const MOST_PRESSES = 10;
+
+/** `pressing` is called when it is certain that a key will be pressed, and before that: if it throws, none is. */
+export async function answerByChoice(options: {
+  host: Host;
+  run: RunId;
+  dialogs: readonly StartDialog[];
+  dialog: string;
+  decision: Decision;
+  pressing(): void;
+}): Promise<Pressed> {
+  const { host, run, dialogs, decision } = options;
+  const look = async (): Promise<ShownDialog | undefined> => {
+    const shown = startDialogOn(dialogs, { what: "trust", screen: await host.screen(run) });
+    return shown?.text === options.dialog ? shown : undefined;
+  };
+  let now = await look();
+  if (!now) return "gone";
+  const wanted = decision === "answer" ? undefined : now.dialog.choices?.[decision];
+  if (!wanted || now.marked === undefined) return "unsafe";
+  options.pressing();
+  for (let presses = 0; presses < MOST_PRESSES; presses++) {
+    const isMarked = now.marked !== undefined && wanted.test(now.marked);
+    await host.press(run, [parseKey(isMarked ? "Enter" : "Down")]);
+    const next = await changed(look, now);
+    if (!next) return isMarked ? "taken" : "gone";
+    if (next.marked === undefined) return "unsafe";
+    now = next;
+  }
+  return "deaf";
+}
+
+/** What is there once the mark has moved or the dialog has gone, or the time is over. */
+async function changed(look: () => Promise<ShownDialog | undefined>, before: ShownDialog): Promise<ShownDialog | undefined> {
+  const until = performance.now() + MOVES_MS;
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const now = await look();
+    if (!now || now.marked !== before.marked || performance.now() > until) return now;
+  }
+}

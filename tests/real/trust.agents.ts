@@ -1,0 +1,41 @@
+/** Dialogs about trust in a folder, of real agents: listed in the inbox, answered there, and once for all worktrees of a repository. */
+import { execFileSync } from "node:child_process";
+import path from "node:path";
+import type { Approval } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { installAgent } from "../../script/real-agents.mjs";
+import { eventually } from "../home.ts";
+import { setUp } from "./agents.ts";
+import { RealWorld } from "./world.ts";
+
+const PATIENCE_MS = 120_000;
+
+test.each(["claude", "qwen"] as const)("%s: one answer lets a tournament of three begin (mend 17)", async (agent) => {
+  await using world = await RealWorld.open();
+  await installAgent(agent);
+  const [home, project] = [path.join(world.home.root, "home"), path.join(world.home.root, "app")];
+  const { env } = setUp(agent, { home, project, url: world.model.url }, "untrusted");
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], { cwd: project });
+  git("init", "--quiet");
+  git("commit", "--quiet", "--allow-empty", "-m", "first");
+  const start = ["spawn", "--best-of", "3", "--agents", agent, "--name", "fix", "--prompt", "say the end"];
+  await world.home.ok(start, { cwd: project, env });
+  const asked = await eventually(
+    async () => (await world.home.json<Approval[]>(["approvals"])).find(({ for: what }) => what === "trust"),
+    PATIENCE_MS,
+    200,
+  );
+  expect(asked).toMatchObject({ agent, channel: "screen", answers: ["allow", "deny"] });
+  await world.home.ok(["approvals", "allow", asked.id]);
+  for (const name of ["fix-1", "fix-2", "fix-3"]) {
+    await eventually(
+      async () => {
+        const { status, turns } = await world.home.session(name);
+        return status === "idle" && turns === 1;
+      },
+      PATIENCE_MS,
+      200,
+    );
+  }
+});
