@@ -294,7 +294,7 @@ test("a file that makes no sense starts nothing; one that fails in the middle sa
   const sleeps = (name: string, more = "") => `[sessions.${name}]\ncommand = ["sleep", "1000"]\n${more}`;
   declare(home, sleeps("one") + sleeps("two", `cwd = ${JSON.stringify(project)}\nworktree = true\n`) + sleeps("three"));
   const untrusted = await home.cli(["apply", file]);
-  expect(untrusted).toMatchObject({ code: 47, stdout: "", stderr: expect.stringContaining("run   exit 3") });
+  expect(untrusted).toMatchObject({ code: 48, stdout: "", stderr: expect.stringContaining("run   exit 3") });
   const failed = await home.cli(["apply", file, "--trust"]);
   expect(failed).toMatchObject({ code: 31, stdout: expect.stringMatching(/^\+ session one: .*\n$/) });
   expect(failed.stderr).toMatch(

@@ -486,13 +486,13 @@ test("a repository's commands and copies run once a person has trusted exactly t
   configure('setup = "touch ran"\n');
   const create = (name: string, ...flags: string[]) => home.cli(["workspace", "create", name, ...flags], { cwd: repository.path });
   const refused = await create("one", "--json");
-  expect(refused).toMatchObject({ code: 47, stdout: "" });
+  expect(refused).toMatchObject({ code: 48, stdout: "" });
   const { error } = JSON.parse(refused.stderr) as { error: { code: string; hint: string; details: { hash: string } } };
   expect(error).toMatchObject({ code: "not_trusted", details: { directory: repository.path, setup: "touch ran", copy: [] } });
   expect(error.hint).toContain(`holdfast trust add ${repository.path}`);
   expect((await home.cli(["run", "--worktree", "--", "true"], { cwd: repository.path })).stderr).toContain("run   touch ran");
   const tournament = ["spawn", "demo", "--best-of", "2", "--prompt", "fix it"];
-  expect(await home.cli(tournament, { cwd: repository.path })).toMatchObject({ code: 47, stdout: "" });
+  expect(await home.cli(tournament, { cwd: repository.path })).toMatchObject({ code: 48, stdout: "" });
   expect(await home.json(["workspace", "ls"])).toEqual([]);
   expect(repository.git("branch", "--list")).toBe("* main");
 
@@ -526,7 +526,7 @@ test("a repository's commands and copies run once a person has trusted exactly t
   expect((await home.cli(["workspace", "create", "three"], { cwd: tree })).code).toBe(0);
 
   configure('setup = "touch ran"\ncopy = ["a.txt"]\n');
-  expect((await create("four")).code).toBe(47);
+  expect((await create("four")).code).toBe(48);
   expect((await create("four", "--trust")).code).toBe(0);
   const trusted = await home.json<{ directory: string; hash: string; by: string }[]>(["trust", "ls"]);
   expect(trusted).toMatchObject([
@@ -541,8 +541,8 @@ test("a repository's commands and copies run once a person has trusted exactly t
   await home.killDaemon();
   expect((await create("five")).code).toBe(0);
   expect(await home.ok(["trust", "revoke", trusted[1]?.hash ?? ""])).toContain("is not trusted any more");
-  expect((await create("six")).code).toBe(47);
-  expect((await create("six", "--no-setup")).code).toBe(47);
+  expect((await create("six")).code).toBe(48);
+  expect((await create("six", "--no-setup")).code).toBe(48);
   expect(await home.json(["trust", "add", "--yes"], { cwd: repository.path })).toMatchObject({ copy: ["a.txt"] });
   expect((await create("six")).code).toBe(0);
 });

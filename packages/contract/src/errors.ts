@@ -136,7 +136,7 @@ export const ERRORS = {
   },
   not_trusted: {
     http: 403,
-    exit: 47,
+    exit: 48,
     what: "The project's .holdfast/config.toml makes Holdfast run or copy something that nobody has trusted yet; nothing was made. `details` has `directory`, `tree`, `file`, `setup`, `copy` and `hash`.",
   },
   trust_not_found: { http: 404, exit: 3, what: "No trust was given to that directory, or has that hash." },
