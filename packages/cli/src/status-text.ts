@@ -1,4 +1,5 @@
 /** A session's status in words: since when, what it waits for, what goes on beside it. */
+import { NEAR_LIMIT } from "@holdfast/contract/amounts";
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
 import { formatDuration } from "./duration.ts";
@@ -9,10 +10,18 @@ export function statusCell(session: Session): string {
   if (hasEnded(session.status) || session.statusForMs === null) return session.status;
   const notes = [
     ...(session.failure?.what === "turn" ? ["a turn failed"] : []),
+    ...nearLimits(session),
     ...(session.hung ? ["hung"] : []),
     ...(session.background ? ["background"] : []),
   ];
   return `${session.status} ${shortAge(session.statusForMs)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
+}
+
+/** `budget 85 %`, of the limit that is used up first. */
+function nearLimits({ budget }: Session): string[] {
+  const shares = (budget?.limits ?? []).map(({ used, allowed }) => (used ?? 0) / allowed);
+  const nearest = Math.max(0, ...shares);
+  return nearest < NEAR_LIMIT ? [] : [`budget ${Math.floor(nearest * 100)} %`];
 }
 
 /** What it waits for, in one line: `approval: Bash: make install`. Empty: it waits for nobody. */

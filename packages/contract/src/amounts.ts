@@ -25,6 +25,9 @@ const AMOUNT: Record<BudgetLimit, (amount: number) => string> = {
 const UNIT: Record<BudgetLimit, string> = { turns: " turns", minutes: " minutes", tokens: " tokens", cost: "" };
 const NAME: Record<BudgetLimit, string> = { turns: "turn", minutes: "minute", tokens: "token", cost: "cost" };
 
+/** From this part of a limit on, people and agents are warned. */
+export const NEAR_LIMIT = 0.8;
+
 interface Used {
   limit: BudgetLimit;
   allowed: number;

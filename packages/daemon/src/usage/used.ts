@@ -1,5 +1,5 @@
 /** What of a session's budget is used: pure, but for the clock. */
-import { BUDGET_LIMITS, type Budget, type BudgetLimit, hasEnded, type Session } from "@holdfast/contract";
+import { BUDGET_LIMITS, type Budget, type BudgetLimit, hasEnded, NEAR_LIMIT, type Session } from "@holdfast/contract";
 import type { SessionRecord } from "../projection/session-queries.ts";
 
 /** Of a limit: what it allows and what is known to be used, with and without the sessions that it started; null: nothing is known. */
@@ -9,9 +9,6 @@ export interface Use {
   used: number | null;
   own: number | null;
 }
-
-/** From this part of a limit on, people and agents are warned. */
-const NEAR = 0.8;
 
 /** Limits that sessions share with those who started them. */
 export const SHARED: ReadonlySet<BudgetLimit> = new Set<BudgetLimit>(["tokens", "cost"]);
@@ -46,7 +43,7 @@ export function isReached({ limit, allowed, used }: Omit<Use, "own">, record: Pi
 }
 
 export function isNear({ allowed, used }: Pick<Use, "allowed" | "used">): boolean {
-  return used !== null && used >= NEAR * allowed;
+  return used !== null && used >= NEAR_LIMIT * allowed;
 }
 
 export function isWorking({ status, standing }: Pick<SessionRecord, "status" | "standing">): boolean {
@@ -55,6 +52,6 @@ export function isWorking({ status, standing }: Pick<SessionRecord, "status" | "
 
 /** In how many milliseconds, if it runs on, a limit of minutes is near, or reached. */
 export function nextMinuteMark({ allowed }: Pick<Use, "allowed">, ranMs: number): number {
-  const marks = [NEAR * allowed * 60_000, allowed * 60_000].map((mark) => mark - ranMs);
+  const marks = [NEAR_LIMIT * allowed * 60_000, allowed * 60_000].map((mark) => mark - ranMs);
   return Math.min(...marks.filter((ms) => ms > 0), Number.POSITIVE_INFINITY);
 }
