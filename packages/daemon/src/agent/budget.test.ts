@@ -38,7 +38,8 @@ test("an agent of config.toml may have a budget of its own", () => {
 test.each([
   ["demo", "terminal", ["turns", "minutes", "tokens", "cost"]],
   ["shell", "shell", ["minutes"]],
-  ["q", "terminal", ["minutes"]],
+  ["aider", "terminal", ["minutes"]],
+  ["q", "terminal", ["turns", "minutes"]],
   ["q", "conversation", ["turns", "minutes", "tokens", "cost"]],
 ] as const)("of %s as a %s, somebody notices %j", (agent, kind, limits) => {
   expect(limitsKeptFor(new Profiles(() => []).get(agent), kind)).toEqual(limits);

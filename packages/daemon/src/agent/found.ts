@@ -29,7 +29,7 @@ async function agentInfo(profile: Profile, context: LaunchContext, waitMs: numbe
     path,
     version: version === PENDING ? null : version,
     asking: version === PENDING,
-    tested: profile.untested !== true,
+    tested: profile.untested !== true && profile.standIn !== true,
     own: profile.own === true,
     takesPrompt: profile.prompt !== undefined,
     resumes: profile.conversation !== undefined,

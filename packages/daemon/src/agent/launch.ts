@@ -53,6 +53,11 @@ export function conversationFor(
   return begin ? { begin: newId() } : null;
 }
 
+/** The id of a new conversation. */
+export function newIdFor(profile: Profile | undefined, directory: string, newId: () => string): () => string {
+  return profile?.conversation?.perDirectory ? () => directory : newId;
+}
+
 /** Whoever started it said which conversation it is to have. */
 export function choosesItself(profile: Profile | undefined, { args }: Asked): boolean {
   const flags = profile?.conversation?.flags;

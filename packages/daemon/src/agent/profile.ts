@@ -66,6 +66,8 @@ export interface Profile {
     find?(running: Running): string | undefined;
     /** For one that takes prompts before it has read the conversation it goes on with: a line that it shows of any, once it has. */
     shows?: RegExp;
+    /** It has no ids and keeps one conversation for each directory, by which that is known here. */
+    perDirectory?: true;
     /** It drops a prompt that is given with the conversation to go on with. */
     dropsPrompt?: true;
     /** Words with which a user chooses one: then none is given. */
@@ -114,6 +116,8 @@ export interface Profile {
   enterAfterMs?: number;
   /** Never tried by us with the real program: said so, and no status beyond the process. */
   untested?: true;
+  /** Tried only with a stand-in that behaves as the program's documentation says. */
+  standIn?: true;
   /** From config.toml. */
   own?: true;
 }

@@ -7,7 +7,7 @@ const profiles = new Profiles(() => []);
 const demo: Profile = profiles.get("demo");
 const terminal = { profile: demo, kind: "terminal" as const };
 const shell = { profile: profiles.get("shell"), kind: "shell" as const };
-const untested = { profile: profiles.get("q"), kind: "terminal" as const };
+const untested = { profile: profiles.get("aider"), kind: "terminal" as const };
 
 test("what is asked for comes before what the agent's profile allows, and that before what is configured", () => {
   const own = { profile: { ...demo, budget: { turns: 7, cost: 3 } }, kind: "terminal" as const };
@@ -23,7 +23,7 @@ test("a command gets no budget by the configuration; a limit of minutes it may b
 
 test("a limit that nobody would notice is refused where it is asked for, and left out where it is configured", () => {
   expect(() => budgetFor(shell, { tokens: 5 })).toThrow("nobody would know when shell reaches a limit of tokens");
-  expect(() => budgetFor(untested, { turns: 5 })).toThrow("nobody would know when q reaches a limit of turns");
+  expect(() => budgetFor(untested, { turns: 5 })).toThrow("nobody would know when aider reaches a limit of turns");
   expect(budgetFor(untested, {}, { turns: 5, tokens: 5, minutes: 5 })).toEqual({ minutes: 5 });
   expect(budgetFor({ profile: untested.profile, kind: "conversation" }, { turns: 5, cost: 1 })).toEqual({ turns: 5, cost: 1 });
 });

@@ -19,7 +19,7 @@ import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/p
 import { type Background, backgroundOf, modelWords } from "../agent/background.ts";
 import { atAGlance } from "../agent/glance.ts";
 import { headed, newNonce } from "../agent/heading.ts";
-import { conversationFor, conversationId, type Forked, promptFor, promptWords } from "../agent/launch.ts";
+import { conversationFor, conversationId, type Forked, newIdFor, promptFor, promptWords } from "../agent/launch.ts";
 import type { RunIdentity } from "../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
@@ -96,7 +96,8 @@ export function prepare(
   const asked = { program, args, prompt, context: request.context };
   const { forkedFrom } = context;
   const forked = forkedFrom && forkedOf(forkedFrom, cwd);
-  const conversation = isChat || !request.start ? null : conversationFor(profile, asked, { known: null, forked }, randomUUID);
+  const conversation =
+    isChat || !request.start ? null : conversationFor(profile, asked, { known: null, forked }, newIdFor(profile, cwd, randomUUID));
   checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
 
   const id = request.id ?? newSessionId();

@@ -58,6 +58,7 @@ import { Restarts } from "./restarts.ts";
 import { conversationToResume, workspaceHint } from "./resume.ts";
 import { amendEnvironment, amendSpec, readEnvironment, readSpec, type Spec } from "./run-files.ts";
 import { runOf } from "./running.ts";
+import { sharedNote, sharedRefusal, sharedWith } from "./shared-conversation.ts";
 import { Starting, titleOf } from "./starting.ts";
 import { Stopping } from "./stopping.ts";
 import { Survivors } from "./survivors.ts";
@@ -251,7 +252,10 @@ export class Sessions {
       copied = fork ? await fork.copy(place.cwd) : null;
       const forkedFrom = fork && { ...fork.from, copy: copied?.id ?? null };
       const session = await this.#spawnAt(place, { ...request, groups, name, cwd: place.cwd }, { host, actor, parent, forkedFrom });
-      return { ...session, notes: place.isNew ? (place.workspace?.notes ?? []) : [] };
+      const record = this.#queries.resolve(session.id);
+      const other = sharedWith(this.#queries, record, this.#profiles.find(record.agent));
+      const notes = [...(place.isNew ? (place.workspace?.notes ?? []) : []), ...(other ? [sharedNote(record, other)] : [])];
+      return { ...session, notes };
     } catch (error) {
       // Of a session that never was, nothing stays; of one that was recorded, all. Another may have begun to work there during the set-up.
       if (!this.#queries.byName(name)) await copied?.undo().catch((left: unknown) => log(`the copy ${copied?.id}: ${describe(left)}`));
@@ -361,9 +365,9 @@ export class Sessions {
       this.#lifecycle.giveUpStart(id);
       throw refusal;
     }
-    const known = refusedToGoOn(record)
-      ? null
-      : conversationWithTurns(record, { profile: this.#profiles.find(record.agent), kept: this.#keptOf(record) });
+    const profile = this.#profiles.find(record.agent);
+    const isUnclear = refusedToGoOn(record) || sharedWith(this.#queries, record, profile) !== undefined;
+    const known = isUnclear ? null : conversationWithTurns(record, { profile, kept: this.#keptOf(record) });
     await this.starting.next(record, { why: "restart", actor: DAEMON, known, isCreated });
     return this.#view(this.#queries.resolve(id));
   }
@@ -417,7 +421,10 @@ export class Sessions {
 
   /** Which conversation a resume would go on with; null: it would begin anew. Throws what it would be refused for. */
   checkResume(record: SessionRecord, how: { fresh: boolean; conversation?: string | undefined }): string | null {
-    const known = conversationToResume(record, this.#profiles.find(record.agent), { ...how, kept: () => this.#keptOf(record) });
+    const profile = this.#profiles.find(record.agent);
+    const known = conversationToResume(record, profile, { ...how, kept: () => this.#keptOf(record) });
+    const other = how.conversation === undefined && known !== null ? sharedWith(this.#queries, record, profile) : undefined;
+    if (other) throw sharedRefusal(record, other);
     checkDirectory(record.cwd, workspaceHint(record));
     return known;
   }

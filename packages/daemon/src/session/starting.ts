@@ -11,7 +11,7 @@ import {
 } from "@holdfast/contract";
 import { describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { type Conversation, conversationFor, conversationId, promptFor } from "../agent/launch.ts";
+import { type Conversation, conversationFor, conversationId, newIdFor, promptFor } from "../agent/launch.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import type { Host, RunId, StartRequest } from "../host/host.ts";
@@ -117,7 +117,8 @@ export class Starting {
       // Until it had a turn of its own.
       const forked = spec.forkedFrom && !fresh && record.turns === 0 ? forkedOf(spec.forkedFrom, spec.cwd) : undefined;
       const isChat = record.kind === "conversation";
-      const isOn = spec.asked && !isChat ? conversationFor(profile, spec.asked, { known, forked }, randomUUID) : null;
+      const isOn =
+        spec.asked && !isChat ? conversationFor(profile, spec.asked, { known, forked }, newIdFor(profile, spec.cwd, randomUUID)) : null;
       const conversation = isChat && known !== null ? { resume: known } : isOn;
       const fate = this.#fateOfPrompt(record, { spec, profile, conversation, repeatPrompt });
       const first = fate === "given" || fate === "repeated" ? (spec.asked?.prompt ?? null) : null;

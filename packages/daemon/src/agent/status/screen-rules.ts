@@ -19,6 +19,8 @@ export interface ScreenRule {
   /** None of them. */
   without?: RegExp;
   within?: number;
+  /** Whether it asks for bracketed paste: some do only while they read a line. */
+  reads?: boolean;
   turn?: Turn;
   /** Its text is the rule's first group, or the line that fitted; of a question, the question. */
   waits?: Wait;
@@ -34,12 +36,13 @@ const WITHIN = 25;
 
 export function readScreen(
   rules: readonly ScreenRule[],
-  screen: Pick<Screen, "lines" | "title">,
+  screen: Pick<Screen, "lines" | "title"> & Partial<Pick<Screen, "bracketedPaste">>,
   now: number = Date.now(),
 ): { claim: Claim; what: string; source: EvidenceSource } | undefined {
   const lines = screen.lines.filter((line) => line.trim() !== "");
   for (const rule of rules) {
     const bottom = lines.slice(-(rule.within ?? WITHIN));
+    if (rule.reads !== undefined && rule.reads !== screen.bracketedPaste) continue;
     const title = rule.title?.exec(screen.title);
     if (rule.title && !title) continue;
     const foot = rule.foot && fit(rule.foot, lines.at(-1) ?? "");

@@ -1,0 +1,69 @@
+/** Amazon Q CLI, with a STAND-IN that behaves as its documentation says (agents/src/amazon-q/stand-in.ts): the program itself was not tried. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Session } from "@holdfast/contract";
+import { expect, test } from "vitest";
+import { TestHome } from "./home.ts";
+
+const STAND_IN = path.join(import.meta.dirname, "../agents/src/amazon-q/stand-in.ts");
+
+/** A home in which `q` is the stand-in. */
+function withStandIn(): TestHome {
+  const home = new TestHome();
+  const programs = path.join(home.root, "programs");
+  mkdirSync(programs);
+  writeFileSync(path.join(programs, "q"), `#!/bin/sh\nexec '${process.execPath}' '${STAND_IN}' "$@"\n`, { mode: 0o755 });
+  home.env.PATH = `${programs}:${home.env.PATH ?? ""}`;
+  return home;
+}
+
+test("a stand-in for Amazon Q is followed by its screen, spoken to, allowed, cancelled and resumed (mend 25)", async () => {
+  await using home = withStandIn();
+  const place = path.join(home.root, "place");
+  mkdirSync(place);
+  await home.ok(["spawn", "q", "--name", "api", "--cwd", place, "--prompt", "deploy to production"]);
+  await home.until("api", ({ status }) => status === "working");
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 1);
+  expect(await home.session("api")).toMatchObject({ conversation: place, conversations: [{ turns: 1 }] });
+
+  await home.ok(["send", "api", "first line\nsecond line"]);
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 2);
+  expect(await home.ok(["screen", "api"])).toContain("You said: first line");
+
+  await home.ok(["send", "api", "run touch made.txt"]);
+  const { attention } = await home.until("api", ({ status }) => status === "waiting");
+  expect(attention).toMatchObject({ for: "approval", text: expect.stringContaining("touch made.txt") });
+  expect(existsSync(path.join(place, "made.txt"))).toBe(false);
+  await home.ok(["approvals", "allow", "api"]);
+  await home.until("api", ({ status, turns }) => status === "idle" && turns === 3);
+  expect(existsSync(path.join(place, "made.txt"))).toBe(true);
+
+  await home.ok(["send", "api", "think 300s"]);
+  await home.until("api", ({ status }) => status === "working");
+  expect(await home.ok(["cancel", "api"])).toContain("api: interrupted");
+
+  await home.ok(["stop", "api"]);
+  expect(await home.json(["resume", "api"])).toMatchObject({ resumed: "conversation", prompt: null, state: "ready" });
+  await home.until("api", ({ status }) => status === "idle");
+  const screen = await home.ok(["screen", "api"]);
+  expect(screen).toContain("Picking up where we left off");
+  expect(screen).toContain("summarize our conversation");
+  expect(screen.match(/You said: deploy/g) ?? []).toHaveLength(0);
+});
+
+test("two sessions of a stand-in for Amazon Q in one directory share a conversation: that is said, and not guessed at (mend 25)", async () => {
+  await using home = withStandIn();
+  await home.ok(["spawn", "q", "--name", "one"]);
+  await home.until("one", ({ status }) => status === "idle");
+  const second = await home.cli(["spawn", "q", "--name", "two", "--prompt", "hello"]);
+  expect(second.stderr).toContain("keeps one conversation for each directory, and one works there as well");
+  await home.until("two", ({ status, turns }) => status === "idle" && turns === 1);
+  await home.ok(["stop", "two", "one"]);
+  const refused = await home.cli(["resume", "two"]);
+  expect(refused).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining("q keeps one conversation for each directory, and one worked in"),
+  });
+  const { conversation } = await home.session("two");
+  expect(await home.json<Session>(["resume", "two", "--conversation", conversation ?? ""])).toMatchObject({ resumed: "conversation" });
+});
