@@ -39,7 +39,8 @@ export const q: Profile = {
       },
     },
   },
-  composer: { mark: PROMPT },
+  // Its line editor puts further lines at the edge.
+  composer: { mark: PROMPT, more: /^/ },
   interrupt: ["C-c"],
   enterAfterMs: 100,
   standIn: true,
