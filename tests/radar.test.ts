@@ -61,6 +61,36 @@ test("what is not committed is compared too, as the last checkpoint has it (mend
   await caves.until();
 });
 
+test("a stash that another workspace popped is told to agents and people, and can be brought back (mend 20)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home, { "a.txt": "a\n" });
+  const [one, two] = [await repository.workspace("one"), await repository.workspace("two")];
+  for (const name of ["one", "two"]) await home.json<Session>(["spawn", "demo", "--name", `in-${name}`, "--workspace", name]);
+  repository.write({ "a.txt": "precious\n" }, one.path);
+  repository.gitIn(one.path, "stash");
+  const commit = repository.git("rev-parse", "refs/stash");
+  await eventually(() => repository.git("for-each-ref", "refs/holdfast/stashes/seen").includes(commit) || undefined);
+  repository.gitIn(two.path, "stash", "pop");
+  const told = async (type: string) => (await home.ok(["events", "--type", type])).split("\n").filter(Boolean);
+  const [event] = await eventually(async () => {
+    const lines = await told("workspace.stash_taken");
+    return lines.length > 0 ? lines : undefined;
+  });
+  expect((JSON.parse(event ?? "") as AnyEvent).data).toMatchObject({ id: one.id, by: two.id, commit, files: ["a.txt"] });
+  expect((await home.json<Workspace>(["workspace", "show", "one"])).notes).toContainEqual(
+    expect.stringContaining(`git stash apply ${commit}`),
+  );
+  await eventually(async () => (await told("message.queued")).filter((line) => line.includes("git stash apply")).length === 2 || undefined);
+  repository.gitIn(one.path, "stash", "apply", commit);
+  expect(readFileSync(path.join(one.path, "a.txt"), "utf8")).toBe("precious\n");
+  // Its own stash is nobody else's business.
+  repository.gitIn(one.path, "stash");
+  await eventually(() => repository.git("for-each-ref", "refs/holdfast/stashes/seen") !== "" || undefined);
+  repository.gitIn(one.path, "stash", "pop");
+  await eventually(() => repository.git("for-each-ref", "refs/holdfast/stashes/seen") === "" || undefined);
+  expect(await told("workspace.stash_taken")).toHaveLength(1);
+});
+
 test("two agents that commit the same line are seen without anybody asking, in ls and show too, and no more when it is resolved (CAVE-09 workspaces)", async () => {
   await using home = new TestHome();
   const caves = new Caves(home);

@@ -107,6 +107,8 @@ export const WORKSPACE_EVENTS = {
   }),
   /** What was kept of it when it was removed is deleted: it was old. */
   "workspace.forgotten": z.object({ id: WorkspaceId, name: z.string(), ref: z.string() }),
+  /** Worktrees share one stash: what was stashed in the workspace `id` was popped in `by`. It is kept under `ref`. */
+  "workspace.stash_taken": z.object({ id: WorkspaceId, by: WorkspaceId, commit: z.string(), ref: z.string(), files: z.array(z.string()) }),
   /** What it would not merge with is something else than before; `workspace` is an id. */
   "workspace.conflicts_changed": z.object({
     id: WorkspaceId,

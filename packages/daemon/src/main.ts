@@ -110,6 +110,7 @@ import { People } from "./message/people.ts";
 import { reportsFrom } from "./message/reports.ts";
 import { revokedMail } from "./message/revoked-mail.ts";
 import { roleMail } from "./message/role-mail.ts";
+import { stashWarnings } from "./message/stash-warnings.ts";
 import { inRole } from "./persona/in-role.ts";
 import { Personas } from "./persona/personas.ts";
 import { Plans } from "./plan/plans.ts";
@@ -292,7 +293,6 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   status.followWith(ownTurns({ profiles, envOf: (session) => readEnvironment(home, session) }));
   status.followWith(repliesFrom(new TurnQueries(db)));
   const workspaces = new Workspaces({ home, journal, queries: workspaceQueries, trusted });
-  const radar = new Radar({ home, journal, queries: workspaces.queries });
   const turns = new InTurn();
   const envOf = (id: SessionId) => readEnvironment(home, id);
   const checkpoints = new Checkpoints({ journal, sessions: queries, turns, envOf });
@@ -467,6 +467,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     people: new People({ sessions: queries, scopeOf: people.scopeOf }),
     log: groupLog,
   });
+  const onStashTaken = stashWarnings({ messages, workspaces: workspaces.queries, sessions: queries });
+  const radar = new Radar({ home, journal, queries: workspaces.queries, onStashTaken });
   const toGroups = new GroupMessages({
     journal,
     sessions: queries,

@@ -25,6 +25,7 @@ export const workspacesProjection: Projection = {
     "workspace.removed",
     "workspace.recovered",
     "workspace.forgotten",
+    "workspace.stash_taken",
     "workspace.conflicts_changed",
   ],
   apply(db, event) {
@@ -62,6 +63,10 @@ const APPLY: Apply = {
   },
   "workspace.forgotten"(db, { data }) {
     db.prepare("UPDATE workspaces SET recovery_ref = NULL WHERE id = ?").run(data.id);
+  },
+  "workspace.stash_taken"(db, { data }) {
+    const note = `a stash of this workspace was popped in another; to get it back: git stash apply ${data.commit}`;
+    db.prepare("UPDATE workspaces SET notes = json_insert(notes, '$[#]', ?) WHERE id = ?").run(note, data.id);
   },
   "workspace.conflicts_changed"(db, { data }) {
     const sql = "UPDATE workspaces SET conflicts = ?, base_conflicts = ? WHERE id = ?";

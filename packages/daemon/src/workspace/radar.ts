@@ -16,6 +16,7 @@ import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces
 import { scratchPlaces } from "./conflicts.ts";
 import { sweepScratch } from "./merge-scratch.ts";
 import { type Findings, RepositoryRadar } from "./repository-radar.ts";
+import type { StashTaken } from "./stashes.ts";
 
 /** After this a list is shown with what was known before. */
 const PATIENCE_MS = 3000;
@@ -34,12 +35,20 @@ export class Radar implements AsyncDisposable {
   readonly #journal: Journal;
   readonly #queries: WorkspaceQueries;
   readonly #scratchName: string;
+  readonly #onStashTaken: ((taken: StashTaken) => void) | undefined;
   readonly #repositories = new Map<string, RepositoryRadar>();
   readonly #ending = new AbortController();
   #swept: Promise<unknown> | undefined;
   #following: Promise<void> | undefined;
 
-  constructor(options: { home: Pick<Home, "socketDirectory">; journal: Journal; queries: WorkspaceQueries }) {
+  constructor(options: {
+    home: Pick<Home, "socketDirectory">;
+    journal: Journal;
+    queries: WorkspaceQueries;
+    /** Agents are to hear of it. */
+    onStashTaken?(taken: StashTaken): void;
+  }) {
+    this.#onStashTaken = options.onStashTaken;
     this.#journal = options.journal;
     this.#queries = options.queries;
     this.#scratchName = `holdfast-merge-${basename(options.home.socketDirectory)}-`;
@@ -110,10 +119,16 @@ export class Radar implements AsyncDisposable {
         scratchName: this.#scratchName,
         workspaces: () => this.#queries.list().filter((record) => record.repo === repo),
         tell: (findings) => this.#tell(repo, findings),
+        stashTaken: (taken) => this.#stashTaken(taken),
       });
       this.#repositories.set(repo, radar);
     }
     return [...this.#repositories.values()];
+  }
+
+  #stashTaken(taken: StashTaken): void {
+    this.#journal.append({ type: "workspace.stash_taken", actor: DAEMON, session: null, data: taken });
+    this.#onStashTaken?.(taken);
   }
 
   #tell(repo: string, findings: ReadonlyMap<WorkspaceId, Findings>): void {

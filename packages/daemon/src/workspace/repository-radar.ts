@@ -10,6 +10,7 @@ import { GitError, tryGit } from "./git.ts";
 import type { Outcome, Pair } from "./merge-tree.ts";
 import { RefWatch } from "./ref-watch.ts";
 import { findRepository, type Repository } from "./repository.ts";
+import { lookAtStashes, STASH_FILE, type StashTaken } from "./stashes.ts";
 import { filesOf, readTips, type Tip } from "./tips.ts";
 
 /** Of one pair, in the journal: of two that both reformatted everything, more names tell no more. */
@@ -30,6 +31,7 @@ export class RepositoryRadar implements AsyncDisposable {
   readonly #scratchName: string;
   readonly #workspaces: () => WorkspaceRecord[];
   readonly #tell: (findings: ReadonlyMap<WorkspaceId, Findings>) => void;
+  readonly #stashTaken: (taken: StashTaken) => void;
   readonly #ending = new AbortController();
   #repository: Repository | undefined;
   #watch: { common: string; refs: RefWatch } | undefined;
@@ -51,11 +53,13 @@ export class RepositoryRadar implements AsyncDisposable {
     /** All that are not removed. */
     workspaces(): WorkspaceRecord[];
     tell(findings: ReadonlyMap<WorkspaceId, Findings>): void;
+    stashTaken(taken: StashTaken): void;
   }) {
     this.#repo = options.repo;
     this.#scratchName = options.scratchName;
     this.#workspaces = options.workspaces;
     this.#tell = options.tell;
+    this.#stashTaken = options.stashTaken;
   }
 
   /** Something may have changed. Where a look takes long, there is none for as long after it. */
@@ -108,12 +112,13 @@ export class RepositoryRadar implements AsyncDisposable {
   async #lookNow(): Promise<void> {
     const repository = await this.#find();
     const workspaces = this.#workspaces();
-    const files = filesOf(workspaces);
+    const files = [...filesOf(workspaces), STASH_FILE];
     // The watches are in place before anything is read: nothing that comes later is missed.
     this.#follow([...files, ...this.#branches]);
     let tips = await readTips(repository, workspaces);
     if (this.#follow([...files, ...tips.files])) tips = await readTips(repository, workspaces);
     this.#branches = tips.files;
+    await lookAtStashes(repository, workspaces, this.#stashTaken);
     const live = await this.#live(workspaces, { repository, tips: tips.of });
     await this.#ask(live, repository);
     const findings = new Map(workspaces.map(({ id }): [WorkspaceId, Findings] => [id, { conflicts: [], base: [] }]));

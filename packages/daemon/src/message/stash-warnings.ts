@@ -1,0 +1,35 @@
+/** Tells the agents of both workspaces that one of them popped what the other had stashed. */
+import { DAEMON, type EventData } from "@holdfast/contract";
+import { describe, log } from "@holdfast/platform";
+import type { SessionQueries } from "../projection/session-queries.ts";
+import type { WorkspaceQueries } from "../projection/workspaces.ts";
+import type { Messages } from "./messages.ts";
+
+export function stashWarnings({
+  messages,
+  workspaces,
+  sessions,
+}: {
+  messages: Messages;
+  workspaces: WorkspaceQueries;
+  sessions: SessionQueries;
+}) {
+  return ({ id, by, commit }: EventData<"workspace.stash_taken">): void => {
+    const [owner, taker] = [workspaces.get(id)?.name ?? id, workspaces.get(by)?.name ?? by];
+    const again = `git stash apply ${commit}`;
+    const texts = {
+      [id]: `Worktrees of a repository share one git stash. The workspace ${taker} popped what was stashed here. To get it back: ${again}. Commit to your branch in place of git stash.`,
+      [by]: `Worktrees of a repository share one git stash. Your git stash pop took the work of the workspace ${owner}. Take its changes out of your files; ${owner} gets them back with: ${again}. Commit to your branch in place of git stash.`,
+    };
+    for (const [workspace, text] of Object.entries(texts)) {
+      for (const name of workspaces.sessionsOf(workspace as typeof id)) {
+        const session = sessions.resolve(name).id;
+        // A shell would take it for a command.
+        if (messages.isTypedAtOnce(session, { actor: DAEMON })) continue;
+        messages
+          .send(session, { text, steer: false, actor: DAEMON })
+          .catch((error: unknown) => log(`session ${name}: it was not told of a stash: ${describe(error)}`));
+      }
+    }
+  };
+}
