@@ -185,7 +185,7 @@ test("inside a run holdfast is the session: it starts, sees and drives its child
   }
   expect(text).toContain("\nrename child other2x: 0\n");
   // No name of another's is told.
-  expect(text).toMatch(/did you mean: (inside|child|renamed|other2x)(, (inside|child|renamed|other2x)){2}\n/);
+  expect(text).toMatch(/choose from: (inside|child|renamed|other2x)(, (inside|child|renamed|other2x)){2}\n/);
   expect(text).toContain("nobody: 3");
 
   const family = await home.json<Session[]>(["ls", "--all"]);

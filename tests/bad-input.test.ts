@@ -57,7 +57,7 @@ test("unknown commands, flags and arguments are refused with what there is", asy
     { args: ["run", "--"], code: 2, says: "say what to run\n  for example: holdfast run -- npm test" },
     { args: ["spawn"], code: 2, says: "say which agent\n  for example: holdfast spawn demo" },
     { args: ["spawn", "demo", "x"], code: 2, says: '"x" is one argument too many\n  arguments for the agent go after --' },
-    { args: ["completion"], code: 2, says: "say which shell\n  did you mean: bash, zsh, fish\n  for example: holdfast completion bash" },
+    { args: ["completion"], code: 2, says: "say which shell\n  choose from: bash, zsh, fish\n  for example: holdfast completion bash" },
   ]);
   await expectNothingRecorded(home);
 });
@@ -250,7 +250,7 @@ test("variables, durations, statuses and cursors that make no sense are refused"
     ...["PORT", "=x", "A-B=c", "1X=y", ""].map((text) => ({ args: ["run", "--env", text, "--", "ls"], code: 2, says: env(text) })),
     ...["soon", "5x", "", "1h30m"].map((text) => ({ args: ["stop", "one", "--grace", text], code: 2, says: duration("--grace", text) })),
     { args: ["down", "--all", "--grace", "x"], code: 2, says: duration("--grace", "x") },
-    { args: ["ls", "--status", "broken"], code: 2, says: `"broken" is not a status\n  did you mean: ${statuses}` },
+    { args: ["ls", "--status", "broken"], code: 2, says: `"broken" is not a status\n  choose from: ${statuses}` },
     { args: ["events", "--after", "x:y"], code: 2, says: cursor("x:y") },
     { args: ["events", "--after=-1"], code: 2, says: cursor("-1") },
     { args: ["events", "-f", "--after", "1.5"], code: 2, says: cursor("1.5") },
@@ -286,3 +286,17 @@ test("what is too long for the daemon is refused in words", async () => {
 function unusable(directory: string, why: string): string {
   return `the directory ${JSON.stringify(directory)} ${why}\n  choose another with --cwd`;
 }
+
+test("an agent that is there without the adapter for conversations is not said to be missing (mend 18)", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "bin");
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, "claude"), "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 });
+  const env = { PATH: `${bin}:/usr/bin:/bin` };
+  const { code, stderr } = await home.cli(["spawn", "claude", "--chat", "--name", "x"], { env });
+  expect(code).toBe(7);
+  expect(stderr).toContain('Claude Code is installed, but its adapter "claude-agent-acp" is not on the PATH');
+  expect(stderr).toContain("npm install -g @agentclientprotocol/claude-agent-acp");
+  const neither = await home.cli(["spawn", "claude", "--chat", "--name", "x"], { env: { PATH: "/usr/bin:/bin" } });
+  expect(neither.stderr).toContain("Claude Code is not installed here");
+});

@@ -75,8 +75,8 @@ test("an unknown name is an error of its own that lists what may have been meant
     expect(stderr).toContain("build");
     expect(stderr).not.toContain("tests");
   }
-  // Nothing is alike: all of them are candidates.
-  expect((await home.cli(["show", "zzzzzz"])).stderr).toContain("did you mean: build, tests\n  list them with: holdfast ls --all\n");
+  // Nothing is alike: all of them are candidates, and none is a guess.
+  expect((await home.cli(["show", "zzzzzz"])).stderr).toContain("choose from: build, tests\n  list them with: holdfast ls --all\n");
   expect((await home.cli(["rename", "biuld", "x"])).code).toBe(3);
 });
 

@@ -1,4 +1,5 @@
 import type { HoldfastError } from "@holdfast/contract/errors";
+import { editDistance } from "@holdfast/platform/edit-distance";
 import { color } from "./color.ts";
 import { plain } from "./plain.ts";
 import { safeJson } from "./safe-output.ts";
@@ -32,9 +33,20 @@ function currentValue({ details }: HoldfastError): string {
 const LISTS: ReadonlySet<string> = new Set(["merge_conflict", "merge_refused", "would_lose_work", "workspace_lived_in"]);
 const MOST_LISTED = 30;
 
-function candidateLines({ code, candidates = [] }: HoldfastError): string[] {
+function candidateLines({ code, message, candidates = [] }: HoldfastError): string[] {
   if (candidates.length === 0) return [];
-  if (!LISTS.has(code)) return [`  did you mean: ${candidates.map(plain).join(", ")}`];
+  if (!LISTS.has(code)) return [`  ${isGuess(message, candidates) ? "did you mean" : "choose from"}: ${candidates.map(plain).join(", ")}`];
   const more = candidates.length - MOST_LISTED;
   return [...candidates.slice(0, MOST_LISTED).map((each) => `    ${plain(each)}`), ...(more > 0 ? [`    and ${more} more`] : [])];
+}
+
+/** Whether one of them resembles what was asked for, which the message names: in quotes, or as a flag. */
+function isGuess(message: string, candidates: readonly string[]): boolean {
+  const asked = /"([^"]+)"/.exec(message)?.[1] ?? /(?<= )--?[\w-]+/.exec(message)?.[0];
+  if (asked === undefined) return false;
+  const word = asked.toLowerCase();
+  return candidates.some((each) => {
+    const name = each.toLowerCase();
+    return name.startsWith(word.slice(0, 2)) || name.includes(word) || word.includes(name) || editDistance(name, word) <= 2;
+  });
 }

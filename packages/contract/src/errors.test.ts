@@ -26,6 +26,7 @@ const EXIT_CODES: Record<string, number> = {
   not_a_terminal: 15,
   disk_full: 19,
   home_read_only: 19,
+  no_descriptors: 19,
 };
 
 test("the exit codes of every released error are as they were", () => {
@@ -87,4 +88,17 @@ test("whatever was thrown becomes an error; one of ours stays itself", () => {
   expect(HoldfastError.from(cause)).toMatchObject({ code: "internal", message: "boom", cause });
   expect(HoldfastError.from("text").message).toBe("text");
   expect(HoldfastError.from(undefined).message).toBe("undefined");
+});
+
+test("without file descriptors, and with a full disk of the sockets, that is what is said (mend 18)", () => {
+  const failure = (more: object) => HoldfastError.from(Object.assign(new Error("x"), more));
+  expect(failure({ code: "EMFILE", syscall: "open" })).toMatchObject({
+    code: "no_descriptors",
+    hint: expect.stringContaining("ulimit -n"),
+  });
+  expect(failure({ code: "ENFILE", syscall: "spawn" }).message).toBe("the machine has no file descriptors left");
+  const sockets = failure({ code: "ENOSPC", syscall: "listen", address: "/tmp/holdfast-1000/abc/daemon.sock" });
+  expect(sockets).toMatchObject({ code: "disk_full", hint: expect.stringContaining("df /tmp/holdfast-1000/abc") });
+  expect(sockets.message).not.toContain("written down");
+  expect(failure({ code: "ENOSPC", path: "/home/me/.local/state/holdfast/x" }).hint).toContain("holdfast du");
 });

@@ -103,6 +103,7 @@ export const ERRORS = {
   journal_damaged: { http: 503, exit: 18, what: "The journal's database is damaged; the daemon restores it at its next start." },
   disk_full: { http: 507, exit: 19, what: "The disk that holds the home is full: nothing can be written down." },
   home_read_only: { http: 507, exit: 19, what: "The home is on a file system that cannot be written to." },
+  no_descriptors: { http: 503, exit: 19, what: "The process or the machine has no file descriptors left." },
   status_unknown: { http: 409, exit: 23, what: "What the agent does is not known, so it cannot be waited for." },
   nothing_waits: { http: 404, exit: 24, what: "No session waits for a person." },
   timeout: { http: 504, exit: 16, what: "What was waited for did not happen in time." },
@@ -265,20 +266,42 @@ function errorOfBody({ code: name, message, ...more }: Parameters<typeof Holdfas
 function wrapped(thrown: unknown): HoldfastError {
   if (thrown instanceof HoldfastError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return unwritable(thrown) ?? new HoldfastError("internal", message, { cause: thrown });
+  return unwritable(thrown) ?? withoutDescriptors(thrown) ?? new HoldfastError("internal", message, { cause: thrown });
 }
 
 /** SQLite's primary result codes; the low byte of the extended ones. */
 const SQLITE_READONLY = 8;
 const SQLITE_FULL = 13;
 
+/** Sockets are not in the home, and may be on another disk. */
+const SOCKETS = /\.sock$|\/holdfast-\d+(\/|$)/;
+
+/** No file can be opened any more, by this process or the machine; undefined for anything else. */
+function withoutDescriptors(thrown: unknown): HoldfastError | undefined {
+  const { code } = (thrown ?? {}) as { code?: unknown };
+  if (code !== "EMFILE" && code !== "ENFILE") return undefined;
+  const whose = code === "EMFILE" ? "this process has" : "the machine has";
+  return new HoldfastError("no_descriptors", `${whose} no file descriptors left`, {
+    hint: "raise the limit (ulimit -n) in the shell that starts the daemon, then: holdfast down; running sessions go on",
+    cause: thrown,
+  });
+}
+
 /** A full disk or a read-only home, as Node and SQLite say it, as the error to tell; undefined for anything else. */
 export function unwritable(thrown: unknown): HoldfastError | undefined {
   if (thrown instanceof HoldfastError) return thrown.httpStatus === ERRORS.disk_full.http ? thrown : undefined;
-  const { code, errcode, syscall } = (thrown ?? {}) as { code?: unknown; errcode?: unknown; syscall?: unknown };
+  const { code, errcode, syscall, path, address } = (thrown ?? {}) as Record<string, unknown>;
   const sqlite = typeof errcode === "number" ? errcode & 0xff : undefined;
   // The kernel also says ENOSPC when it has no room for another watch.
   const isFull = (code === "ENOSPC" || code === "EDQUOT") && syscall !== "watch";
+  const place = String(path ?? address ?? "");
+  if (isFull && SOCKETS.test(place)) {
+    const directory = place.slice(0, place.lastIndexOf("/"));
+    return new HoldfastError("disk_full", `the disk that holds the sockets is full: ${directory}`, {
+      hint: `make room there: df ${directory}; running sessions go on meanwhile`,
+      cause: thrown,
+    });
+  }
   if (isFull || sqlite === SQLITE_FULL) {
     return new HoldfastError("disk_full", "the disk is full: nothing can be written down", {
       hint: "make room: holdfast du says what takes it, holdfast rm and prune forget ended sessions; running ones go on meanwhile",

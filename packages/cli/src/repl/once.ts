@@ -71,7 +71,8 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
       printer?.put(gap + entry.text);
     } else if (entry.type === "error") answer.error = entry;
     else if (entry.type === "usage") answer.usage = entry;
-    else if (entry.type === "note" && entry.about === "budget") process.stderr.write(`holdfast: ${plain(entry.text)}\n`);
+    else if (entry.type === "note" && (entry.about === "budget" || entry.about === "not_set"))
+      process.stderr.write(`holdfast: ${plain(entry.text)}\n`);
     else if (entry.type === "approval_asked") void tellAsked(talk, entry);
     else if (entry.type === "turn_ended") {
       answer.reason = interrupt.wasAsked && entry.reason === "interrupted" ? "cancelled" : entry.reason;

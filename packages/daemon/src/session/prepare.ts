@@ -98,7 +98,7 @@ export function prepare(
   const forked = forkedFrom && forkedOf(forkedFrom, cwd);
   const conversation =
     isChat || !request.start ? null : conversationFor(profile, asked, { known: null, forked }, newIdFor(profile, cwd, randomUUID));
-  checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
+  checkProgram(command, { env, cwd, agent: request.command ? undefined : agentOf(request, { profile, env, programs: context.programs }) });
 
   const id = request.id ?? newSessionId();
   const directory = runDirectory(context.home, id, 1);
@@ -192,7 +192,7 @@ export function checkAsked(request: SpawnRequest, { profiles, programs }: { prof
   const command = programOf(request, { profile, env, programs });
   // A program by a path in the worktree is there only once that is.
   if (!request.worktree || !command[0]?.includes("/"))
-    checkProgram(command, { env, cwd, agent: request.command ? undefined : profile.description });
+    checkProgram(command, { env, cwd, agent: request.command ? undefined : agentOf(request, { profile, env, programs }) });
 }
 
 function programOf(
@@ -291,17 +291,45 @@ export function checkDirectory(cwd: string, hint = "choose another with --cwd"):
   return cwd;
 }
 
+/** `own`: the agent's own program, where it is talked to through an adapter. */
+interface Sought {
+  description: string;
+  name: string;
+  own: string | undefined;
+}
+
+function agentOf(
+  { chat }: SpawnRequest,
+  { profile, ...place }: { profile: Profile; env: Record<string, string>; programs: string },
+): Sought {
+  const own = chat && !profile.chatOnly ? commandOf(profile, { ...place, node: process.execPath })[0] : undefined;
+  return { description: profile.description, name: profile.name, own };
+}
+
+function missingAdapter({ description, name }: Sought, program: string): HoldfastError {
+  return new HoldfastError(
+    "program_not_found",
+    `${description} is installed, but its adapter ${JSON.stringify(program)} is not on the PATH`,
+    {
+      hint: `a conversation goes through it: npm install -g @agentclientprotocol/${program}; in a terminal it works without: holdfast spawn ${name}`,
+    },
+  );
+}
+
 function checkProgram(
   command: readonly string[],
-  where: { env: Readonly<Record<string, string>>; cwd: string; agent: string | undefined },
+  where: { env: Readonly<Record<string, string>>; cwd: string; agent: Sought | undefined },
 ): void {
   const program = command[0] ?? "";
   if (command.some((argument) => argument.includes("\0"))) throw new HoldfastError("usage", "an argument contains a NUL byte");
   if (findProgram(program, where.env.PATH, where.cwd)) return;
+  const own = where.agent?.own;
+  if (where.agent && own !== undefined && own !== program && !program.includes("/") && findProgram(own, where.env.PATH, where.cwd))
+    throw missingAdapter(where.agent, program);
   if (where.agent !== undefined && !program.includes("/")) {
     throw new HoldfastError(
       "program_not_found",
-      `${where.agent} is not installed here: there is no program ${JSON.stringify(program)} on the PATH`,
+      `${where.agent.description} is not installed here: there is no program ${JSON.stringify(program)} on the PATH`,
       {
         hint: "install it, or start it from a shell that finds it; holdfast agents lists what was found",
       },

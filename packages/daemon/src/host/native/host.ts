@@ -284,7 +284,11 @@ export class NativeHost implements Host {
       });
       const failed = (why: string) =>
         reject(new HoldfastError("host_failed", `the holder did not start: ${why}`, { hint: `read ${this.#home.log}` }));
-      child.on("error", (error) => failed(error.message));
+      child.on("error", (error) => {
+        const known = HoldfastError.from(error);
+        if (known.code === "internal") failed(error.message);
+        else reject(known);
+      });
       child.on("exit", (code, signal) => failed(`it ended with ${signal ?? `code ${code}`}`));
     });
   }

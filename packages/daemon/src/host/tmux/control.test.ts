@@ -173,3 +173,14 @@ test("a server that says nothing loses its client, and nobody waits for ever (me
   }
   expect(await server.client().run(say("after"))).toEqual([["after"]]);
 });
+
+test("a paste of a file that cannot be read is refused with the reason, and the next one is not (mend 18)", async () => {
+  await using server = new PrivateServer();
+  const client = server.client();
+  const paste = (file: string) => client.run(`load-buffer -b x '${file}'`, "paste-buffer -d -b x -t anchor");
+  await expect(paste(join(server.path, "nowhere"))).rejects.toMatchObject({
+    message: expect.stringMatching(/tmux refused: .*nowhere: No such file/),
+  });
+  await expect(client.run("paste-buffer -b y")).rejects.toMatchObject({ message: "tmux refused: no buffer y" });
+  await paste(join(server.path, "conf"));
+});

@@ -8,7 +8,7 @@
  * The client's end, for whatever reason, rejects everything that waits and calls `onEnd` once.
  * A server that says nothing at all while something waits (it was stopped, or is stuck) loses its client, with the same effect.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { HoldfastError } from "@holdfast/contract";
 
 /** A server answers in a millisecond, and in seconds on a machine that is overloaded. Less, and such a machine would lose its client. */
@@ -39,17 +39,20 @@ export interface ControlListener {
 
 export class ControlClient implements AsyncDisposable {
   readonly pid: number;
-  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #child: ChildProcess;
   readonly #queue: Pending[] = [];
   readonly #onNotice: (line: string) => void;
   readonly #ended: Promise<void>;
   readonly #answerMs: number;
   #end: () => void = () => {};
+  #failure: Error | undefined;
   #silence: NodeJS.Timeout | undefined;
   #isSilent = false;
   #isEnded = false;
   #rest = "";
   #block: Block | undefined;
+  /** What tmux says of a file that it could not read: outside of any reply, before the command that needs it fails. */
+  #aside = "";
 
   constructor(options: ControlListener & { command: string[]; env: Record<string, string>; answerMs?: number }) {
     this.#answerMs = options.answerMs ?? ANSWER_MS;
@@ -57,22 +60,28 @@ export class ControlClient implements AsyncDisposable {
     const [file = "tmux", ...args] = options.command;
     this.#child = spawn(file, args, { env: options.env, cwd: "/", stdio: "pipe" });
     this.pid = this.#child.pid ?? 0;
-    this.#child.stdout.setEncoding("utf8").on("data", (chunk: string) => this.#read(chunk));
-    this.#child.stderr.resume();
+    // One that could not be started has no pipes.
+    this.#child.stdout?.setEncoding("utf8").on("data", (chunk: string) => this.#read(chunk));
+    this.#child.stderr?.resume();
     // A broken pipe is the client's end, which `close` reports.
-    this.#child.stdin.on("error", () => {});
+    this.#child.stdin?.on("error", () => {});
     this.#ended = new Promise((resolve) => {
       this.#end = () => {
         if (this.#isEnded) return;
         this.#isEnded = true;
         clearTimeout(this.#silence);
         const gone = new HoldfastError("host_failed", "the tmux server ended or dropped our control client");
-        const error = this.#isSilent ? silent(this.#answerMs) : gone;
+        const known = this.#failure && HoldfastError.from(this.#failure);
+        const error = this.#isSilent ? silent(this.#answerMs) : known && known.code !== "internal" ? known : gone;
         for (const pending of this.#queue.splice(0)) pending.reject(error);
         resolve();
         options.onEnd();
       };
-      this.#child.on("error", this.#end).on("close", this.#end);
+      this.#child.on("error", (error) => {
+        this.#failure = error;
+        this.#end();
+      });
+      this.#child.on("close", this.#end);
     });
   }
 
@@ -83,7 +92,7 @@ export class ControlClient implements AsyncDisposable {
       const text = commands.join(" ; ");
       const chosen = commands.filter((command) => command.startsWith("if-shell ")).length;
       this.#queue.push({ remaining: commands.length + chosen, replies: [], resolve, reject, text });
-      this.#child.stdin.write(`${text}\n`);
+      this.#child.stdin?.write(`${text}\n`);
       this.#silence ??= this.#awaitWord();
     });
   }
@@ -101,7 +110,7 @@ export class ControlClient implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.stdin.end();
+    this.#child.stdin?.end();
     this.#child.kill("SIGTERM");
     const late = setTimeout(() => this.#giveUp(), LEAVE_MS);
     await this.#ended;
@@ -111,7 +120,7 @@ export class ControlClient implements AsyncDisposable {
   /** The server has our pipes too: while it is stopped they stay open, so their end cannot be waited for. */
   #giveUp(): void {
     this.#child.kill("SIGKILL");
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy();
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream?.destroy();
     this.#end();
   }
 
@@ -129,6 +138,7 @@ export class ControlClient implements AsyncDisposable {
       const begin = /^%begin (\d+ \d+ (\d+))$/.exec(line);
       if (begin?.[1] !== undefined) this.#block = { guard: begin[1], ours: begin[2] === "1", lines: [] };
       else if (line.startsWith("%")) this.#onNotice(line);
+      else this.#aside = line;
     } else if (line === `%end ${this.#block.guard}`) this.#finish(this.#block, false);
     else if (line === `%error ${this.#block.guard}`) this.#finish(this.#block, true);
     else this.#block.lines.push(line);
@@ -140,12 +150,15 @@ export class ControlClient implements AsyncDisposable {
     if (!pending) return;
     if (failed) {
       this.#queue.shift();
-      pending.reject(new HoldfastError("host_failed", `tmux refused: ${block.lines.join(" ").trim()}`, { cause: new Error(pending.text) }));
+      const said = this.#aside || block.lines.join(" ").trim();
+      pending.reject(new HoldfastError("host_failed", `tmux refused: ${said}`, { cause: new Error(pending.text) }));
+      this.#aside = "";
       return;
     }
     pending.replies.push(block.lines);
     if (--pending.remaining > 0) return;
     this.#queue.shift();
+    this.#aside = "";
     pending.resolve(pending.replies);
   }
 }

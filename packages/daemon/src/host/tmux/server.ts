@@ -128,6 +128,9 @@ export class TmuxServer {
     // A server reads it only once; whatever has happened to the file since this daemon began must not be what it reads.
     writeFileAtomic(this.#file("tmux.conf"), this.#configuration);
     const started = await this.#openAnchor();
+    if (!started.ok && /No space left on device/.test(started.said)) {
+      throw HoldfastError.from(Object.assign(new Error(started.said), { code: "ENOSPC", path: this.#home.tmuxSocket }));
+    }
     if (!started.ok) {
       throw new HoldfastError("host_failed", `tmux did not start: ${started.said}`, {
         hint: `try it: ${this.program.path} -S ${this.#home.tmuxSocket} new-session`,
@@ -279,9 +282,12 @@ export class TmuxServer {
   ): Promise<Said> {
     const tmux = [this.program.path, "-u", "-S", this.#home.tmuxSocket, ...args];
     const [command = "", ...rest] = scope ? inScope({ unit: scope }, tmux) : tmux;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const options = { env: this.#env, cwd: "/", timeout };
       const child = execFile(command, rest, options, (error, _stdout, stderr) => {
+        // That no client could be started says nothing about the server.
+        const known = error && HoldfastError.from(error);
+        if (known?.code === "no_descriptors") return reject(known);
         resolve({ ok: error === null, said: stderr.trim() || (error?.message ?? "") });
       });
       // A client that ends without reading is told by its exit.

@@ -1,0 +1,24 @@
+import { HoldfastError } from "@holdfast/contract/errors";
+import { afterEach, expect, test, vi } from "vitest";
+import { printError } from "./print-error.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+function printed(error: HoldfastError): string {
+  let text = "";
+  vi.spyOn(process.stderr, "write").mockImplementation((chunk) => {
+    text += String(chunk);
+    return true;
+  });
+  printError(error, { json: false });
+  return text;
+}
+
+test("only what resembles the word is a guess; others are what there is to choose from (mend 18)", () => {
+  const missing = (ref: string) =>
+    new HoldfastError("session_not_found", `no session has the name ${JSON.stringify(ref)}`, { candidates: ["build", "tests"] });
+  expect(printed(missing("biuld"))).toContain("did you mean: build, tests");
+  expect(printed(missing("zzzzzz"))).toContain("choose from: build, tests");
+  expect(printed(new HoldfastError("usage", "run has no flag --nme", { candidates: ["--name"] }))).toContain("did you mean: --name");
+  expect(printed(new HoldfastError("usage", "say which shell", { candidates: ["bash"] }))).toContain("choose from: bash");
+});
