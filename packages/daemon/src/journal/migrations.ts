@@ -494,6 +494,10 @@ export const MIGRATIONS: readonly string[] = [
   `,
   `
   ALTER TABLE sessions ADD COLUMN failure TEXT;
+  UPDATE sessions SET failure = (
+    SELECT json_object('what', 'ended', 'why', NULL, 'at', r.ended_at, 'seq', r.ended_seq) FROM runs r
+    WHERE r.session = sessions.id AND r.run = sessions.run AND r.ended_seq IS NOT NULL)
+  WHERE status IN ('failed', 'lost') AND viewed_at IS NULL;
   `,
   `
   ALTER TABLE trust ADD COLUMN agent TEXT;
