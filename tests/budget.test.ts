@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { AnyEvent, Message, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
-import { tokenOf } from "./as-session.ts";
+import { clientAs, tokenOf } from "./as-session.ts";
 import { eventually, TestHome } from "./home.ts";
 
 /** A demo agent at rest. */
@@ -301,4 +301,17 @@ test("a limit that nobody would notice, and one that is none, is refused", async
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--budget ")]);
   }
   expect(await home.json<Session[]>(["ls", "--all"])).toEqual([]);
+});
+
+test("a session may not change its own budget, only that of its children (mend 15)", async () => {
+  await using home = new TestHome();
+  const parent = await home.run("sleep 600", "--name", "parent", "--budget", "minutes=5");
+  using client = await clientAs(home, "parent");
+  await expect(client.call("setBudget", { params: { ref: parent.id }, body: { minutes: 500 } })).rejects.toMatchObject({
+    code: "forbidden",
+  });
+  await client.call("spawn", { body: { agent: "shell", name: "child", command: ["sleep", "600"], budget: { minutes: 5 } } });
+  const { budget } = await client.call("setBudget", { params: { ref: "child" }, body: { minutes: 3 } });
+  expect(budget?.limits).toMatchObject([{ limit: "minutes", allowed: 3 }]);
+  expect((await home.session("parent")).budget?.limits).toMatchObject([{ limit: "minutes", allowed: 5 }]);
 });

@@ -102,6 +102,8 @@ export class Gate {
     if (endpoint.path.startsWith("/workspaces/")) return { ...params, ref: this.resolveWorkspace(identity.reach, name, ref).id };
     if (!endpoint.path.startsWith("/sessions/")) return params;
     const id = name === "sendMessage" ? this.resolveAddressee(identity.reach, ref) : this.resolve(identity.reach, name, ref);
+    if (endpoint.reach === "children" && id === identity.reach)
+      throw this.refuse(identity.reach, name, "a session may not do this for itself");
     if (TYPES.has(name)) this.refuseApproving(identity.reach, name, id);
     return { ...params, ref: id };
   }
