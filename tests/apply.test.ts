@@ -214,10 +214,10 @@ ${talks("deep", 'group = "team/research"')}${talks("alone", 'group = "elsewhere"
     }),
   );
   expect(told.get("first")).toContain(
-    "Your peers:\n- second (demo, the coordinator, reviewer, about to be started): say second\n- deep (demo, about to be started): say deep\nWork",
+    'Your peers:\n- second (demo, the coordinator, "reviewer", about to be started): "say second"\n- deep (demo, about to be started): "say deep"\nWork',
   );
-  expect(told.get("second")).toContain("Your peers:\n- first (demo): say first\n- deep (demo, about to be started): say deep\nWork");
-  expect(told.get("deep")).toContain("Your peers:\n- first (demo): say first\n- second (demo, reviewer): say second\nWork");
+  expect(told.get("second")).toContain('Your peers:\n- first (demo): "say first"\n- deep (demo, about to be started): "say deep"\nWork');
+  expect(told.get("deep")).toContain('Your peers:\n- first (demo): "say first"\n- second (demo, "reviewer"): "say second"\nWork');
   expect(told.get("alone")).toContain("Nobody else is in it yet");
 });
 

@@ -242,12 +242,14 @@ test("many at once for one name: one gets it", async () => {
 test("variables, durations, statuses and cursors that make no sense are refused", async () => {
   await using home = new TestHome();
   await home.run("exec sleep 1000", "--name", "one");
-  const env = (text: string) => `--env takes NAME=VALUE, not ${JSON.stringify(text)}\n  for example: --env PORT=3000`;
+  const example = "for example: --env PORT=3000; --env PORT alone passes on your own value";
+  const env = (text: string) => `--env takes NAME=VALUE, not ${JSON.stringify(text)}\n  ${example}`;
   const duration = (flag: string, text: string) => `${flag} takes a duration, not "${text}"\n  for example: 500ms, 5s, 10m, 2h`;
   const cursor = (text: string) => `"${text}" is not a cursor\n  a cursor is SEQ or EPOCH:SEQ, for example 42`;
-  const statuses = "starting, working, waiting, idle, done, failed, stopped, lost, unknown";
+  const statuses = "created, starting, working, waiting, idle, done, failed, stopped, lost, unknown";
   await refuses(home, [
-    ...["PORT", "=x", "A-B=c", "1X=y", ""].map((text) => ({ args: ["run", "--env", text, "--", "ls"], code: 2, says: env(text) })),
+    { args: ["run", "--env", "PORT", "--", "ls"], code: 2, says: `--env PORT: the variable is not set\n  ${example}` },
+    ...["=x", "A-B=c", "1X=y", ""].map((text) => ({ args: ["run", "--env", text, "--", "ls"], code: 2, says: env(text) })),
     ...["soon", "5x", "", "1h30m"].map((text) => ({ args: ["stop", "one", "--grace", text], code: 2, says: duration("--grace", text) })),
     { args: ["down", "--all", "--grace", "x"], code: 2, says: duration("--grace", "x") },
     { args: ["ls", "--status", "broken"], code: 2, says: `"broken" is not a status\n  choose from: ${statuses}` },

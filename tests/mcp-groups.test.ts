@@ -67,7 +67,14 @@ test("every verb of groups is a tool, and sessions coordinate themselves by them
   await second.ok("send_message", { to: "coordinator:team", text: "here" });
   expect(await second.ok("read_messages")).toMatchObject({ messages: [{ from: "ada", group: "team" }] });
   expect(await first.ok("read_messages")).toMatchObject({ messages: [{ from: "bob", group: "team" }] });
-  expect(await second.ok("group_log", { group: "team" })).toMatchObject({ messages: [{ text: "stand-up" }, { text: "here" }] });
+  expect(await second.ok("group_log", { group: "team" })).toMatchObject({
+    messages: [
+      { role: "direct", text: "the port is taken" },
+      { role: "direct", text: "then take 3001" },
+      { role: "member", text: "stand-up" },
+      { role: "coordinator", text: "here" },
+    ],
+  });
 
   const handed = await first.ok("set_coordinator", { group: "team", session: "bob" });
   expect((handed as unknown as Group).coordinator).toMatchObject({ name: "bob" });

@@ -164,6 +164,6 @@ function assignment(text: string): [string, string] {
   const [, name = "", value] = /^([A-Za-z_][A-Za-z0-9_]*)(?:=(.*))?$/s.exec(text) ?? [];
   const found = value ?? process.env[name];
   if (name !== "" && found !== undefined) return [name, found];
-  const why = name === "" ? `--env takes NAME=VALUE, not ${JSON.stringify(text)}` : `--env ${name}: there is no such variable here`;
-  throw new HoldfastError("usage", why, { hint: "for example: --env PORT=3000, or --env PORT for the value that it has here" });
+  const why = name === "" ? `--env takes NAME=VALUE, not ${JSON.stringify(text)}` : `--env ${name}: the variable is not set`;
+  throw new HoldfastError("usage", why, { hint: "for example: --env PORT=3000; --env PORT alone passes on your own value" });
 }
