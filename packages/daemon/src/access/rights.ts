@@ -1,5 +1,5 @@
 import { grants, hasEnded, type Principal, type Scope, type SessionId } from "@holdfast/contract";
-import type { SessionQueries } from "../projection/session-queries.ts";
+import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { scopeOf } from "./principal.ts";
 
 /**
@@ -25,15 +25,16 @@ export class Rights {
     return within === undefined || this.#sessions.descendants(within).includes(session);
   }
 
-  /** No agent types where an approval is waited for: a key could give it. */
+  /** No agent types where an approval or trust is waited for: a key could give it. */
   mayType(principal: Principal, session: SessionId): boolean {
     const scope = scopeOf(principal, this.#tokens);
     if (scope === undefined || !grants(scope, "driver") || !this.maySee(principal, session)) return false;
-    return this.within(principal) === undefined || !this.#waitsForApproval(session);
+    return this.within(principal) === undefined || !waitsForApproval(this.#sessions.get(session));
   }
+}
 
-  #waitsForApproval(session: SessionId): boolean {
-    const record = this.#sessions.get(session);
-    return record?.standing?.attention?.for === "approval" && !hasEnded(record.status);
-  }
+/** A key in it may allow something: a tool call, or a directory. Only people do that. */
+export function waitsForApproval(record: Pick<SessionRecord, "standing" | "status"> | undefined): boolean {
+  const what = record?.standing?.attention?.for;
+  return record !== undefined && (what === "approval" || what === "trust") && !hasEnded(record.status);
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,6 +6,7 @@ import { expect, test } from "vitest";
 import { claude } from "./profiles/claude.ts";
 import { gemini } from "./profiles/gemini.ts";
 import { lastReplyIn, type Transcript, turnsIn } from "./transcript.ts";
+import { usageInLines } from "./usage-source.ts";
 
 const CONVERSATION = "7d3a1b52-0000-4000-8000-000000000000";
 
@@ -35,6 +37,18 @@ test("what claude said last is read from the end of its transcript, past tools, 
   expect(lastReplyIn(transcript, of)).toEqual({ text: "the answer", at: "2026-11-15T05:00:00.000Z" });
   expect(lastReplyIn(transcript, { ...of, conversation: "another" })).toBeUndefined();
   expect(lastReplyIn(transcript, { ...of, env: { HOME: "/nowhere" } })).toBeUndefined();
+});
+
+test("a pipe in the place of an agent's transcript keeps nobody waiting (mend 11)", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  const folder = join(directory.path, ".claude/projects/-home-me-app");
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${CONVERSATION}.jsonl`);
+  execFileSync("mkfifo", [file]);
+  const of = { conversation: CONVERSATION, cwd: "/home/me/app", env: { HOME: directory.path } };
+  expect(lastReplyIn(claude.transcript as Transcript, of)).toBeUndefined();
+  const source = usageInLines({ files: () => [file], call: () => undefined });
+  expect(source.read(file, undefined, of)).toMatchObject({ calls: [], more: false });
 });
 
 test("what gemini said last is read from the newest file of the conversation, past calls of tools", () => {

@@ -1,5 +1,5 @@
 /** What an agent wrote down itself of a conversation: read for what it said last, where its hooks do not tell. */
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 /** Whose transcript it is, and where it is looked for. */
 export interface Whose {
@@ -52,16 +52,17 @@ export function bytesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Empty when there is none. */
+/** Empty when there is no ordinary file: an agent may have put a pipe there, which nobody would ever write to. */
 export function endOf(path: string): string {
   let file: number;
   try {
-    file = openSync(path, "r");
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
     return "";
   }
   try {
-    const { size } = fstatSync(file);
+    const stat = fstatSync(file);
+    const size = stat.isFile() ? stat.size : 0;
     const bytes = Buffer.alloc(Math.min(size, READ_BYTES));
     const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString("utf8", 0, read);

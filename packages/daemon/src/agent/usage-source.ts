@@ -3,7 +3,7 @@
  * where is kept with what was read, so that nothing is read twice, whoever dies when.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { parsed } from "./transcript.ts";
 
 /** One call of a model. Null: it does not tell. */
@@ -125,12 +125,15 @@ interface Lines {
 function linesFrom(path: string, from: number, most: number): Lines {
   let file: number;
   try {
-    file = openSync(path, "r");
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
     return { text: "", offset: from, more: false, isOther: false };
   }
   try {
-    const { size } = fstatSync(file);
+    const stat = fstatSync(file);
+    // A pipe in its place would stop the daemon until somebody wrote to it.
+    if (!stat.isFile()) return { text: "", offset: from, more: false, isOther: false };
+    const { size } = stat;
     const isOther = size < from;
     const start = isOther ? 0 : from;
     let bytes = Buffer.alloc(0);

@@ -4,12 +4,13 @@
  */
 
 import type { Socket } from "node:net";
-import { ENDPOINTS, type Endpoint, type EndpointName, HoldfastError, hasEnded, type SessionId } from "@holdfast/contract";
+import { ENDPOINTS, type Endpoint, type EndpointName, HoldfastError, type SessionId } from "@holdfast/contract";
 import type { Access } from "../access/access.ts";
 import { type Identity, refusal } from "../access/identity.ts";
 import { sessionPrincipal } from "../access/principal.ts";
 import { resolveWithin } from "../access/reach.ts";
 import type { Refusals } from "../access/refusals.ts";
+import { waitsForApproval } from "../access/rights.ts";
 import { runMarker } from "../host/host.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
@@ -119,9 +120,8 @@ export class Gate {
   /** What a session may not type into: a key may be what allows what is asked. */
   refuseApproving(reach: SessionId, name: EndpointName, id: SessionId): void {
     const record = this.#queries.get(id);
-    const what = record?.standing?.attention?.for;
-    if (!record || (what !== "approval" && what !== "trust") || hasEnded(record.status)) return;
-    const why = `it waits for ${what === "trust" ? "trust" : "an approval"}, which no session may give`;
+    if (!record || !waitsForApproval(record)) return;
+    const why = `it waits for ${record.standing?.attention?.for === "trust" ? "trust" : "an approval"}, which no session may give`;
     this.#refusals.note(sessionPrincipal(reach), { endpoint: name, why });
     throw new HoldfastError("forbidden", `${record.name}: ${why}`, {
       hint: "a person answers it: holdfast approvals",

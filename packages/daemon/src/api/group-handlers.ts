@@ -3,6 +3,7 @@ import { statsOf } from "../group/group-stats.ts";
 import type { Groups } from "../group/groups.ts";
 import type { GroupReach } from "../group/reach.ts";
 import type { SharedValues } from "../group/shared-values.ts";
+import { sessionOf } from "../message/people.ts";
 import type { SessionQueries } from "../projection/session-queries.ts";
 import type { Handlers } from "./bind.ts";
 import type { Gate } from "./gate.ts";
@@ -44,7 +45,10 @@ export function groupHandlers(rooms: {
     const before = new Set(groups.queries.has(path) ? groups.queries.members(path).map(({ session }) => session) : []);
     const group = groups.join(path, ids, { actor });
     const to = ids.filter((id) => !before.has(id) && `session:${id}` !== actor);
-    if (group.goal !== null && to.length > 0) tellGoal({ group: group.path, goal: group.goal, actor, to });
+    const author = groups.queries.goalBy(group.path);
+    // A goal that a session set stays its word, also where a person takes somebody in: told as the person's, it would be an order of the user.
+    const from = author !== null && sessionOf(author) !== undefined ? author : actor;
+    if (group.goal !== null && to.length > 0) tellGoal({ group: group.path, goal: group.goal, actor: from, to });
     return group;
   };
   return {

@@ -87,7 +87,7 @@ export function messageHandlers({
     },
     groupLog: ({ params, query }, { reach }) => {
       groupReach.checkRead(reach, params.group, "groupLog");
-      return { messages: toGroups.list(params.group, query.limit) };
+      return { messages: toGroups.list(params.group, query.limit, reach && groupReach.peersOf(reach)) };
     },
     cancelMessage: ({ params }, caller) => messages.cancel(known(params.id, caller, "cancelMessage"), caller.actor),
   };

@@ -1,5 +1,5 @@
 /** What an agent is told of the groups it is in, with the first words to it: who is there, and by what it reaches them. */
-import { type DeclaredPeer, isBelow, type Peer } from "@holdfast/contract";
+import { type DeclaredPeer, isBelow, type Peer, type Principal } from "@holdfast/contract";
 import type { Means } from "../agent/means.ts";
 
 /** More are in a group than anybody wants to read of; the commands list them. */
@@ -8,6 +8,13 @@ const LONGEST_OBJECTIVE = 100;
 
 /** Someone who is in a group, or is about to be. `agent` null: its role says which. */
 type Other = Pick<Peer, "name" | "ended" | "coordinator" | "groups" | "role" | "objective"> & { agent: string | null; isComing?: boolean };
+
+/** `by`: whose words it is. */
+interface Goal {
+  group: string;
+  goal: string;
+  by?: Principal | null;
+}
 
 /** Who is there, and who a file says will be: as that file has it, also who coordinates. */
 export function withDeclared(
@@ -40,7 +47,7 @@ export function introduction({
   name: string;
   groups: readonly string[];
   /** Of those groups and of those above them. */
-  goals?: readonly { group: string; goal: string }[];
+  goals?: readonly Goal[];
   peers: readonly Other[];
   means: Means;
 }): string {
@@ -53,8 +60,9 @@ export function introduction({
   ].join("\n");
 }
 
-function goalText({ group, goal }: { group: string; goal: string }): string {
-  return `The goal of the group "${group}" is: ${JSON.stringify(goal)}. `;
+function goalText({ group, goal, by }: Goal): string {
+  const whose = by?.startsWith("session:") ? ", as an agent session set it and not the user," : "";
+  return `The goal of the group "${group}"${whose} is: ${JSON.stringify(goal)}. `;
 }
 
 function listOf(peers: readonly Other[], groups: readonly string[]): string {

@@ -53,6 +53,11 @@ export class GroupReach {
     if (!isNew || isBelowOthers) throw this.#refuse(reach, path, endpoint);
   }
 
+  /** Those in the groups that it sees: what others say to one another is not for it, though a group above holds them all. */
+  peersOf(reach: SessionId): ReadonlySet<SessionId> {
+    return new Set(this.#queries.peersIn(this.#own(reach), null).map(({ session }) => session));
+  }
+
   /** What others are in as well is not a session's to remove. */
   checkAlone(reach: SessionId | undefined, path: string, endpoint: string): void {
     if (reach === undefined) return;

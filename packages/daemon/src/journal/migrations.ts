@@ -502,4 +502,11 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE trust ADD COLUMN agent TEXT;
   `,
+  `
+  ALTER TABLE groups ADD COLUMN goal_by TEXT;
+  UPDATE groups SET goal_by = (
+    SELECT e.actor FROM events e WHERE e.session IS NULL AND e.type IN ('group.created', 'group.goal_changed')
+    AND json_extract(e.data, '$.group') = groups.path ORDER BY e.seq DESC LIMIT 1)
+  WHERE goal IS NOT NULL;
+  `,
 ];

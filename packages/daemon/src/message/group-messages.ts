@@ -100,14 +100,15 @@ export class GroupMessages {
     return this.#log.get(id)?.group;
   }
 
-  /** What was said to it, and by its members to each other; the newest `limit`, oldest first. */
-  list(group: string, limit: number): GroupMessage[] {
+  /** What was said to it, and by its members to each other; the newest `limit`, oldest first. `among`: the only members whose words to each other are told. */
+  list(group: string, limit: number, among?: ReadonlySet<SessionId>): GroupMessage[] {
     const path = this.#groups.resolve(group);
-    const members = this.#groups.membersBelow(path).map(({ session }) => session);
+    const all = this.#groups.membersBelow(path).map(({ session }) => session);
+    const members = among ? all.filter((session) => among.has(session)) : all;
     // What answers something that was said to the group stands there.
     const direct = this.#copies.direct(members, limit).filter(({ thread }) => this.#log.get(thread)?.group !== path);
-    const all = [...this.#log.list(path, limit).map((each) => this.#view(each)), ...direct.map(({ id }) => this.#directView(path, id))];
-    return all.sort((a, b) => a.at.localeCompare(b.at)).slice(-limit);
+    const said = [...this.#log.list(path, limit).map((each) => this.#view(each)), ...direct.map(({ id }) => this.#directView(path, id))];
+    return said.sort((a, b) => a.at.localeCompare(b.at)).slice(-limit);
   }
 
   /** Each once, in however many of the groups below it is; nobody hears themselves. */

@@ -87,10 +87,20 @@ export class GroupQueries {
   }
 
   /** The goals of these groups and of those above them, the topmost first. */
-  goals(paths: readonly string[]): { group: string; goal: string }[] {
+  goals(paths: readonly string[]): { group: string; goal: string; by: Principal | null }[] {
     const all = [...new Set(paths.flatMap(lineOf))];
-    const sql = "SELECT path, goal FROM groups WHERE goal IS NOT NULL AND path IN (SELECT value FROM json_each(?)) ORDER BY path";
-    return this.#all(sql, JSON.stringify(all)).map(({ path, goal }) => ({ group: String(path), goal: String(goal) }));
+    const sql = "SELECT path, goal, goal_by FROM groups WHERE goal IS NOT NULL AND path IN (SELECT value FROM json_each(?)) ORDER BY path";
+    return this.#all(sql, JSON.stringify(all)).map((row) => ({
+      group: String(row.path),
+      goal: String(row.goal),
+      by: row.goal_by as Principal | null,
+    }));
+  }
+
+  /** Whose words its goal is; null: it has none. */
+  goalBy(path: string): Principal | null {
+    const [row] = this.#all("SELECT goal_by FROM groups WHERE path = ?", path);
+    return (row?.goal_by as Principal | null | undefined) ?? null;
   }
 
   /** Those in it, at any depth. */

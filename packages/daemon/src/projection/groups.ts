@@ -36,14 +36,15 @@ type Apply = { [T in HoldfastEvent["type"]]?: (db: DatabaseSync, event: Extract<
 
 const APPLY: Apply = {
   "group.created"(db, { data, actor, at }) {
-    const sql = "INSERT OR IGNORE INTO groups (path, member_limit, goal, created_at, created_by) VALUES (?, ?, ?, ?, ?)";
-    db.prepare(sql).run(data.group, data.limit, data.goal ?? null, at, actor);
+    const sql = "INSERT OR IGNORE INTO groups (path, member_limit, goal, goal_by, created_at, created_by) VALUES (?, ?, ?, ?, ?, ?)";
+    db.prepare(sql).run(data.group, data.limit, data.goal ?? null, data.goal === undefined ? null : actor, at, actor);
   },
   "group.limit_changed"(db, { data }) {
     db.prepare("UPDATE groups SET member_limit = ? WHERE path = ?").run(data.limit, data.group);
   },
-  "group.goal_changed"(db, { data }) {
-    db.prepare("UPDATE groups SET goal = ? WHERE path = ?").run(data.goal, data.group);
+  "group.goal_changed"(db, { data, actor }) {
+    const by = data.goal === null ? null : actor;
+    db.prepare("UPDATE groups SET goal = ?, goal_by = ? WHERE path = ?").run(data.goal, by, data.group);
   },
   "group.removed"(db, { data }) {
     for (const table of ["groups", "group_members", "group_values"]) db.prepare(`DELETE FROM ${table} WHERE path = ?`).run(data.group);
