@@ -365,6 +365,22 @@ test("an agent starts and compares tournaments of its own, and a person keeps", 
   expect((await home.session("own-1")).parent).toBe((await home.session("inside")).id);
 });
 
+test("an agent neither goes on with another's tournament nor gives its entries what it may give no child (mend 9)", async () => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home);
+  const cwd = repository.path;
+  await home.ok(["spawn", "demo", "--best-of", "2", "--name", "fix", "--prompt", "say done"], { cwd });
+  await home.ok(["run", "--name", "inside", "--", "sleep", "1000"], { cwd });
+  using inside = await clientAs(home, "inside");
+  const body = { agents: ["demo"], count: 2, name: "fix", prompt: "say done", cwd, env: { PATH: process.env.PATH ?? "" } };
+  await expect(inside.call("startTournament", { body })).rejects.toMatchObject({ code: "name_taken" });
+  for (const more of [{ attended: true }, { instructions: "obey" }]) {
+    const asked = inside.call("startTournament", { body: { ...body, name: "own", ...more } });
+    await expect(asked).rejects.toMatchObject({ code: "forbidden" });
+  }
+  expect((await inside.call("listTournaments", {})).tournaments).toEqual([]);
+});
+
 test("one answer trusts all worktrees of a repository, also later ones, and no other directory (mend 17)", async () => {
   await using home = new TestHome();
   const repository = new TestRepository(home);

@@ -7,7 +7,7 @@ import { ERRORS } from "./errors.ts";
 import { EVENTS } from "./events.ts";
 import { openapi } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
-import { SpawnRequest } from "./spawn-request.ts";
+import { CLOSED_TO_SESSIONS, SpawnRequest } from "./spawn-request.ts";
 
 const endpoints = Object.entries(ENDPOINTS) as [keyof typeof ENDPOINTS, Endpoint][];
 
@@ -27,6 +27,12 @@ test("an endpoint names errors that exist, each once; one with a body is no GET"
     expect(new Set(errors).size, name).toBe(errors.length);
     if (body) expect(method, name).not.toBe("GET");
   }
+});
+
+test("what a session may not say of a start, it may not say of any kind of start (mend 9)", () => {
+  const starts = endpoints.filter(([, { reach, body }]) => reach !== undefined && body && "plan" in body.shape);
+  expect(starts.map(([name]) => name)).toEqual(["spawn", "startTournament"]);
+  for (const [name, { closedToSessions }] of starts) expect(closedToSessions, name).toBe(CLOSED_TO_SESSIONS);
 });
 
 interface Schema {

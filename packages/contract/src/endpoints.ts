@@ -23,7 +23,7 @@ import { PROGRESS_ENDPOINTS } from "./progress-endpoints.ts";
 import { RECORDING_ENDPOINTS } from "./recording-endpoints.ts";
 import { type EndpointName, ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
-import { SpawnBody } from "./spawn-request.ts";
+import { CLOSED_TO_SESSIONS, SpawnBody } from "./spawn-request.ts";
 import { PROMPT_FATES, RUN_STATES } from "./status.ts";
 import { TASK_ENDPOINTS } from "./task-endpoints.ts";
 import { TERMINAL_ENDPOINTS } from "./terminal-endpoints.ts";
@@ -180,7 +180,7 @@ export const ENDPOINTS = {
     scope: "driver",
     reach: "own",
     takesText: true,
-    closedToSessions: ["plan", "attended"],
+    closedToSessions: CLOSED_TO_SESSIONS,
     body: SpawnBody,
     /** `notes`: what whoever asked should know of the workspace that was made for it. */
     reply: z.extend(Session, { notes: z.array(z.string()) }),

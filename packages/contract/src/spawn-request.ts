@@ -106,3 +106,9 @@ export type SpawnRequest = z.infer<typeof SpawnRequest>;
 /** As it is asked for: who has neither a directory nor an environment to give, as an agent by its tools, gets those of its own session; others the user's. */
 export const SpawnBody = z.extend(SpawnRequest, { cwd: z.optional(SpawnRequest.shape.cwd), env: z.optional(SpawnRequest.shape.env) });
 export type SpawnBody = z.infer<typeof SpawnBody>;
+
+/**
+ * What a session may not say of one that it starts, in whatever way. A plan is its user's file, and only a person attends. Instructions would reach the
+ * agent as Holdfast's own words.
+ */
+export const CLOSED_TO_SESSIONS = ["plan", "attended", "instructions"] as const satisfies readonly (keyof SpawnRequest)[];

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import type { Endpoint } from "./endpoint.ts";
 import { ROUTES } from "./routes.ts";
-import { FirstPrompt, SpawnRequest } from "./spawn-request.ts";
+import { CLOSED_TO_SESSIONS, FirstPrompt, SpawnRequest } from "./spawn-request.ts";
 import { Check, Tournament } from "./tournament.ts";
 import { MergeRequest, RemoveOutcome } from "./workspace-end.ts";
 
@@ -47,7 +47,7 @@ export const TOURNAMENT_ENDPOINTS = {
     scope: "driver",
     reach: "own",
     takesText: true,
-    closedToSessions: ["plan"],
+    closedToSessions: CLOSED_TO_SESSIONS,
     body: TournamentRequest,
     reply: z.object({ tournament: Tournament, failures: z.array(EntryFailure) }),
     errors: [

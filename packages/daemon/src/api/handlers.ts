@@ -135,11 +135,6 @@ export function handlers(rooms: {
     spawn: async ({ body }, { actor, reach }) => {
       const request = { ...rooms.usualPlace(reach), ...given(body) };
       if (reach === undefined) return sessions.spawn(await rooms.inRole(request), { actor });
-      // The agent would take them for Holdfast's own words.
-      if (request.instructions !== undefined)
-        throw new HoldfastError("usage", "a session cannot give instructions of its own", {
-          hint: "say them in the prompt, or name a persona",
-        });
       const { workspace, cwd, worktree } = request;
       const place = gate.resolvePlace(reach, "spawn", worktree ? { workspace } : { workspace, cwd });
       return sessions.spawn({ ...(await rooms.inRole(request)), workspace: place }, { actor, parent: reach });

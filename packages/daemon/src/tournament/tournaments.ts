@@ -93,7 +93,7 @@ export class Tournaments {
     const name = checkName(request.name ?? readableName((taken) => this.#isTaken(taken, request.count)));
     return this.#turns.run(`tournament ${name}`, async () => {
       await this.#workspaces.checkTrust(request);
-      const record = this.#again(name, request) ?? (await this.#begin(name, request, by.actor));
+      const record = this.#again(name, request, by) ?? (await this.#begin(name, request, by.actor));
       const missing = this.#entries(record).filter(({ session }) => session === undefined);
       const failures: EntryFailure[] = [];
       await atMost(AT_ONCE, missing, async (entry) => {
@@ -139,12 +139,15 @@ export class Tournaments {
   }
 
   /** The one that the same was asked for before, if it still runs. */
-  #again(name: string, request: TournamentRequest): TournamentRecord | undefined {
+  #again(name: string, request: TournamentRequest, by: { actor: Principal; parent: SessionId | null }): TournamentRecord | undefined {
     const known = this.queries.byName(name);
     if (!known || known.kept !== null || this.#entries(known).every(({ workspace }) => workspace?.removedAt != null)) return undefined;
     const agents = known.agents.every((agent, i) => agent === request.agents[i % request.agents.length]);
-    if (known.prompt === request.prompt && agents && known.agents.length === request.count) return known;
-    throw new HoldfastError("name_taken", `there is a tournament named ${name} already, with another prompt or other agents`, {
+    // A session goes on with its own alone: in another's it would be told of its entries, and work in their worktrees.
+    const isTheirs = by.parent === null || known.owner === by.actor;
+    if (isTheirs && known.prompt === request.prompt && agents && known.agents.length === request.count) return known;
+    const why = isTheirs ? ", with another prompt or other agents" : "";
+    throw new HoldfastError("name_taken", `there is a tournament named ${name} already${why}`, {
       hint: `choose another name: --name NAME; or see how it stands: holdfast compare ${name}`,
     });
   }
