@@ -189,7 +189,13 @@ describe("push and pull requests", () => {
     const { repository, remote } = await withRemote(home);
     writeFileSync(path.join(remote, "hooks/post-receive"), '#!/bin/sh\necho "hello $PUSHER" >&2\n');
     chmodSync(path.join(remote, "hooks/post-receive"), 0o755);
-    const said = await home.ok(["workspace", "merge", "fix", "--push"], { env: { PUSHER: "caller" } });
+    // As on a server: in a directory of this machine no hook is run.
+    repository.git("remote", "set-url", "origin", `ssh://server${remote}`);
+    const ssh = path.join(home.root, "ssh");
+    writeFileSync(ssh, '#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n');
+    chmodSync(ssh, 0o755);
+    const env = { PUSHER: "caller", GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: "simple" };
+    const said = await home.ok(["workspace", "merge", "fix", "--push"], { env });
     expect(said).toMatch(/Pushed holdfast\/fix to origin\.\n {2}hello caller\n$/);
     expect(repository.gitIn(remote, "rev-parse", "holdfast/fix")).toBe(repository.git("rev-parse", "holdfast/fix"));
     expect((await events(home, "workspace.pushed"))[0]?.data).toMatchObject({ remote: "origin", branch: "holdfast/fix" });

@@ -6,7 +6,6 @@ export {
   type GitOptions,
   type GitResult,
   gitCommand,
-  gitEnvironment,
   settingsLeftOut,
 } from "@holdfast/platform/git/command";
 

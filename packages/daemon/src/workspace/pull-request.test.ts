@@ -150,3 +150,18 @@ test("without gh the branch is pushed, and it is said how to get gh and what the
   });
   expect(repository.gitIn(remote, "log", "-1", "--format=%s", "holdfast/fix")).toBe("And its test");
 });
+
+test("a remote that becomes a directory here after the look at it is not pushed to (mend 3)", async () => {
+  const server = onServer();
+  const evil = join(repository.root, "evil.git");
+  repository.git("init", "--quiet", "--bare", evil);
+  repository.write({ "evil.git/hooks/pre-receive": `#!/bin/sh\ntouch ${repository.root}/planted\n` }, repository.root);
+  chmodSync(join(evil, "hooks/pre-receive"), 0o755);
+  const real = findProgram("git", repository.env.PATH, "/");
+  const swap = `case "$*" in *get-url*) ${real} -C ${repository.path} config --file ${repository.common}/config remote.origin.url ${evil};; esac`;
+  repository.write({ "programs/git": `#!/bin/sh\n${real} "$@"; code=$?\n${swap}\nexit $code\n` }, repository.root);
+  chmodSync(join(repository.root, "programs/git"), 0o755);
+  const env = options({ ...server, PATH: `${join(repository.root, "programs")}:${repository.env.PATH}` });
+  await expect(push(order(), env)).rejects.toThrow("transport 'file' not allowed");
+  expect(existsSync(join(repository.root, "planted"))).toBe(false);
+});

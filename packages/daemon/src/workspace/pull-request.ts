@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { HoldfastError } from "@holdfast/contract";
 import { findProgram } from "@holdfast/platform";
 import { readContext } from "./context.ts";
-import { type GitOptions, git, gitCommand, gitEnvironment } from "./git.ts";
+import { GitError, type GitOptions, git, gitCommand } from "./git.ts";
 import { type Pushed, type PushOrder, push, remoteOf } from "./push.ts";
 import { commitOf } from "./repository.ts";
 
@@ -38,7 +38,8 @@ export async function openPullRequest(order: PullRequestOrder, options: GitOptio
   order.recordPush?.(pushed);
   // It asks git itself, in the tree: of the same repository, and by the same configuration.
   const asked = await gitCommand(tree, ["remote"], options);
-  const env = "env" in asked ? asked.env : gitEnvironment(options);
+  if ("code" in asked) throw new GitError(["remote"], asked);
+  const { env } = asked;
   const gh = findProgram("gh", env.PATH, "/");
   if (gh === undefined) throw withoutGh(pushed);
   const onto = base.name === null ? [] : ["--base", base.name];

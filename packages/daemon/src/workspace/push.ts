@@ -21,7 +21,8 @@ export async function push({ tree, branch, base }: PushOrder, options: GitOption
   const commit = await git(tree, ["rev-parse", "--verify", `refs/heads/${branch}^{commit}`], options);
   const ref = `refs/heads/${branch}`;
   await pushLargeFiles(tree, { remote, branch }, options);
-  const args = ["push", "--no-verify", "--no-progress", ...(await receiver(tree, remote, options)), remote, `${ref}:${ref}`];
+  const { settings, receiver } = await wayTo(tree, remote, options);
+  const args = [...settings, "push", "--no-verify", "--no-progress", ...receiver, remote, `${ref}:${ref}`];
   const { code, stderr } = await tryGit(tree, args, options);
   if (code === 0) {
     await follow(tree, { remote, branch, ref }, options);
@@ -55,12 +56,12 @@ export async function remoteOf({ tree, branch, base }: PushOrder, options: GitOp
 export const LOCAL_RECEIVER =
   "--receive-pack=git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true -c gc.auto=0 -c receive.autogc=false -c receive.denyCurrentBranch=refuse receive-pack";
 
-/** An agent can name a directory of its own as the remote. */
-async function receiver(tree: string, remote: string, options: GitOptions): Promise<string[]> {
+/** An agent can name a directory of its own as the remote. It can also do so after this look: then git refuses that directory. */
+async function wayTo(tree: string, remote: string, options: GitOptions): Promise<{ settings: string[]; receiver: string[] }> {
   const urls = (await git(tree, ["remote", "get-url", "--push", "--all", remote], options)).split("\n");
   const local = urls.filter(isLocal);
-  if (local.length === 0) return [];
-  if (local.length === urls.length) return [LOCAL_RECEIVER];
+  if (local.length === 0) return { settings: ["-c", "protocol.file.allow=never"], receiver: [] };
+  if (local.length === urls.length) return { settings: [], receiver: [LOCAL_RECEIVER] };
   throw new HoldfastError("repository_unusable", `the remote ${remote} is pushed to a directory here and to another machine at once`, {
     hint: "push by hand, or give each a remote of its own",
   });

@@ -84,23 +84,29 @@ export async function gitCommand(directory: string, args: readonly string[], opt
   if (refusal) return refusal;
   if (options.direct) return command(environmentOf(place, place.common));
   const view = await gitView(place, options);
-  return command(environmentOf(place, view?.common ?? place.common));
+  // Never by its own configuration instead: whoever breaks it for a moment could name any program in the next.
+  return "code" in view ? view : command(environmentOf(place, view.common));
 }
 
 /** The keys of the repository's own configuration that git is not shown. */
 export async function settingsLeftOut(directory: string, options: GitOptions = {}): Promise<readonly string[]> {
   const place = placeOf(directory);
-  return (place && (await gitView(place, options)))?.leftOut ?? [];
+  const view = place && (await gitView(place, options));
+  return view && "leftOut" in view ? view.leftOut : [];
 }
 
-/** Reading the configuration starts nothing, whatever is in it. */
-function gitView(place: GitPlace, { env, signal }: GitOptions): Promise<GitView | undefined> {
-  return viewOf(place, async (of) => {
+/** Reading the configuration starts nothing, whatever is in it. Where git cannot read it: how git says so. */
+async function gitView(place: GitPlace, { env, signal }: GitOptions): Promise<GitView | GitResult> {
+  let refusal: GitResult = { code: 128, stdout: "", stderr: `fatal: not a git repository: '${place.gitDir}'\n` };
+  const view = await viewOf(place, async (of) => {
     const where = environmentOf(of, of.common);
     const command = { program: programIn(gitEnvironment({ env }), "/"), args: ["config", "--list", "-z", "--show-scope"] };
     const listed = await runCommand("/", { ...command, env: { ...gitEnvironment({ env }), ...where } }, { signal });
-    return listed.code === 0 ? listed.stdout : undefined;
+    if (listed.code === 0) return listed.stdout;
+    refusal = { ...listed, stdout: "" };
+    return undefined;
   });
+  return view ?? refusal;
 }
 
 function environmentOf({ gitDir, tree }: GitPlace, common: string): Record<string, string> {
