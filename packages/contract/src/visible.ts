@@ -2,8 +2,7 @@
  * Text of others as people must see it before they agree to it: nothing in it is hidden, reordered or begins a new line. Everything that
  * a terminal or a page would not draw as itself is named. No schema library here: the CLI's hot path loads this file.
  */
-const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u115f\u1160\u2800\u3164\uffa0]|\u034f|\p{Variation_Selector}|[\u17b4\u17b5]|(?! )\p{Zs}/gu;
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u2800]|\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}/gu;
 
 export function visible(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
