@@ -392,24 +392,31 @@ export class Approvals implements Parking, Disposable {
 
   /** In a dialog that it shows before it works. Trust in one worktree of a repository is trust in its others. */
   async #answerAtStart(approval: ApprovalRecord, answer: Answer): Promise<Approval> {
-    const { dialog } = approval;
-    const { decision, actor } = answer;
-    const dialogs = this.#profiles.find(approval.agent)?.approvals?.dialogs;
-    if (approval.for === "login" || !dialogs || dialog === null || decision === "answer") throw unanswerable(approval, decision);
-    const answered = await this.#press(approval, answer, (how) => answerByChoice({ ...how, dialogs, dialog, decision }));
+    const answered = await this.#choose(approval, answer);
     const record = this.#sessions.get(approval.session);
-    if (decision === "allow" && record && this.#worktrees?.add(record, actor)) this.#answerTrusted();
+    if (answer.decision === "allow" && record && this.#worktrees?.add(record, approval.dialog ?? "", answer.actor)) this.#answerTrusted();
     return answered;
   }
 
-  /** What a person has decided for all worktrees of a repository is answered in each: those that wait now, and those that come. */
+  async #choose(approval: ApprovalRecord, answer: Answer): Promise<Approval> {
+    const { dialog } = approval;
+    const { decision } = answer;
+    const dialogs = this.#profiles.find(approval.agent)?.approvals?.dialogs;
+    if (approval.for === "login" || !dialogs || dialog === null || decision === "answer") throw unanswerable(approval, decision);
+    return this.#press(approval, answer, (how) => answerByChoice({ ...how, dialogs, dialog, decision }));
+  }
+
+  /**
+   * A person's decision for all worktrees of a repository is the answer in each: in those that wait now, and in later ones. Such an answer adds no
+   * trust: the person may revoke it meanwhile.
+   */
   #answerTrusted(): void {
     for (const approval of this.#queries.list({ open: true })) {
       if (approval.for !== "trust" || approval.dialog === null || this.#pressing.has(approval.id)) continue;
       const record = this.#sessions.get(approval.session);
-      const trust = record && this.#worktrees?.of(record);
+      const trust = record && this.#worktrees?.of(record, approval.dialog);
       if (!trust) continue;
-      this.#answerAtStart(approval, { decision: "allow", actor: trust.by }).catch((error: unknown) => {
+      this.#choose(approval, { decision: "allow", actor: trust.by }).catch((error: unknown) => {
         // It stays in the inbox, for a person.
         if (this.#isOpen(approval))
           log(`approval ${approval.id}: its folder is trusted, and its dialog was not answered: ${describe(error)}`);

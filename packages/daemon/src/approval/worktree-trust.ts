@@ -8,7 +8,7 @@ import type { Principal, Trust } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import type { WorkspaceQueries } from "../projection/workspaces.ts";
-import type { TrustedProjects } from "../workspace/trust.ts";
+import type { AgentTrust, TrustedProjects } from "../workspace/trust.ts";
 
 export class WorktreeTrust {
   readonly #home: Home;
@@ -21,25 +21,38 @@ export class WorktreeTrust {
     this.#trusted = options.trusted;
   }
 
-  /** Who trusted a worktree of the same repository for this agent; undefined: nobody, or it works elsewhere. */
-  of(session: SessionRecord): Trust | undefined {
-    const worktrees = this.#worktreesOf(session);
+  /** Who trusted a worktree of the same repository for this agent; undefined: nobody, or the dialog is about another folder. */
+  of(session: SessionRecord, dialog: string): Trust | undefined {
+    const worktrees = this.#worktreesOf(session, dialog);
     return worktrees && this.#trusted.ofAgent(worktrees);
   }
 
-  /** False: it works in no worktree of ours, and the answer is for its folder alone. */
-  add(session: SessionRecord, actor: Principal): boolean {
-    const worktrees = this.#worktreesOf(session);
+  /** False: the dialog is about no worktree of ours, and the answer is for its folder alone. */
+  add(session: SessionRecord, dialog: string, actor: Principal): boolean {
+    const worktrees = this.#worktreesOf(session, dialog);
     if (worktrees) this.#trusted.addAgent(worktrees, actor);
     return worktrees !== undefined;
   }
 
-  #worktreesOf({ workspace: place, agent, cwd, host }: SessionRecord): { directory: string; agent: string; owner: Principal } | undefined {
+  #worktreesOf({ workspace: place, agent, cwd, host }: SessionRecord, dialog: string): AgentTrust | undefined {
     const workspace = place === null || host === "foreign" ? undefined : this.#workspaces.get(place.id);
     if (workspace?.kind !== "worktree" || workspace.repo === null || workspace.removedAt !== null) return undefined;
     if (!isWithin(workspace.path, this.#home.workspaces) || !isWithin(cwd, workspace.path)) return undefined;
+    if (namesAnother(dialog, workspace.path)) return undefined;
     return { directory: workspace.repo, agent, owner: workspace.owner };
   }
+}
+
+/** A long path takes a few lines of a narrow screen. */
+const MOST_LINES = 6;
+
+/** Whether the dialog shows a folder outside of the worktree: the program may have gone elsewhere after it was started. Not every dialog shows one. */
+export function namesAnother(dialog: string, worktree: string): boolean {
+  const lines = dialog.split("\n").map((line) => line.trim());
+  const at = lines.findIndex((line) => /^[/~]/.test(line));
+  if (at < 0) return false;
+  const parts = Array.from({ length: MOST_LINES }, (_, more) => lines.slice(at, at + 1 + more));
+  return !parts.some((part) => isWithin(part.join(""), worktree) || isWithin(part.join(" "), worktree));
 }
 
 /** Where links lead: an agent may have put one into its worktree. */
