@@ -56,7 +56,11 @@ test("unknown commands, flags and arguments are refused with what there is", asy
     { args: ["run"], code: 2, says: "say what to run\n  for example: holdfast run -- npm test" },
     { args: ["run", "--"], code: 2, says: "say what to run\n  for example: holdfast run -- npm test" },
     { args: ["spawn"], code: 2, says: "say which agent\n  for example: holdfast spawn demo" },
-    { args: ["spawn", "demo", "x"], code: 2, says: '"x" is one argument too many\n  arguments for the agent go after --' },
+    {
+      args: ["spawn", "demo", "x"],
+      code: 2,
+      says: '"x" is one argument too many\n  a prompt goes after --prompt, in quotes; arguments for the agent go after --',
+    },
     { args: ["completion"], code: 2, says: "say which shell\n  choose from: bash, zsh, fish\n  for example: holdfast completion bash" },
   ]);
   await expectNothingRecorded(home);

@@ -29,9 +29,16 @@ export async function agreed(
 /** Ids of those whose end, or whose last answer, nobody has read. That it cannot be told keeps nobody from being asked. */
 async function unreadAmong(context: Context, sessions: readonly Session[]): Promise<Set<string>> {
   const told = await context.client.call("listDigests", { query: {} }).catch(() => ({ digests: [] }));
-  const withNews = told.digests.filter(({ news }) => news).map(({ session }) => session.id);
-  const unseen = sessions.filter(({ status, viewedAt }) => hasEnded(status) && viewedAt === null).map(({ id }) => id);
-  return new Set([...withNews, ...unseen]);
+  const news = new Set(told.digests.filter((digest) => digest.news).map(({ session }) => session.id));
+  return new Set(sessions.filter((session) => isUnread(session, news)).map(({ id }) => id));
+}
+
+/** show and next are a look at one that has ended, although its digest stays new. */
+export function isUnread(
+  { id, status, viewedAt }: Pick<Session, "status" | "viewedAt"> & { id: string },
+  news: ReadonlySet<string>,
+): boolean {
+  return hasEnded(status) ? viewedAt === null : news.has(id);
 }
 
 function lines(sessions: readonly Session[], unread: ReadonlySet<string>): string[] {

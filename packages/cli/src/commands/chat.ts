@@ -10,7 +10,7 @@ export const command: Command = {
   summary: "talk with an agent: a new conversation, or one that is there",
   usage: "[NAME|AGENT] [--agent A] [--persona P] [--session NAME] [--resume NAME] [--model M] [-p TEXT|-]",
   description:
-    "With a name it goes on with that conversation, and starts its agent again where that has ended; with an agent's name, or without one, it begins a\nnew one. Leaving (Ctrl+D) ends nothing: an agent that works goes on, and chat NAME comes back to it. Two people in one conversation see each\nother.\n\n-p says one thing, prints the answer and ends: 0 where there is one, else an exit code that says why not. What is piped in is said likewise.\nInside, /help lists the commands.\n\nOf one that is there, --budget changes the limits, --group lets it join, and --env starts its agent again with other variables, as a rotated key.\nOther options of a start are refused.",
+    "With a name it goes on with that conversation, and starts its agent again where that has ended; with an agent's name, or without one, it begins a\nnew one. Leaving (Ctrl+D) ends nothing: an agent that works goes on, and chat NAME comes back to it. Two people in one conversation see each\nother.\n\n-p says one thing, prints the answer and ends: 0 where there is one, else an exit code that says why not. What is piped in is said likewise.\nInside, /help lists the commands.\n\nFor an existing conversation, --budget changes its limits and --group adds it to a group. --env starts its agent again with other variables,\nfor example a rotated key. Options that apply only to a new session are refused.",
   arguments: "sessions",
   takesRest: true,
   flags: {

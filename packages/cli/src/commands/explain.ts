@@ -87,6 +87,7 @@ function processOf({ name, pid, status, host, exit, kind, left = [] }: Session):
   const pids = left.map((each) => each.pid).join(", ");
   const stays = left.length === 0 ? "" : `; still runs of it: pid ${pids} (end: holdfast stop ${plain(name)})`;
   if (hasEnded(status)) return `has ended${exit ? ` (${exit.signal ?? `code ${exit.code ?? "not known"}`})` : ""}${stays}`;
+  if (status === "created") return `has not been started (start it: holdfast start ${plain(name)})`;
   if (pid === null) return "is being started";
   return `runs, pid ${pid}, by its keeper (${host})${kind === "shell" ? ": a shell works while it runs" : ""}`;
 }

@@ -54,7 +54,7 @@ export const command: Command = {
       throw new HoldfastError("usage", "say which agent", { hint: "for example: holdfast spawn demo" });
     if (more.length > 0)
       throw new HoldfastError("usage", `${JSON.stringify(more[0])} is one argument too many`, {
-        hint: "arguments for the agent go after --",
+        hint: "a prompt goes after --prompt, in quotes; arguments for the agent go after --",
       });
     const given = context.flags.text("prompt");
     const prompt = given === "-" ? (await readInput()).trimEnd() : given;

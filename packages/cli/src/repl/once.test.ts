@@ -56,6 +56,15 @@ test("the answer, and nothing else, is on standard output", async () => {
   expect(daemon.asked("stopSession")).toEqual([]);
 });
 
+test("a note about the budget does not break a line of the answer (mend 15)", async () => {
+  const told: string[] = [];
+  vi.mocked(process.stdout.write).mockImplementation((chunk) => told.push(String(chunk)) > 0);
+  vi.mocked(process.stderr.write).mockImplementation((chunk) => told.push(String(chunk)) > 0);
+  const note = (about: string, said: string) => ({ type: "note", about, text: said }) as EntryDraft;
+  await once([note("budget", "budget: near"), text("hi"), note("budget", "budget: reached"), ended("completed")]);
+  expect(told.join("")).toBe("holdfast: budget: near\nhi\nholdfast: budget: reached\n");
+});
+
 test("what is said before and after a tool stands apart; what others say is no part of it", async () => {
   const tool = { type: "tool_started", call: "c", title: "ls", kind: "execute", input: null, files: [] } as EntryDraft;
   await once([text("I look."), tool, text("Done.\n"), tool, text("Really."), ended("completed")], {

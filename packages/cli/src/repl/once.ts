@@ -35,7 +35,7 @@ interface Answer {
 export async function answerOnce(context: Context, wanted: Wanted, text: string): Promise<number> {
   const opened = await openConversation(context, wanted);
   const talk = new Talk(context, opened.session);
-  for (const note of opened.notes) process.stderr.write(`holdfast: ${plain(note)}\n`);
+  opened.notes.forEach(tellNote);
   try {
     const answer = await oneTurn(context, talk, text);
     if (context.json) await writeOut(`${JSON.stringify(shapeOf(opened.session, answer))}\n`);
@@ -58,6 +58,8 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
   const printer = context.json ? undefined : new AnswerPrinter();
   const answer: Answer = { text: "", reason: "interrupted", error: undefined, usage: undefined };
   const over = new AbortController();
+  /** Told behind the answer, whose line they would break. */
+  const notes: string[] = [];
   let wasText = false;
   let hasBegun = false;
   await talk.say(text, { id: message });
@@ -71,9 +73,10 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
       printer?.put(gap + entry.text);
     } else if (entry.type === "error") answer.error = entry;
     else if (entry.type === "usage") answer.usage = entry;
-    else if (entry.type === "note" && (entry.about === "budget" || entry.about === "not_set"))
-      process.stderr.write(`holdfast: ${plain(entry.text)}\n`);
-    else if (entry.type === "approval_asked") void tellAsked(talk, entry);
+    else if (entry.type === "note" && (entry.about === "budget" || entry.about === "not_set")) {
+      if (printer?.isWithinLine) notes.push(entry.text);
+      else tellNote(entry.text);
+    } else if (entry.type === "approval_asked") void tellAsked(talk, entry);
     else if (entry.type === "turn_ended") {
       answer.reason = interrupt.wasAsked && entry.reason === "interrupted" ? "cancelled" : entry.reason;
       over.abort();
@@ -86,9 +89,14 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
   over.abort();
   await followed;
   await printer?.end();
+  notes.forEach(tellNote);
   // Nobody waits for it any more.
   if (!hasBegun) await talk.takeBack(message).catch(() => {});
   return answer;
+}
+
+function tellNote(text: string): void {
+  process.stderr.write(`holdfast: ${plain(text)}\n`);
 }
 
 /** Words that never begin a turn have no end of one either. */
@@ -136,13 +144,17 @@ class AnswerPrinter {
     : undefined;
   #last = "\n";
 
+  get isWithinLine(): boolean {
+    return !this.#last.endsWith("\n");
+  }
+
   put(text: string): void {
     this.#write(this.#markdown ? this.#markdown.push(text) : text);
   }
 
   async end(): Promise<void> {
     if (this.#markdown) this.#write(this.#markdown.end());
-    await writeOut(this.#last.endsWith("\n") ? "" : "\n");
+    await writeOut(this.isWithinLine ? "\n" : "");
   }
 
   #write(what: string | string[]): void {

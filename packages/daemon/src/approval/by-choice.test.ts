@@ -2,7 +2,7 @@ import type { Decision, Screen, SessionId } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { Profiles } from "../agent/profiles/index.ts";
 import { type StartDialog, startDialogOn } from "../agent/start-dialog.ts";
-import type { Host } from "../host/host.ts";
+import { type Host, screenGone } from "../host/host.ts";
 import { answerByChoice } from "./by-choice.ts";
 
 const dialogs = new Profiles().get("demo").approvals?.dialogs as StartDialog[];
@@ -12,11 +12,18 @@ function dialogAt(mark: number, folder = "/work"): string[] {
   return ["Accessing workspace:", folder, "Do you trust this folder?", ...choices, "Enter to confirm · Esc to cancel"];
 }
 
+/** Its program has ended, as one that is not trusted does. */
+const ENDED: string[] = [];
+
 /** What it shows at first, and after each key. */
 async function answer(decision: Decision, ...screens: string[][]) {
   const pressed: string[] = [];
   const host = {
-    screen: async () => ({ lines: screens[Math.min(pressed.length, screens.length - 1)] }) as Screen,
+    screen: async () => {
+      const lines = screens[Math.min(pressed.length, screens.length - 1)];
+      if (lines === ENDED) throw screenGone();
+      return { lines } as Screen;
+    },
     press: async (_: unknown, keys: readonly unknown[]) => {
       pressed.push(JSON.stringify(keys));
       return { waiting: 0 };
@@ -42,4 +49,10 @@ test("nothing is pressed in another dialog than the one that was answered (mend 
   expect(await answer("allow", dialogAt(0), dialogAt(1, "/elsewhere"))).toEqual({ how: "gone", keys: 1 });
   expect(await answer("allow", dialogAt(2))).toEqual({ how: "unsafe", keys: 0 });
   expect(await answer("answer", dialogAt(1))).toEqual({ how: "unsafe", keys: 0 });
+});
+
+test("a program that ends by the answer has taken it (mend 17)", async () => {
+  expect(await answer("deny", dialogAt(0), ENDED)).toEqual({ how: "taken", keys: 1 });
+  expect(await answer("allow", dialogAt(0), ENDED)).toEqual({ how: "gone", keys: 1 });
+  await expect(answer("deny", ENDED)).rejects.toMatchObject({ code: "session_ended" });
 });

@@ -4,7 +4,7 @@
  */
 import type { Decision } from "@holdfast/contract";
 import { type ShownDialog, type StartDialog, startDialogOn } from "../agent/start-dialog.ts";
-import type { Host, RunId } from "../host/host.ts";
+import { goneWithProgram, type Host, type RunId } from "../host/host.ts";
 import { parseKey } from "../host/keys.ts";
 import type { Pressed } from "./by-keys.ts";
 
@@ -35,7 +35,7 @@ export async function answerByChoice(options: {
   for (let presses = 0; presses < MOST_PRESSES; presses++) {
     const isMarked = now.marked !== undefined && wanted.test(now.marked);
     await host.press(run, [parseKey(isMarked ? "Enter" : "Down")]);
-    const next = await changed(look, now);
+    const next = await changed(() => look().catch(goneWithProgram), now);
     if (!next) return isMarked ? "taken" : "gone";
     if (next.marked === undefined) return "unsafe";
     now = next;

@@ -4,7 +4,7 @@
  */
 import type { Decision } from "@holdfast/contract";
 import { type Dialog, dialogOn, type ScreenChannel } from "../agent/dialog.ts";
-import type { Host, RunId } from "../host/host.ts";
+import { goneWithProgram, type Host, type RunId } from "../host/host.ts";
 import { parseKey } from "../host/keys.ts";
 
 /** How long a dialog may take to go. Claude Code hears no key in the first 145 ms of one: dropped in 14 of 14 tries, later taken in 9 of 9. */
@@ -41,7 +41,7 @@ export async function answerByKeys(options: {
     const until = performance.now() + GOES_MS;
     do {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      now = await onScreen();
+      now = await onScreen().catch(goneWithProgram);
       if (!now) return "taken";
     } while (performance.now() < until);
     // Something moved: the key was heard, and this is most likely what was asked next, which nobody has answered.

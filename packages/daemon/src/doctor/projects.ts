@@ -15,12 +15,14 @@ const MOST_NAMED = 10;
 export function projectsGone({ sessions, workspaces }: Projects): Check {
   const lost = workspaces.filter(({ path, repo }) => !existsSync(repo ?? path) || !existsSync(path));
   // One that runs holds its directory, whatever became of its name.
-  const left = sessions.filter(({ status, cwd, workspace }) => hasEnded(status) && workspace === null && !existsSync(cwd));
+  const left = sessions.filter(
+    ({ status, cwd, workspace }) => (hasEnded(status) || status === "created") && workspace === null && !existsSync(cwd),
+  );
   if (lost.length + left.length === 0)
     return { id: "projects", level: "ok", what: "the directories of all sessions and workspaces are there", remedy: null };
   const what = [
-    ...(lost.length > 0 ? [`of the workspace ${named(lost.map(({ name, repo, path }) => `${name} (${repo ?? path})`))}`] : []),
-    ...(left.length > 0 ? [`of the session ${named(left.map(({ name, cwd }) => `${name} (${cwd})`))}`] : []),
+    ...(lost.length > 0 ? [`workspace ${named(lost.map(({ name, repo, path }) => `${name} (${repo ?? path})`))}`] : []),
+    ...(left.length > 0 ? [`session ${named(left.map(({ name, cwd }) => `${name} (${cwd})`))}`] : []),
   ];
   const commands = [
     ...(lost.length > 0 ? ["holdfast workspace gc", `holdfast workspace rm ${some(lost)} --force`] : []),
@@ -29,7 +31,7 @@ export function projectsGone({ sessions, workspaces }: Projects): Check {
   return {
     id: "projects",
     level: "warning",
-    what: `the project's directory is gone ${what.join("; ")}`,
+    what: `the directory of a project is gone: ${what.join("; ")}`,
     remedy: `if it was moved or is not mounted, bring it back; to clean up: ${commands.join("; ")}`,
   };
 }

@@ -115,6 +115,18 @@ export function programEnded(): HoldfastError {
   });
 }
 
+/** The program has ended, and its screen with it. */
+export function screenGone(): HoldfastError {
+  return new HoldfastError("session_ended", "the program has ended: it has no screen any more", {
+    hint: "look what it did last: holdfast logs NAME",
+  });
+}
+
+/** For `catch`, once a key was pressed: an answer may end the program, and then its dialog is gone. */
+export function goneWithProgram(error: unknown): undefined {
+  if (!(error instanceof HoldfastError) || error.code !== "session_ended") throw error;
+}
+
 /** A host knows runs, not names: where its hint says NAME, the session's is put. For `catch`. */
 export function naming(name: string): (error: unknown) => never {
   return (error) => {

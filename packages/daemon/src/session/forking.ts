@@ -17,7 +17,7 @@ import {
   type SessionId,
   type SpawnRequest,
 } from "@holdfast/contract";
-import type { Home } from "@holdfast/platform";
+import { counted, type Home } from "@holdfast/platform";
 import type { Copied } from "../agent/fork.ts";
 import { type Asked, choosesItself } from "../agent/launch.ts";
 import type { Profile } from "../agent/profile.ts";
@@ -180,7 +180,7 @@ export function conversationToFork(
   if (conversation !== null) return { asked, conversation };
   if (turns === 0 || record.conversation !== null)
     throw refuse(`${name} had no turn yet: there is nothing to copy`, "give it something to do first, or start another: holdfast spawn");
-  throw new HoldfastError("conversation_unknown", `${name} had ${turns} turns, but which conversation that was is not known`, {
+  throw new HoldfastError("conversation_unknown", `${name} had ${counted(turns, "turn")}, but which conversation that was is not known`, {
     hint: inItsPlace,
   });
 }

@@ -1,6 +1,6 @@
 /** What a session that has ended goes on with. */
 import { HoldfastError, isRunning } from "@holdfast/contract";
-import { isSameProcess } from "@holdfast/platform";
+import { counted, isSameProcess } from "@holdfast/platform";
 import type { Profile } from "../agent/profile.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import { conversationWithTurns } from "./turns.ts";
@@ -38,14 +38,15 @@ export function conversationToResume(
   if (record.kind === "shell") return null;
   if (record.conversation !== null) return conversationWithTurns(record, { profile, kept: kept() });
   if (record.turns === 0 && record.host !== "foreign") return null;
-  const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${record.turns} turns`;
+  const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${counted(record.turns, "turn")}`;
   throw new HoldfastError("conversation_unknown", `${name} ${turns}, but which conversation that was is not known`, {
     hint: `begin a new one: holdfast resume ${name} --fresh${record.host === "foreign" ? `; or say which: --conversation ID` : ""}`,
   });
 }
 
-export function workspaceHint({ name, workspace }: SessionRecord): string {
+export function workspaceHint({ name, status, workspace }: SessionRecord): string {
+  const again = `holdfast ${status === "created" ? "start" : "resume"} ${name}`;
   return workspace === null
-    ? `make it again, then: holdfast resume ${name}`
-    : `bring its workspace back: holdfast workspace recover ${workspace.name}; then: holdfast resume ${name}`;
+    ? `make it again, then: ${again}`
+    : `bring its workspace back: holdfast workspace recover ${workspace.name}; then: ${again}`;
 }

@@ -203,6 +203,19 @@ test("a limit that was passed while no daemon ran is acted on at its start", asy
   expect(bench.facts()).toEqual([expect.stringMatching(/^exceeded minutes 60(\.\d+)?\/10$/)]);
 });
 
+test("a larger limit that is proposed is more than what is used (mend 15)", () => {
+  const bench = new Bench();
+  bench.create({ tokens: 1000 });
+  using budgets = bench.open();
+  const proposed = (budget: Budget) => budgets.refusal(bench.record(), budget)?.hint?.match(/--budget (\S+);/)?.[1];
+  bench.spent = { ...NO_SPENT, input: 3900 };
+  expect(proposed({ tokens: 1000 })).toBe("tokens=4900");
+  bench.spent = { ...NO_SPENT, input: 12_345 };
+  expect(proposed({ tokens: 10_000 })).toBe("tokens=23k");
+  bench.spent = { ...NO_SPENT, cost: 3.333 };
+  expect(proposed({ cost: 1.5 })).toBe("cost=4.84");
+});
+
 test("a run that ended by itself beyond a limit has no next one", async () => {
   const bench = new Bench();
   bench.create({ minutes: 1 });

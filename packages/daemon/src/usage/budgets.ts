@@ -313,7 +313,7 @@ function sharedOf({ tokens, cost }: Budget): Budget {
 
 function refusalOf(name: string, whose: string, spent: Use & { used: number }): HoldfastError {
   const what = name === whose ? `${name} has used up its budget` : `${name} may not start: the budget of ${whose} is used up`;
-  const more = `holdfast resume ${whose} --budget ${spent.limit}=${roomFor(spent.allowed)}`;
+  const more = `holdfast resume ${whose} --budget ${spent.limit}=${roomFor(spent)}`;
   return new HoldfastError("budget_spent", `${what}: ${reachedText(spent)}`, {
     hint: `allow it more: ${more}; or no limit: --budget ${spent.limit}=off`,
   });
@@ -331,8 +331,9 @@ function rounded(amount: number): number {
   return Math.round(amount * 1e6) / 1e6;
 }
 
-/** Twice as much. */
-function roomFor(allowed: number): string {
-  const twice = allowed * 2;
-  return twice >= 10_000 && twice % 1000 === 0 ? `${twice / 1000}k` : String(twice);
+/** As much again, beyond what is used: a limit below that would be refused once more. */
+function roomFor({ limit, allowed, used }: Use & { used: number }): string {
+  const more = Math.max(allowed * 2, used + allowed);
+  if (limit === "cost") return (Math.ceil(rounded(more * 100)) / 100).toFixed(2);
+  return more >= 10_000 ? `${Math.ceil(more / 1000)}k` : String(Math.ceil(rounded(more)));
 }

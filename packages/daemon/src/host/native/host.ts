@@ -21,7 +21,7 @@ import {
   writeFileAtomic,
 } from "@holdfast/platform";
 import type { AttachWays, Host, HostClient, LiveRun, RunId, StartRequest, Typed } from "../host.ts";
-import { parseRunMarker, programEnded, runMarker } from "../host.ts";
+import { parseRunMarker, programEnded, runMarker, screenGone } from "../host.ts";
 import { encodeKey, type Key } from "../keys.ts";
 import { type ConversationRequest, HolderClient } from "./holder-client.ts";
 
@@ -180,10 +180,13 @@ export class NativeHost implements Host {
       const { waiting } = isLong ? await this.#typeFile(run, data) : await client.request({ t: "write", data: data.toString("base64") });
       return { waiting: waiting ?? null };
     } catch (error) {
-      // A holder ends with its program.
-      const ended = existsSync(join(runDirectory(this.#home, run.session, run.run), "exit.json"));
-      throw this.#registered(run) && !ended ? error : programEnded();
+      throw this.#hasEnded(run) ? programEnded() : error;
     }
+  }
+
+  /** A holder ends with its program. */
+  #hasEnded(run: RunId): boolean {
+    return !this.#registered(run) || existsSync(join(runDirectory(this.#home, run.session, run.run), "exit.json"));
   }
 
   /** Whole before the holder hears of it: a daemon that dies here leaves no half of it typed. */
@@ -209,7 +212,11 @@ export class NativeHost implements Host {
   }
 
   async screen(run: RunId): Promise<Screen> {
-    const { screen } = await (await this.#client(run)).request({ t: "screen" });
+    const { screen } = await this.#client(run)
+      .then((client) => client.request({ t: "screen" }))
+      .catch((error: unknown) => {
+        throw this.#hasEnded(run) ? screenGone() : error;
+      });
     if (!screen) throw new HoldfastError("host_failed", "the holder gave no screen");
     return screen;
   }
