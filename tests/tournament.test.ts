@@ -219,7 +219,7 @@ test("compare shows status, changes against the base, conflicts, and what a chec
   // By an entry's name, too; and nothing of what is compared is touched.
   expect((await home.json<Tournament>(["compare", "fix-2"])).name).toBe("fix");
   expect(repository.gitIn(placeOf({ entries } as Tournament, 2), "status", "--porcelain")).toBe("?? left.txt");
-  expect(await home.cli(["compare", "no-such"])).toMatchObject({ code: 3, stderr: expect.stringContaining("did you mean: fix") });
+  expect(await home.cli(["compare", "no-such"])).toMatchObject({ code: 3, stderr: expect.stringContaining("choose from: fix") });
 });
 
 test("a check ends with whoever asked for it, and all that it started", async () => {

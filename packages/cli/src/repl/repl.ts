@@ -54,12 +54,17 @@ export async function talk(context: Context, wanted: Wanted, first?: string, str
     const what = isTerminal ? "nothing can be drawn on this terminal (TERM=dumb)" : "to talk with an agent there must be a terminal";
     throw new HoldfastError("not_a_terminal", what, { hint: "for one turn: holdfast chat NAME -p TEXT" });
   }
-  const repl = new Repl(context, { ...wanted, attended: true }, streams);
+  const repl = new Repl(context, { ...wanted, attended: isPerson() }, streams);
   if (first !== undefined) repl.say(first);
   return repl.run();
 }
 
 const STANDARD: Streams = { input: process.stdin, output: process.stdout };
+
+/** Inside a run the session chats, unless its user says that they do. */
+function isPerson(): boolean {
+  return !process.env.HOLDFAST_RUN || actingIn(process.env).as === "owner";
+}
 
 class Repl implements Desk, Followed {
   readonly context: Context;
