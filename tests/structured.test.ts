@@ -4,6 +4,7 @@ import { userInfo } from "node:os";
 import path from "node:path";
 import type { AnyEvent, Approval, Message, PlacedEntry, PruneReply, RestoreItem, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { clientAs } from "./as-session.ts";
 import { eventually, TestHome } from "./home.ts";
 import { pullThePlug } from "./plug.ts";
 
@@ -385,4 +386,13 @@ test("a conversation in which nothing was said yet is gone on with like any othe
   expect(await home.ok(["resume", "api"])).toBe(`api goes on with its conversation ${conversation} (run 3)\n`);
   await home.until("api", ({ status }) => status === "idle");
   expect((await home.session("api")).conversation).toBe(conversation);
+});
+
+test("a session may not give itself a mode that needs no approvals (mend 2)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "--chat", "demo", "--name", "api"]);
+  await home.until("api", ({ status }) => status === "idle");
+  using client = await clientAs(home, "api");
+  const refused = client.call("setConversation", { params: { ref: "api" }, body: { mode: "auto" } });
+  await expect(refused).rejects.toMatchObject({ code: "forbidden" });
 });

@@ -73,9 +73,10 @@ export const CONVERSATION_ENDPOINTS = {
   },
   setConversation: {
     ...ROUTES.setConversation,
-    summary: "Sets the mode or the model of a conversation's next turns, where its agent offers that.",
+    summary:
+      "Sets the mode or the model of a conversation's next turns, where its agent offers that. A session may do that for those that it started, not for itself: a mode may need no approvals.",
     scope: "driver",
-    reach: "own",
+    reach: "children",
     body: z.object({ mode: z.optional(word), model: z.optional(word) }),
     reply: Conversation,
     errors: [...ERRORS, "session_ended", "not_offered", "usage", "host_failed"],
