@@ -23,7 +23,7 @@ async function names(home: TestHome, ...filters: string[]): Promise<string[]> {
 
 test("ls shows what runs, or what names and filters say", async () => {
   await using home = await fourSessions();
-  expect(await names(home)).toEqual(["shell-runs", "demo-runs"]);
+  expect(await names(home)).toEqual(["shell-runs", "demo-runs", "bad"]);
   expect(await names(home, "--all")).toEqual(["shell-runs", "demo-runs", "good", "bad"]);
   expect(await names(home, "--status", "failed")).toEqual(["bad"]);
   expect(await names(home, "--status", "failed,done")).toEqual(["good", "bad"]);
@@ -43,7 +43,7 @@ test("stop ends several at once, by name or by filter, and leaves the others alo
   await home.run("exec sleep 1000", "--name", "third");
   const byName = await home.ok(["stop", "second", "third"]);
   expect(byName.split("\n").sort()).toEqual(["", "second stopped (1 process)", "third stopped (1 process)"]);
-  expect(await names(home)).toEqual(["shell-runs", "demo-runs"]);
+  expect(await names(home)).toEqual(["shell-runs", "demo-runs", "bad"]);
   expect(await home.ok(["stop", "--agent", "demo", "--grace", "1s"])).toMatch(/^demo-runs stopped \(\d+ process(es)?\)\n$/);
   expect(await home.ok(["stop", "--status", "working"])).toBe("shell-runs stopped (1 process)\n");
   expect(await home.ok(["stop", "--all"])).toBe("Nothing to stop.\n");
@@ -71,7 +71,7 @@ test("several names with one unknown act on none", async () => {
     expect(stderr).toContain('"nobody"');
   }
   expect(await names(home, "--all")).toEqual(["shell-runs", "demo-runs", "good", "bad"]);
-  expect(await names(home)).toEqual(["shell-runs", "demo-runs"]);
+  expect(await names(home)).toEqual(["shell-runs", "demo-runs", "bad"]);
 });
 
 test("what cannot be done to one of several is said, done to the others, and decides the exit code", async () => {
