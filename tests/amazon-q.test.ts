@@ -17,7 +17,7 @@ function withStandIn(): TestHome {
   return home;
 }
 
-test("a stand-in for Amazon Q is followed by its screen, spoken to, allowed, cancelled and resumed (mend 25)", async () => {
+test("a stand-in for Amazon Q is followed by its screen, spoken to, allowed, cancelled and resumed (SYM-18 mend, mend 25)", async () => {
   await using home = withStandIn();
   const place = path.join(home.root, "place");
   mkdirSync(place);
