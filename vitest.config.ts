@@ -18,6 +18,7 @@ const agents = {
 /** What takes minutes, and is not in `npm test`: `npm run test:suites`, or `test:faults`, `test:places`, `test:terminals`, `test:together` (script/test-suites.mjs). */
 const SUITES = {
   faults: [
+    "daemon",
     "security-api",
     "full-disk",
     "backup",
@@ -63,8 +64,9 @@ const SUITES = {
     "query",
     "sdk",
     "sdk-bundle",
+    "subscribers",
   ],
-  terminals: ["attach", "exit", "logs", "native-attach", "replay", "security-keys", "tmux-server", "typing"],
+  terminals: ["attach", "exit", "logs", "native-attach", "replay", "security-keys", "tmux-server", "typing", "watch"],
 };
 
 const filesOf = (names: readonly string[]) => names.map((name) => `tests/${name}.test.ts`);

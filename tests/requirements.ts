@@ -243,6 +243,7 @@ export const REQUIREMENTS: Requirement[] = [
     id: "BG-04",
     issue: "spine",
     text: "Typed session events; subscribers resume from epoch and sequence number with no gap and no duplicate.",
+    suite: "together",
   },
   { id: "BG-04", issue: "agents", text: "Typed approval and message events." },
   { id: "BG-04", issue: "conversations", text: "Typed turn, tool call (started, output, completed) and usage events." },
