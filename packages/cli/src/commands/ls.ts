@@ -33,7 +33,7 @@ export const command: Command = {
     if (context.flags.has("watch")) return (await import("../watch-sessions.ts")).watchSessions(context, query);
     const { sessions, unread } = await context.client.call("listSessions", { query });
     process.stdout.write(`${context.json ? JSON.stringify(sessions) : render(sessions, context)}\n`);
-    if (!context.json && sessions.every(({ endedAt }) => endedAt !== null)) await tellLost(context);
+    if (!context.json && !query.all && sessions.every(({ endedAt }) => endedAt !== null)) await tellLost(context);
     if (!context.json) tellMail(unread);
     return 0;
   },
@@ -62,7 +62,8 @@ function render(sessions: Parameters<typeof sessionTable>[0], context: Context, 
 
 /** After a reboot it is the first thing that somebody asks. */
 async function tellLost({ client }: Context): Promise<void> {
-  const { lost } = (await client.call("status", {})).sessions;
+  // Without a daemon nobody answers this; the list stands without the hint.
+  const lost = (await client.call("status", {}).catch(() => undefined))?.sessions.lost ?? 0;
   if (lost > 0)
     process.stdout.write(
       `${counted(lost, "session")} ran when the machine, or what kept them, went down. Bring them back: holdfast restore\n`,
