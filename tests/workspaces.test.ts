@@ -371,13 +371,13 @@ describe("repositories of every kind", () => {
       "big.bin": "version https://git-lfs.github.com/spec/v1\n",
     });
     const one = await repository.workspace("one");
-    expect(one.notes).toEqual(["1 file is an LFS pointer: git-lfs is not set up here"]);
+    expect(one.notes).toEqual(["1 file is an LFS pointer: git-lfs is not set up in your global configuration"]);
     for (const [key, value] of [
       ["process", "no-git-lfs filter-process"],
       ["smudge", "no-git-lfs smudge %f"],
       ["required", "true"],
     ] as const)
-      repository.git("config", `filter.lfs.${key}`, value);
+      repository.git("config", "--global", `filter.lfs.${key}`, value);
     const two = await repository.workspace("two");
     expect(two.notes).toEqual(["1 file is an LFS pointer: git-lfs is configured, but cannot be run"]);
     expect(readFileSync(path.join(two.path, "big.bin"), "utf8")).toContain("git-lfs.github.com");
