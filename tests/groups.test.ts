@@ -289,7 +289,7 @@ test("an agent that begins in a group is told who its peers are and how to reach
   expect(groups).toEqual(["team", "team/docs"]);
   const prompt = command.find((word) => word.startsWith("say hello\n")) ?? "";
   expect(prompt).toContain(
-    'You are the agent session "writer" in the groups "team" and "team/docs". Your peers:\n- lead (shell, the coordinator, architect): Plan the work\n',
+    'You are the agent session "writer" in the groups "team" and "team/docs". Your peers:\n- lead (shell, the coordinator, "architect"): "Plan the work"\n',
   );
   expect(prompt).toContain("holdfast group peers");
 
@@ -297,7 +297,7 @@ test("an agent that begins in a group is told who its peers are and how to reach
   await home.ok(["spawn", "demo", "--name", "late", "--chat", "--group", "team"]);
   await home.ok(["send", "late", "say hello", "--wait"]);
   const messages = await home.json<{ addition: string | null }[]>(["messages", "late"]);
-  expect(messages[0]?.addition).toContain("- writer (demo): say hello");
+  expect(messages[0]?.addition).toContain('- writer (demo): "say hello"');
   await home.ok(["send", "late", "say more", "--wait"]);
   expect((await home.json<{ addition: string | null }[]>(["messages", "late"]))[1]?.addition).toBeNull();
 });
