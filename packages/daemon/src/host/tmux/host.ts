@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError, type Screen } from "@holdfast/contract";
-import { type Home, inspect, runDirectory, segmentPrefix, shellQuote, writeFileAtomic } from "@holdfast/platform";
+import { describe, type Home, inspect, runDirectory, segmentPrefix, shellQuote, writeFileAtomic } from "@holdfast/platform";
 import {
   type AttachWays,
   type Host,
@@ -16,6 +16,7 @@ import {
   type RunId,
   runMarker,
   type StartRequest,
+  screenGone,
   type Typed,
 } from "../host.ts";
 import type { Key } from "../keys.ts";
@@ -37,6 +38,9 @@ const NOT_KNOWN: Typed = { waiting: null };
 /** Time to read a line; and for who is away to come back to it. */
 const NOTICE_MS = 6000;
 const STAYS_MS = 120_000;
+
+/** The program has ended, and its pane was removed. */
+const NO_SESSION = /can't find (?:session|pane|window)/;
 
 export class TmuxHost implements Host {
   readonly name = "tmux";
@@ -159,7 +163,9 @@ export class TmuxHost implements Host {
 
   async screen(run: RunId): Promise<Screen> {
     const client = await this.#opened();
-    const replies = await client.run(...screenCommands(run));
+    const replies = await client.run(...screenCommands(run)).catch((error: unknown) => {
+      throw NO_SESSION.test(describe(error)) ? screenGone() : error;
+    });
     return parseScreen(replies, { bracketedPaste: this.#pasteMarks.asked(runDirectory(this.#home, run.session, run.run)) });
   }
 
