@@ -97,7 +97,7 @@ test("approval-bot.ts allows, denies and leaves by its policy, under its own nam
   const bot = start(home, "approval-bot.ts", [], { HOLDFAST_TOKEN: token });
   await eventually(() => bot.printed().includes("answering as token:bot"));
   await home.ok(["spawn", "--chat", "demo", "--name", "asks", "--prompt", "tool shell sudo reboot\ntool shell make"]);
-  await eventually(() => bot.printed().includes("make: leave"));
+  await eventually(() => /make.*: leave$/m.test(bot.printed()));
   bot.child.kill("SIGTERM");
   expect(await bot.done).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("denied 1, left to people 1") });
   const audit = await home.ok(["audit", "--actor", "token:bot"]);
