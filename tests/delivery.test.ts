@@ -195,6 +195,21 @@ test("interrupted by a person, a message fails: it has no answer", async () => {
   expect(await home.ok(["send", "kim", "say again", "--wait"])).toBe("again\n");
 });
 
+test("a message that was interrupted does not get the answer to the next one (truth 8)", async () => {
+  await using home = new TestHome();
+  await ready(home, "kim");
+  const first = await home.json<Message>(["send", "kim", "say long; wait 100s"]);
+  await message(home, first.id, ({ state }) => state === "turn_started");
+  await eventually(async () => (await screenOf(home, "kim")).includes("long"));
+  await home.ok(["keys", "kim", "Escape"]);
+  expect(await home.ok(["send", "kim", "say the second", "--wait"])).toBe("the second\n");
+  expect(await message(home, first.id, ({ endedAt }) => endedAt)).toMatchObject({
+    state: "failed",
+    why: "demo's turn was interrupted before it answered",
+    reply: null,
+  });
+});
+
 test("a message waits for the next run of a session that is restarted", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "kim", "--restart", "always", "--", "--log", logOf(home, "kim")]);

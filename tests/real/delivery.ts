@@ -69,6 +69,7 @@ export async function deliversMessages(agent: AgentName): Promise<void> {
   await becomes(world, agent, "idle");
   await answers(world, agent);
   await waitsForTheTurn(said, world, agent);
+  await answersOnlyItsOwn(said, world, agent);
   await waitsForDrafts(said, world, agent);
   await approvesNothing(said, world, { agent, cwd });
   await takesLongTexts(said, agent);
@@ -105,6 +106,18 @@ async function waitsForTheTurn(said: Said, world: RealWorld, agent: AgentName): 
   await said.ends(steered);
   expect(await said.times("say steered")).toBe(1);
   await becomes(world, agent, "idle");
+}
+
+/** What was interrupted has no answer, whatever is said next (truth 8). */
+async function answersOnlyItsOwn(said: Said, world: RealWorld, agent: AgentName): Promise<void> {
+  const first = await said.send("say to be interrupted; talk 100s");
+  await world.shows(agent, /^\W*to be interrupted \w+/m);
+  await world.home.ok(["cancel", agent]);
+  const next = await said.send("say the next answer");
+  const { reply } = await said.ends(next);
+  if (!HOOKED.includes(agent)) return;
+  expect(reply?.trim()).toBe("the next answer");
+  expect(await said.comes(first, ({ endedAt }) => endedAt !== null)).toMatchObject({ state: "failed", reply: null });
 }
 
 async function waitsForDrafts(said: Said, world: RealWorld, agent: AgentName): Promise<void> {

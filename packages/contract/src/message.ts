@@ -159,7 +159,8 @@ export const MESSAGE_EVENTS = {
   "message.injected": z.object({ id: z.string(), run: RunNumber, via: z.string() }),
   /** Nothing more will be known of it than that the agent has it. */
   "message.settled": z.object({ id: z.string(), why: z.string() }),
-  "message.turn_started": z.object({ id: z.string(), run: RunNumber, evidence: z.string() }),
+  /** `turn`: the agent's own id of the turn, where it tells one. */
+  "message.turn_started": z.object({ id: z.string(), run: RunNumber, evidence: z.string(), turn: z.optional(z.string()) }),
   "message.replied": z.object({ id: z.string(), run: RunNumber, reply: z.nullable(z.string()) }),
   /** `known: false`: whether the agent got it is not known. */
   "message.failed": z.object({ id: z.string(), why: z.string(), hint: z.string(), known: z.boolean() }),

@@ -509,4 +509,7 @@ export const MIGRATIONS: readonly string[] = [
     AND json_extract(e.data, '$.group') = groups.path ORDER BY e.seq DESC LIMIT 1)
   WHERE goal IS NOT NULL;
   `,
+  `
+  ALTER TABLE messages ADD COLUMN turn_id TEXT;
+  `,
 ];

@@ -29,7 +29,7 @@ import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import type { Expiry } from "./expiry.ts";
 import { sessionOf } from "./people.ts";
-import { evidenceOf, failure, isSame, receiptsOf, turnStarted } from "./receipts.ts";
+import { evidenceOf, failure, isSame, isStarted, overtaken, receiptsOf, replied, turnStarted } from "./receipts.ts";
 import { remembers } from "./remembers.ts";
 import { asTyped } from "./same-words.ts";
 import { whoseText } from "./whose-text.ts";
@@ -134,7 +134,8 @@ export class Delivery implements Disposable {
       messages,
       answers,
       said: (message) => this.said(message),
-      turnEnded: ({ id }) => (this.#attempts.get(id)?.reply ?? null) !== null,
+      answerSince: ({ id }) => this.#attempts.get(id)?.reply ?? null,
+      atRest: record.standing?.turn !== "working",
     });
   };
 
@@ -262,12 +263,26 @@ export class Delivery implements Disposable {
       case "settle":
         return note({ type: "message.settled", actor: DAEMON, session, data: { id, why: action.why } });
       case "note turn":
-        return void this.#journal.append(...turnStarted(message, { run, evidence: action.evidence }));
+        return void this.#journal.append(...this.#endedBefore(message), ...turnStarted(message, { run, evidence: action.evidence }));
       case "note reply":
-        return note({ type: "message.replied", actor: DAEMON, session, data: { id, run, reply: this.#attemptOf(message).reply } });
+        return note(replied(message, { run, reply: this.#attemptOf(message).reply }));
       case "fail":
         return note(failure(message, { why: action.why, hint: action.hint, known: action.known }));
     }
+  }
+
+  /** Turns that were over when the message was handed over, and of which nothing was told since. */
+  #endedBefore(message: SessionMessage): Draft[] {
+    const run = message.run ?? 0;
+    if (message.working) return [];
+    const { replies } = this.#tells(message.session);
+    return this.#messages
+      .open(message.session)
+      .filter((each) => each.id !== message.id && isStarted(each, run))
+      .map((each) => {
+        const { reply } = this.#attemptOf(each);
+        return replies ? overtaken(each, { run, reply }) : replied(each, { run, reply });
+      });
   }
 
   /** Looks once more when it is its turn to type: meanwhile anything may have come up. */
@@ -340,9 +355,6 @@ export class Delivery implements Disposable {
     const isHidden = message.state === "queued" && shown === undefined;
     const turn = standing?.turn && shown?.turn === "working" ? "working" : isHidden ? null : (standing?.turn ?? null);
     const waits = standing?.attention ?? shown?.attention ?? null;
-    const rules = profile?.hooks?.rules ?? [];
-    // Hooks that were put in may be turned off by the user's own settings: they count once they have told something.
-    const heard = standing?.evidence.some(({ source }) => source === "hook") ?? false;
     const situation: Omit<Situation, "steadyMs"> = {
       process: lives
         ? "lives"
@@ -359,13 +371,21 @@ export class Delivery implements Disposable {
       usedUp: message.state === "queued" && record?.budget ? this.#usedUp(record) : null,
       composer: this.#composerOf(message, { record, profile, screen }),
       attempt: { ...this.#attemptOf(message) },
-      tells: {
-        prompts: heard && rules.some(({ prompt }) => prompt !== undefined),
-        replies: heard && rules.some(({ reply }) => reply !== undefined),
-      },
+      tells: this.#tells(message.session),
       channel: run && profile?.channel && ChannelFile.find(this.#home, run, profile.channel)?.has(message.id),
     };
     return { ...situation, steadyMs: this.#steadyMs(message, situation) };
+  }
+
+  /** Hooks that were put in may be turned off by the user's own settings: they count once they have told something. */
+  #tells(session: SessionId): Situation["tells"] {
+    const record = this.#queries.get(session);
+    const rules = (record && this.#profiles.find(record.agent))?.hooks?.rules ?? [];
+    const heard = record?.standing?.evidence.some(({ source }) => source === "hook") ?? false;
+    return {
+      prompts: heard && rules.some(({ prompt }) => prompt !== undefined),
+      replies: heard && rules.some(({ reply }) => reply !== undefined),
+    };
   }
 
   #composerOf(

@@ -250,7 +250,7 @@ export class Messages {
     });
   }
 
-  #view({ open, working: _, doubt: __, due: ___, nonce: ____, ...record }: MessageRecord): Message {
+  #view({ open, working: _, doubt: __, due: ___, nonce: ____, turnId: _____, ...record }: MessageRecord): Message {
     const session = record.session === null ? undefined : this.#queries.get(record.session);
     const name = session?.name ?? record.session ?? record.principal ?? "";
     const agent = session?.agent ?? "it";

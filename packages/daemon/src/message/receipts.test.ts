@@ -12,17 +12,23 @@ const submitted = {
   working: false,
   run: 2,
   via: "typed",
+  turnId: null,
   injectedAt: "2026-01-01T00:00:00.000Z",
   known: true,
 } as MessageRecord;
 
-const signal = { event: "UserPromptSubmit", at: "", claim: {}, prompt: null, reply: null, failure: null } as unknown as Signal;
+const signal = { event: "UserPromptSubmit", at: "", claim: {}, turn: null, prompt: null, reply: null, failure: null } as unknown as Signal;
 const told = { ...signal, prompt: "fix the bug\r\nand test it " };
 const answered = { ...signal, event: "Stop", reply: "done" };
 
-function receipts(of: Signal, message: Partial<MessageRecord>, { answers = of.event === "Stop", turnEnded = false } = {}) {
-  const messages = [{ ...submitted, ...message } as MessageRecord];
-  const drafts = receiptsOf(of, { run: 2, messages, answers, said: ({ text }) => text, turnEnded: () => turnEnded });
+function receipts(of: Signal, message: Partial<MessageRecord>, { turnEnded = false, atRest = true } = {}) {
+  return receiptsOfAll(of, [message], { answer: turnEnded ? "done" : null, atRest });
+}
+
+function receiptsOfAll(of: Signal, all: Partial<MessageRecord>[], { answer = null as string | null, atRest = true } = {}) {
+  const messages = all.map((message) => ({ ...submitted, ...message }) as MessageRecord);
+  const told = { run: 2, messages, answers: of.event === "Stop", said: ({ text }: MessageRecord) => text };
+  const drafts = receiptsOf(of, { ...told, answerSince: () => answer, atRest });
   return drafts.map(({ type, data }) => ({ type, ...data }));
 }
 
@@ -71,5 +77,41 @@ test("what a session sent is told by the agent with the name that the session ha
 test("a prompt is told in whatever form its letters have", () => {
   expect(receipts({ ...told, prompt: "\u00e9 evil" }, { text: "e\u0301 \u202eevil\u202c\x1b" })).toMatchObject([
     { type: "message.turn_started" },
+  ]);
+});
+
+const started = { id: "first", text: "an earlier one", state: "turn_started", turnId: "t1" } as const;
+const interrupted = { type: "message.failed", id: "first", why: "its turn was interrupted before it answered", known: true };
+
+test("a new prompt closes the earlier one as interrupted, and gets its own answer (truth 8)", () => {
+  const began = { ...told, turn: "t2" };
+  expect(receiptsOfAll(began, [started, {}])).toMatchObject([interrupted, { type: "message.turn_started", id: "m", turn: "t2" }]);
+  // Without ids of turns, by what is known: it was handed over when nothing ran.
+  expect(receiptsOfAll(told, [{ ...started, turnId: null }, {}])).toMatchObject([interrupted, { type: "message.turn_started" }]);
+  // What a person typed, too.
+  expect(receiptsOfAll({ ...began, prompt: "typed by hand" }, [started])).toMatchObject([interrupted]);
+  expect(receiptsOfAll({ ...told, prompt: "typed by hand" }, [{ ...started, turnId: null }])).toMatchObject([interrupted]);
+});
+
+test("a prompt in the middle of the same turn closes nothing (truth 8)", () => {
+  const typed = { ...told, prompt: "typed by hand" };
+  expect(receiptsOfAll({ ...typed, turn: "t1" }, [started], { atRest: false })).toEqual([]);
+  expect(receiptsOfAll(typed, [{ ...started, turnId: null }], { atRest: false })).toEqual([]);
+  expect(receiptsOfAll(told, [started, { working: true }], { atRest: false })).toEqual([]);
+  // Its screen told of the turn before its hook did.
+  expect(receiptsOfAll({ ...told, prompt: "an earlier one" }, [{ ...started, turnId: null }])).toEqual([]);
+});
+
+test("an answer is that of its own turn and of no other (truth 8)", () => {
+  const second = { ...started, id: "second", turnId: "t2" };
+  expect(receiptsOfAll({ ...answered, turn: "t2" }, [started, second])).toMatchObject([{ type: "message.replied", id: "second" }]);
+  expect(receiptsOfAll({ ...signal, event: "StopFailure", failure: "why", turn: "t2" }, [started])).toEqual([]);
+});
+
+test("one given into a running turn keeps the answer that was told before another began (truth 8)", () => {
+  const steered = { ...started, turnId: null, working: true };
+  expect(receiptsOfAll(told, [steered, {}], { answer: "its own" })).toMatchObject([
+    { type: "message.replied", id: "first", reply: "its own" },
+    { type: "message.turn_started", id: "m" },
   ]);
 });

@@ -17,33 +17,73 @@ export interface Told {
   answers: boolean;
   /** What was handed over. */
   said(message: MessageRecord): string;
-  /** Whether the turn has ended into which it was given. */
-  turnEnded(message: MessageRecord): boolean;
+  /** What the agent answered last since one was given into a running turn; null: nothing, so that turn has not ended. */
+  answerSince(message: MessageRecord): string | null;
+  /** No turn ran before the signal, as far as is known. */
+  atRest: boolean;
 }
 
-export function receiptsOf(signal: Signal, { run, messages, answers, said, turnEnded }: Told): Draft[] {
-  const { prompt } = signal;
-  if (prompt !== null) {
-    const message = messages.find((each) => isHandedOver(each, run) && isSame(said(each), prompt));
-    if (!message) return [];
-    const receipts = turnStarted(message, { run, evidence: evidenceOf(signal) });
-    // What is told in the middle of another turn has been taken, and no more: when its own begins, if it has one, is told by nobody.
-    return message.working && !turnEnded(message) ? receipts.slice(0, -1) : receipts;
-  }
+export function receiptsOf(signal: Signal, told: Told): Draft[] {
+  const { run, messages, answers } = told;
+  if (signal.prompt !== null) return promptTold(signal, signal.prompt, told);
   if (!answers && signal.failure === null) return [];
-  const ending = messages.filter((message) => message.state === "turn_started" && message.run === run && !message.working);
+  const ending = messages.filter((message) => isStarted(message, run) && !message.working && !isAnothers(message, signal));
   return ending.map((message) => ended(message, signal, run));
+}
+
+function promptTold(signal: Signal, prompt: string, { run, messages, said, answerSince, atRest }: Told): Draft[] {
+  const message = messages.find((each) => isHandedOver(each, run) && isSame(said(each), prompt));
+  const receipts = message ? turnStarted(message, { run, evidence: evidenceOf(signal), turn: signal.turn }) : [];
+  // What is told in the middle of another turn has been taken, and no more: when its own begins, if it has one, is told by nobody.
+  if (message?.working && answerSince(message) === null) return receipts.slice(0, -1);
+  const begins = atRest || message !== undefined;
+  const before = messages.filter((each) => {
+    if (!isStarted(each, run)) return false;
+    if (each.turnId !== null && signal.turn !== null) return isAnothers(each, signal);
+    // A turn that its screen showed first is told of by its prompt now.
+    return begins && (message !== undefined || !isSame(said(each), prompt));
+  });
+  return [...before.map((each) => overtaken(each, { run, reply: answerSince(each) })), ...receipts];
+}
+
+/** Its turn ended before another began, and nobody told of an answer to it. */
+export function overtaken(message: MessageRecord, { run, reply }: { run: number; reply: string | null }): Draft {
+  if (message.working && reply !== null) return replied(message, { run, reply });
+  return failure(message, { why: "its turn was interrupted before it answered", hint: SCREEN, known: true });
+}
+
+export function replied({ id, session }: MessageRecord, { run, reply }: { run: number; reply: string | null }): Draft {
+  return { type: "message.replied", actor: DAEMON, session, data: { id, run, reply } };
+}
+
+export function isStarted({ state, run: startedIn }: MessageRecord, run: number): boolean {
+  return state === "turn_started" && startedIn === run;
+}
+
+/** What is told is of another turn than the one that began with the message. */
+function isAnothers({ turnId }: MessageRecord, { turn }: Signal): boolean {
+  return turnId !== null && turn !== null && turnId !== turn;
 }
 
 export function evidenceOf({ event }: Signal): string {
   return `its hook ${event} told the prompt`;
 }
 
+interface Began {
+  run: number;
+  evidence: string;
+  /** The agent's own id of it. */
+  turn?: string | null;
+}
+
+const SCREEN = "see what it shows: holdfast screen NAME";
+
 /** Whoever takes a receipt sees those before it too. */
-export function turnStarted(message: MessageRecord, { run, evidence }: { run: number; evidence: string }): Draft[] {
+export function turnStarted(message: MessageRecord, { run, evidence, turn = null }: Began): Draft[] {
   const via = message.via ?? "typed";
   const { id, session } = message;
-  const started: Draft = { type: "message.turn_started", actor: DAEMON, session, data: { id, run, evidence } };
+  const data = { id, run, evidence, ...(turn === null ? {} : { turn }) };
+  const started: Draft = { type: "message.turn_started", actor: DAEMON, session, data };
   if (message.injectedAt !== null) return [started];
   return [{ type: "message.injected", actor: DAEMON, session, data: { id, run, via } }, started];
 }
@@ -53,9 +93,8 @@ export function failure(message: MessageRecord, data: { why: string; hint: strin
 }
 
 function ended(message: MessageRecord, { reply, failure: why }: Signal, run: number): Draft {
-  if (why !== null)
-    return failure(message, { why: `its turn failed: ${why}`, hint: "see what it shows: holdfast screen NAME", known: true });
-  return { type: "message.replied", actor: DAEMON, session: message.session, data: { id: message.id, run, reply } };
+  if (why !== null) return failure(message, { why: `its turn failed: ${why}`, hint: SCREEN, known: true });
+  return replied(message, { run, reply });
 }
 
 function isHandedOver({ state, known, run: handedOver }: MessageRecord, run: number): boolean {

@@ -39,6 +39,8 @@ export interface MessageRecord {
   run: number | null;
   via: string | null;
   evidence: string | null;
+  /** The agent's own id of the turn that began with it, where it told one. */
+  turnId: string | null;
   reply: string | null;
   why: string | null;
   hint: string | null;
@@ -95,7 +97,7 @@ const APPLY: Apply = {
   "message.answered": (s, { at, data }) => void s.answer.run(data.reply, at, data.id),
   "message.settled": (s, { data }) => void s.settle.run(data.why, data.id),
   // Also after one that was given up in doubt.
-  "message.turn_started": (s, { at, data }) => void s.turn.run(data.run, data.evidence, at, data.id),
+  "message.turn_started": (s, { at, data }) => void s.turn.run(data.run, data.evidence, data.turn ?? null, at, data.id),
   "message.replied": (s, { at, data }) => void s.reply.run(data.reply, at, data.id),
   "message.failed": (s, { at, data }) => void s.fail.run(data.why, data.hint, data.known ? 1 : 0, at, data.id),
   "message.cancelled": (s, { at, data }) => void s.cancel.run(at, data.id),
@@ -126,8 +128,8 @@ const SQL = {
   read: "UPDATE messages SET state = 'injected', open = 0, via = 'read', injected_at = ?, read_id = ?, why = NULL WHERE id = ?",
   answer: "UPDATE messages SET state = 'replied', open = 0, reply = ?, ended_at = ?, why = NULL WHERE id = ?",
   settle: "UPDATE messages SET open = 0, why = ? WHERE id = ?",
-  turn: `UPDATE messages SET state = 'turn_started', open = 1, run = ?, evidence = ?, turn_started_at = ?, ended_at = NULL, why = NULL,
-           hint = NULL, known = 1 WHERE id = ?`,
+  turn: `UPDATE messages SET state = 'turn_started', open = 1, run = ?, evidence = ?, turn_id = ?, turn_started_at = ?, ended_at = NULL,
+           why = NULL, hint = NULL, known = 1 WHERE id = ?`,
   reply: "UPDATE messages SET state = 'replied', open = 0, reply = ?, ended_at = ? WHERE id = ?",
   fail: "UPDATE messages SET state = 'failed', open = 0, why = ?, hint = ?, known = ?, ended_at = ? WHERE id = ?",
   cancel: "UPDATE messages SET state = 'cancelled', open = 0, ended_at = ? WHERE id = ?",
@@ -313,6 +315,7 @@ function toRecord(row: Record<string, unknown>): MessageRecord {
     run: row.run as number | null,
     via: row.via as string | null,
     evidence: row.evidence as string | null,
+    turnId: row.turn_id as string | null,
     reply: row.reply as string | null,
     why: row.why as string | null,
     hint: row.hint as string | null,

@@ -39,6 +39,8 @@ export interface HookRule extends FieldRule {
 export interface HookReading {
   /** Where a payload names its conversation. */
   conversation: string;
+  /** Where a payload has the agent's own id of the turn that it tells of. */
+  turn?: string;
   /** Where a payload says that it is a subagent's. */
   subagent?: string;
   /** Where a tool's name and arguments are. */
@@ -56,6 +58,8 @@ export interface Signal {
   tool: { name: string; input: unknown } | null;
   /** Where it works. */
   directory: string | null;
+  /** The agent's own id of the turn. */
+  turn: string | null;
   prompt: string | null;
   reply: string | null;
   /** Why a turn failed. */
@@ -80,6 +84,7 @@ export function readHook(reading: HookReading, payload: unknown, at: string, ask
     opens: rule.opens,
     tool,
     directory: field("cwd"),
+    turn: field(reading.turn),
     prompt: field(rule.prompt),
     reply: field(rule.reply),
     failure: field(rule.failure),

@@ -53,6 +53,7 @@ export const claude: Profile = {
   ],
   hooks: {
     conversation: "session_id",
+    turn: "prompt_id",
     subagent: "agent_id",
     tool: { name: "tool_name", input: "tool_input" },
     rules: [

@@ -76,6 +76,7 @@ export const codex: Profile = {
   composer: { mark: /^› /, below: /^$/, cursor: "shown", placeholder: /^Ask Codex to do anything$/ },
   hooks: {
     conversation: "session_id",
+    turn: "turn_id",
     subagent: "agent_id",
     tool: { name: "tool_name", input: "tool_input" },
     rules: [

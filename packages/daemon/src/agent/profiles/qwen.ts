@@ -74,6 +74,7 @@ export const qwen: Profile = {
   },
   hooks: {
     conversation: "session_id",
+    turn: "prompt_id",
     subagent: "agent_id",
     tool: { name: "tool_name", input: "tool_input" },
     rules: [
