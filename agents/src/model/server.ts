@@ -32,6 +32,9 @@ export interface Asked {
   /** `open` while it is answered; `aborted` when the client went away. */
   state: "open" | "ended" | "aborted";
   answer: Part[];
+  /** When it was asked, and when the connection was done with the answer; milliseconds since 1970. */
+  at: number;
+  endedAt: number | null;
 }
 
 export interface Model extends AsyncDisposable {
@@ -77,11 +80,14 @@ export async function startModel({ port = 0, socket }: { port?: number; socket?:
       status: 200,
       state: "open",
       answer: [],
+      at: Date.now(),
+      endedAt: null,
     };
     asked.push(entry);
     const gone = new AbortController();
     response.once("close", () => {
       if (entry.state === "open") entry.state = "aborted";
+      entry.endedAt = Date.now();
       gone.abort();
     });
     const reply = player.reply(question);

@@ -1,0 +1,81 @@
+/**
+ * Compares what Holdfast said of an agent with what was so. A truth holds from its time to the next one's. A claim holds until the next.
+ *
+ * right    the claim was the truth within LATE_MS, and stayed so until the truth ended
+ * late     the same, but after LATE_MS
+ * unknown  nothing else was said than that nothing is known
+ * wrong    something else was said: for longer than LATE_MS, at the end, or once the truth had been said
+ *
+ * A claim may come before its truth by EARLY_MS: an agent's hook tells of a prompt before the model gets it.
+ */
+
+/** A person who looks takes what is older than this for wrong. */
+export const LATE_MS = 500;
+export const EARLY_MS = 2000;
+
+export type Verdict = "right" | "late" | "unknown" | "wrong";
+export const VERDICTS: readonly Verdict[] = ["right", "late", "unknown", "wrong"];
+
+export interface Truth {
+  at: number;
+  is: string;
+  /** The scenario that reached it. */
+  state: string;
+  /** When somebody did something about it; without: it held until the next. */
+  until?: number;
+}
+
+export interface Claim {
+  at: number;
+  /** Null: unknown. */
+  says: string | null;
+}
+
+export interface Judged extends Truth {
+  verdict: Verdict;
+  /** From the truth to its claim; null where it was never claimed. */
+  latencyMs: number | null;
+  /** What was said meanwhile, with the milliseconds after the truth. */
+  said: string;
+}
+
+interface Stretch {
+  from: number;
+  to: number;
+  says: string | null;
+}
+
+/** `end`: the last truth held at least until then. A truth shorter than LATE_MS is not judged. */
+export function judge(truths: readonly Truth[], claims: readonly Claim[], end: number): Judged[] {
+  const stretches = claims.map(({ at, says }, i): Stretch => ({ from: at, to: claims[i + 1]?.at ?? end, says }));
+  return truths.flatMap((truth, i) => {
+    const next = truths[i + 1];
+    const until = truth.until ?? next?.at ?? end;
+    if (until - truth.at < LATE_MS) return [];
+    const during = stretches.filter(({ from, to }) => to > truth.at && from < until).filter((one) => !isEarly(one, next));
+    return [judgeOne(truth, during, until)];
+  });
+}
+
+function isEarly({ from, to, says }: Stretch, next: Truth | undefined): boolean {
+  return next !== undefined && says === next.is && from > next.at - EARLY_MS && to >= next.at;
+}
+
+function judgeOne(truth: Truth, during: readonly Stretch[], until: number): Judged {
+  const said = during
+    .map(({ from, says }) => `${says ?? "unknown"} ${from <= truth.at ? "before" : `+${Math.round(from - truth.at)} ms`}`)
+    .join(", ");
+  const first = during.findIndex(({ says }) => says === truth.is);
+  const begun = during[first];
+  const answer = (verdict: Verdict, latencyMs: number | null): Judged => ({ ...truth, verdict, latencyMs, said });
+  const isWrong = ({ from, to, says }: Stretch) =>
+    says !== null && says !== truth.is && Math.min(to, until) - Math.max(from, truth.at) > LATE_MS;
+  if (begun === undefined) return answer(during.some(isWrong) ? "wrong" : "unknown", null);
+  const latencyMs = Math.round(Math.max(0, begun.from - truth.at));
+  const after = during.slice(first + 1);
+  if (after.some(({ says }) => says !== truth.is))
+    return answer(after.every(({ says }) => says === null || says === truth.is) ? "unknown" : "wrong", latencyMs);
+  // What was said before may still stand: that is late. Something else that came after the truth is wrong.
+  if (during.slice(0, first).some((one) => one.from > truth.at && isWrong(one))) return answer("wrong", latencyMs);
+  return answer(latencyMs > LATE_MS ? "late" : "right", latencyMs);
+}
