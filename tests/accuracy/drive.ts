@@ -121,6 +121,7 @@ export class Drive implements AsyncDisposable {
     await this.type(text);
     await sleep(AFTER_PASTE_MS);
     const asked = async () => (await this.requests(text, before.length))[0];
+    this.ends();
     for (let presses = 0; presses < 3; presses++) {
       await this.keys("Enter");
       const request = await eventually(asked, 8000, EVERY_MS).catch(() => undefined);
@@ -195,7 +196,8 @@ export class Drive implements AsyncDisposable {
   /** Waits until the agent is at rest; since when it is. `from`: not before that. */
   async rests(from: number): Promise<number> {
     const rest = async () => {
-      const requests = await this.world.model.asked();
+      // Titles and guesses, which are asked for without tools, are no part of a turn.
+      const requests = (await this.world.model.asked()).filter(({ tools }) => tools.length > 0);
       const open = requests.some(({ state }) => state === "open");
       const shown = this.seen.since((picture) => isReady(this.agent, picture));
       if (open || shown === undefined || this.#hookWaits(Date.now() - 3_600_000) !== undefined) return undefined;
