@@ -1,5 +1,6 @@
 /** No verb runs a program that a repository, a worktree or a repository inside one names; those of the user's global configuration are run. */
-import { chmodSync, cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Session, Tournament, Workspace } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -116,8 +117,10 @@ const WAYS: Readonly<Record<string, (project: Project, workspace: Workspace) => 
   },
 };
 
-/** The whole list takes half a minute; whether the planted place is believed shows in any. */
-const SHORT = VERBS.filter((verb) => /^(workspace (ls|diff \S+$)|checkpoint create|workspace merge .*squash)/.test(verb.join(" ")));
+/** The whole list takes half a minute. These leave the tree to others, start an agent, or ask git what the rest asks as well. */
+const SHORT = VERBS.filter(
+  (verb) => !/^(workspace (show|diff .*--stat|pr|merge .*--push|gc)|context|fork|doctor|stop)/.test(verb.join(" ")),
+);
 
 test.each(Object.keys(WAYS).map((way, index) => ({ way, verbs: index === 0 ? VERBS : SHORT })))(
   "nothing planted as $way is run by any verb (mend 3)",
@@ -146,6 +149,32 @@ test("a tournament in a planted repository is made, compared and kept, and nothi
   await project.ok(["compare", "fix"]);
   await project.ok(["keep", "fix-1", "--commit", "kept", "--yes"]);
   expect(project.planted.marks).toEqual([]);
+});
+
+/** Files that git opens by itself, the last where it finds it only by looking through the tree. */
+const PIPES = [".gitignore", ".gitattributes", ".gitmodules", "deep/down/.gitignore"];
+
+const NEED_FILES = /^(workspace (diff|merge .*squash)|checkpoint create)/;
+
+test.each(PIPES)("no verb waits for a named pipe at %s, and the reason names it (mend 3)", async (file) => {
+  await using home = new TestHome();
+  const repository = new TestRepository(home, { "a.txt": "one\n", "deep/down/b.txt": "b\n" });
+  await home.ok(["spawn", "demo", "--name", "worker", "--worktree"], { cwd: repository.path });
+  const { path: tree } = await home.json<Workspace>(["workspace", "show", "worker"]);
+  await repository.workspace("two");
+  repository.write({ "a.txt": "changed\n", "deep/down/c.txt": "c\n" }, tree);
+  const pipe = path.join(tree, file);
+  mkdirSync(path.dirname(pipe), { recursive: true });
+  execFileSync("mkfifo", [pipe]);
+  for (const verb of file.includes("/") ? VERBS : SHORT) {
+    const words = verb.map((word) => (word === "one" ? "worker" : word));
+    const { code, stderr } = await home.cli(words, { cwd: repository.path });
+    if (NEED_FILES.test(words.join(" "))) expect(stderr, words.join(" ")).toContain(`${pipe} is a named pipe`);
+    else if (/^(workspace (ls|show)|digest|context)/.test(words.join(" ")))
+      expect({ code, stderr }, words.join(" ")).toEqual({ code: 0, stderr: "" });
+  }
+  // The others are listed all the while, and it is gone now.
+  expect((await home.json<Workspace[]>(["workspace", "ls"])).map(({ name }) => name)).toContain("two");
 });
 
 test("filters, text conversions and hooks of the user's global configuration are run (mend 3)", async () => {

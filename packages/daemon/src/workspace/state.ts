@@ -1,7 +1,7 @@
 /** What git says of a workspace now. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Workspace, WorkspaceSpec } from "@holdfast/contract";
+import { HoldfastError, type Workspace, type WorkspaceSpec } from "@holdfast/contract";
 import { dirtySubmodules } from "./dirty-submodules.ts";
 import { parts, tryGit } from "./git.ts";
 
@@ -19,8 +19,8 @@ export async function stateOf(spec: WorkspaceSpec, only?: readonly string[]): Pr
     const [files, apart] = await Promise.all([only?.length === 0 ? [] : changedFiles(spec.path, only), apartFrom(spec)]);
     return { dirty: files === undefined ? null : files.length > 0, changes: files?.length ?? null, ...apart };
   } catch (error) {
-    // It goes while it is asked: it is being removed.
-    if (!existsSync(spec.path)) return UNKNOWN;
+    // It goes while it is asked: it is being removed. One that git cannot look at keeps nobody from seeing the others.
+    if (!existsSync(spec.path) || (error instanceof HoldfastError && error.code === "git_failed")) return UNKNOWN;
     throw error;
   }
 }

@@ -5,6 +5,7 @@
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { WorkspaceSpec } from "@holdfast/contract";
+import { linkedDirectory, placeOf } from "@holdfast/platform/git/place";
 import { type GitOptions, tryGit } from "./git.ts";
 import { commitOf, listTrees } from "./repository.ts";
 
@@ -26,12 +27,20 @@ export async function takeAway({ spec, directory, tip }: Leaving, options: GitOp
     if (existsSync(path)) renameSync(path, going);
     removeTree(going);
     if (repo !== null && existsSync(repo)) {
-      await tryGit(repo, ["worktree", "remove", "--force", "--force", path], { ...options, direct: true });
+      await removeEntry(repo, path, options);
       notes.push(...(await removeBranch(spec, { repo, tip }, options)));
     }
   }
   removeTree(directory);
   return notes;
+}
+
+/** Where git cannot make sense of what it keeps of the worktree, as git would: what an agent wrote there keeps nobody from removing it. */
+async function removeEntry(repo: string, path: string, options: GitOptions): Promise<void> {
+  const { code } = await tryGit(repo, ["worktree", "remove", "--force", "--force", path], { ...options, direct: true });
+  const common = code === 0 ? undefined : placeOf(repo)?.common;
+  const entry = common && linkedDirectory(common, path);
+  if (entry !== undefined) removeTree(entry);
 }
 
 /** Some tools make what they write read-only, directories too. */

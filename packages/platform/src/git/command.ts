@@ -4,13 +4,14 @@
  * fixed (place.ts), and of its configuration git sees the harmless part (view.ts): no program that a repository names is run, and no hook. Filters,
  * drivers and helpers of the user's global configuration are.
  */
-import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { isMissing } from "../files.ts";
 import { findProgram, STANDARD_PATH } from "../program.ts";
+import { pipeAtHand, pipeInTheWay } from "./pipes.ts";
 import { type GitPlace, placeAt, placeOf } from "./place.ts";
+import { type Running, runCommand } from "./run.ts";
 import { type GitView, viewOf } from "./view.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -63,11 +64,11 @@ const SETTINGS = [
 const NO_HOOKS = ["-c", "core.hooksPath=/dev/null"];
 
 /** These begin a repository, or need none. */
-const WITHOUT_REPOSITORY = /^(init|version)$/;
+const WITHOUT_REPOSITORY = /^(clone|init|version)$/;
 
 /** What to run, or how git refuses the directory. */
 export async function gitCommand(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitCommand | GitResult> {
-  const place = options.with?.GIT_DIR === undefined ? placeOf(directory) : placeAt(options.with.GIT_DIR);
+  const place = placeFor(directory, options);
   const env = gitEnvironment(options);
   const settings = [...SETTINGS, ...(options.hooks ? [] : NO_HOOKS)];
   const command = (where: Readonly<Record<string, string>>) =>
@@ -80,12 +81,18 @@ export async function gitCommand(directory: string, args: readonly string[], opt
   if (WITHOUT_REPOSITORY.test(verb)) return command({});
   // Ours is the only search for a repository: git's own might find another, and believe all of it.
   if (!place) return command({ GIT_DIR: "/dev/null" });
+  const pipe = pipeAtHand(place);
+  if (pipe !== undefined) throw pipeInTheWay(pipe);
   const refusal = await whyRefused(directory, place, options);
   if (refusal) return refusal;
   if (options.direct) return command(environmentOf(place, place.common));
   const view = await gitView(place, options);
   // Never by its own configuration instead: whoever breaks it for a moment could name any program in the next.
   return "code" in view ? view : command(environmentOf(place, view.common));
+}
+
+function placeFor(directory: string, options: GitOptions): GitPlace | undefined {
+  return options.with?.GIT_DIR === undefined ? placeOf(directory) : placeAt(options.with.GIT_DIR);
 }
 
 /** The keys of the repository's own configuration that git is not shown. */
@@ -101,7 +108,7 @@ async function gitView(place: GitPlace, { env, signal }: GitOptions): Promise<Gi
   const view = await viewOf(place, async (of) => {
     const where = environmentOf(of, of.common);
     const command = { program: programIn(gitEnvironment({ env }), "/"), args: ["config", "--list", "-z", "--show-scope"] };
-    const listed = await runCommand("/", { ...command, env: { ...gitEnvironment({ env }), ...where } }, { signal });
+    const listed = await run("/", { ...command, env: { ...gitEnvironment({ env }), ...where } }, { signal, place: of });
     if (listed.code === 0) return listed.stdout;
     refusal = { ...listed, stdout: "" };
     return undefined;
@@ -119,44 +126,22 @@ async function whyRefused(directory: string, { gitDir, tree }: GitPlace, options
   const isOurs = [gitDir, tree ?? gitDir].every((path) => [undefined, uid].includes(statSync(path, { throwIfNoEntry: false })?.uid));
   if (isOurs) return undefined;
   const env = gitEnvironment(options);
-  const asked = await runCommand(directory, { program: programIn(env, directory), args: ["rev-parse", "--git-dir"], env }, options);
+  const asked = await run(directory, { program: programIn(env, directory), args: ["rev-parse", "--git-dir"], env }, options);
   return asked.code === 0 ? undefined : asked;
 }
-
-/** Enough for the list of every file of a large repository. */
-const MOST_OUTPUT = 256 << 20;
 
 /** For a question whose answer is in the exit code. */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   const command = await gitCommand(directory, args, options);
-  return "code" in command ? command : runCommand(directory, command, options);
+  return "code" in command ? command : run(directory, command, { ...options, place: placeFor(directory, options) });
 }
 
-function runCommand(
-  directory: string,
-  { program, args, env }: GitCommand,
-  { input, encoding, signal }: Pick<GitOptions, "input" | "encoding" | "signal">,
-): Promise<GitResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<GitResult>();
-  const child = spawn(program, args, { cwd: directory, env, stdio: ["pipe", "pipe", "pipe"], ...(signal ? { signal } : {}) });
-  const out: Buffer[] = [];
-  const err: Buffer[] = [];
-  let bytes = 0;
-  child.stdout.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= MOST_OUTPUT) out.push(chunk);
-    else child.kill();
-  });
-  child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
-  child.on("error", (error) => reject(isMissing(error) ? missing(directory, error) : error));
-  child.on("close", (code) => {
-    if (bytes > MOST_OUTPUT) return reject(new Error(`git printed more than ${MOST_OUTPUT >> 20} MB`));
-    resolve({ code: code ?? -1, stdout: Buffer.concat(out).toString(encoding), stderr: Buffer.concat(err).toString() });
-  });
-  // One that ends without reading all of it says why itself.
-  child.stdin.on("error", () => {});
-  child.stdin.end(input ?? "");
-  return promise;
+async function run(directory: string, command: GitCommand, running: Running): Promise<GitResult> {
+  try {
+    return await runCommand(directory, command, running);
+  } catch (error) {
+    throw isMissing(error) ? missing(directory, error) : error;
+  }
 }
 
 export function gitEnvironment({ env = process.env, with: more = {} }: GitOptions): Record<string, string> {

@@ -7,7 +7,7 @@ const PACKAGES = join(import.meta.dirname, "../../..");
 /** Starts git, or has a shell start it. */
 const STARTS = /["'`]git["'`](?!\s*\))|["'`]git (?:-|[a-z]+ )|exec git /;
 
-const DOOR = "platform/src/git/command.ts";
+const DOOR = "platform/src/git/run.ts";
 
 test("git is started in one place, and by nobody else (mend 3)", () => {
   const sources = globSync("*/src/**/*.ts", { cwd: PACKAGES }).filter((file) => !/\.test\.ts$|\/scratch-repository\.ts$/.test(file));
@@ -17,4 +17,6 @@ test("git is started in one place, and by nobody else (mend 3)", () => {
     return /node:child_process|\bstart\(/.test(text) && STARTS.test(text.replaceAll(/^\s*(?:\/?\*|\/\/).*$/gm, ""));
   });
   expect(starts).toEqual([DOOR]);
+  const through = sources.filter((file) => /from "[^"]*\/git\/run|from "\.\/run\.ts"/.test(readFileSync(join(PACKAGES, file), "utf8")));
+  expect(through).toEqual(["platform/src/git/command.ts"]);
 });
