@@ -43,3 +43,23 @@ test("that our own copies are cloned lets no submodule name a place on this mach
   expect([existsSync(join(tree, "outer/file.txt")), existsSync(join(tree, "outer/inner/file.txt"))]).toEqual([true, false]);
   expect(existsSync(join(remotes, "inner"))).toBe(true);
 });
+
+test("no filter is run that the place of a submodule's new clone names (mend 3)", async () => {
+  using scratch = new ScratchRepository();
+  const { remotes } = nested(scratch);
+  scratch.commit({ ".gitattributes": "* filter=planted\n" }, "attributes", join(remotes, "outer"));
+  const outer = join(scratch.path, "outer");
+  scratch.gitIn(outer, "pull", "--quiet", "origin", "main");
+  scratch.commit({}, "with attributes");
+  const tree = scratch.worktree("one");
+  const gitDir = scratch.gitIn(tree, "rev-parse", "--absolute-git-dir");
+  // As somebody can who may write to the repository while a worktree is made.
+  const planted = join(gitDir, "modules/outer");
+  mkdirSync(join(gitDir, "modules"));
+  scratch.git("clone", "--quiet", "--no-checkout", "--separate-git-dir", planted, outer, join(scratch.root, "planted"));
+  const mark = join(scratch.root, "mark");
+  for (const way of ["smudge", "clean"])
+    scratch.git("config", "--file", join(planted, "config"), `filter.planted.${way}`, `touch ${mark}; cat`);
+  await initSubmodules(tree, { common: join(scratch.path, ".git"), env: scratch.env });
+  expect(existsSync(mark)).toBe(false);
+});

@@ -2,57 +2,92 @@
  * Submodules of a new worktree. Git clones each anew for every worktree; here from the repository's own copy of it where there is one,
  * which takes no network, and with the address it had.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { placeOf } from "@holdfast/platform/git/place";
 import { type Environment, firstLine, type GitResult, git, parts, tryGit } from "./git.ts";
 
+interface Options {
+  common: string;
+  env?: Environment | undefined;
+}
+
 /** Answers what is to be said about them, if anything. A submodule that cannot be had is not fatal: its directory stays empty, as git leaves it. */
-export async function initSubmodules(tree: string, options: { common: string; env?: Environment | undefined }): Promise<string[]> {
+export async function initSubmodules(tree: string, options: Options): Promise<string[]> {
   const failed = await checkOut(tree, options);
   return failed.length === 0 ? [] : [`submodules that could not be checked out: ${failed.join(", ")}`];
 }
 
-async function checkOut(tree: string, options: { common: string; env?: Environment | undefined }): Promise<string[]> {
+async function checkOut(tree: string, options: Options): Promise<string[]> {
   const failed: string[] = [];
   for (const { name, path } of existsSync(join(tree, ".gitmodules")) ? await submodules(tree) : []) {
     const own = join(options.common, "modules", name);
-    if (existsSync(own) && (await fromOwn({ tree, name, path, own }, options.env))) {
-      // Each level by itself: that files may be cloned from is meant for our own copy, not for what a submodule's `.gitmodules` says.
-      failed.push(...(await checkOut(join(tree, path), { ...options, common: own })).map((inner) => `${path}/${inner}`));
-      continue;
-    }
-    const result = await updateOne(tree, path, { env: options.env, recursive: true });
-    if (result.code !== 0) failed.push(`${path} (${firstLine(result.stderr)})`);
+    const { code, stderr } = await makeOne({ tree, name, path, own: existsSync(own) ? own : undefined }, options.env);
+    if (code !== 0) failed.push(`${path} (${firstLine(stderr)})`);
+    else failed.push(...(await checkOut(join(tree, path), { ...options, common: own })).map((inner) => `${path}/${inner}`));
   }
   return failed;
 }
 
-async function fromOwn(
-  { tree, name, path, own }: { tree: string; name: string; path: string; own: string },
-  env: Environment | undefined,
-): Promise<boolean> {
-  // `-c a=b` is cut at the first `=`: one in a name would set whatever its writer wants.
-  if (name.includes("=")) return false;
-  const local = ["-c", `submodule.${name}.url=${own}`, "-c", "protocol.file.allow=always", ...(await alternates(own))];
-  const { code } = await updateOne(tree, path, { env, settings: local });
-  if (code === 0) await tryGit(tree, ["submodule", "sync", "--", path], { env, direct: true });
-  return code === 0;
+interface Submodule {
+  tree: string;
+  name: string;
+  path: string;
+  /** The repository's copy of it. */
+  own: string | undefined;
 }
 
+/** An address from `.gitmodules` is no place on this machine, and no command. */
+const NOT_FROM_USER = { GIT_PROTOCOL_FROM_USER: "0" };
+
 /**
- * That a submodule is in use is written to the repository's configuration, which everybody reads. Whether it is checked out or a command is run
- * instead is never asked there.
+ * As `git submodule update --checkout` does it, in steps: that reads the configuration of whatever is in the place of the new clone, and would run
+ * the filters that it names. Its files come last, through a view.
  */
-async function updateOne(
-  tree: string,
-  path: string,
-  { env, settings = [], recursive = false }: { env: Environment | undefined; settings?: readonly string[]; recursive?: boolean },
-): Promise<GitResult> {
+async function makeOne({ tree, name, path, own }: Submodule, env: Environment | undefined): Promise<GitResult> {
   const begun = await tryGit(tree, ["submodule", "init", "--", path], { env, direct: true });
-  if (begun.code !== 0) return begun;
-  return tryGit(tree, [...settings, "submodule", "update", "--checkout", ...(recursive ? ["--init", "--recursive"] : []), "--", path], {
-    env,
-  });
+  const commit = await commitAt(tree, path);
+  const place = placeOf(tree);
+  const inside = join(tree, path);
+  if (begun.code !== 0 || commit === undefined || place === undefined) return { ...begun, code: begun.code || 1 };
+  if (realpathSync(inside) !== join(realpathSync(tree), path)) return refused(`${path} is behind a symbolic link`);
+  const url = (await tryGit(tree, ["config", "--get", `submodule.${name}.url`])).stdout.trim();
+  const gitDir = join(place.gitDir, "modules", name);
+  mkdirSync(dirname(gitDir), { recursive: true });
+  const clone = (from: string) => ["clone", "--quiet", "--no-checkout", `--separate-git-dir=${gitDir}`, "--", from, inside];
+  const cloned = await (own === undefined ? tryGit("/", clone(url), { env, with: NOT_FROM_USER }) : tryGit("/", clone(own), { env }));
+  if (cloned.code !== 0) return cloned;
+  for (const [key, value] of [
+    ["core.worktree", relative(gitDir, inside)],
+    ["remote.origin.url", url],
+  ] as const)
+    await git("/", ["config", "--file", join(gitDir, "config"), key, value]);
+  await fetchMissing(inside, { commit, own }, env);
+  return tryGit(inside, ["checkout", "--quiet", "--detach", commit], { env });
+}
+
+/** What it has to be at. */
+async function commitAt(tree: string, path: string): Promise<string | undefined> {
+  const { stdout } = await tryGit(tree, ["ls-files", "--stage", "-z", "--", `:(top,literal)${path}`]);
+  return /^160000 ([0-9a-f]+) /.exec(stdout)?.[1];
+}
+
+/** No branch of the clone may lead to it. Where it cannot be had, the checkout says so. */
+async function fetchMissing(
+  inside: string,
+  { commit, own }: { commit: string; own: string | undefined },
+  env: Environment | undefined,
+): Promise<void> {
+  const has = async () => (await tryGit(inside, ["cat-file", "-e", `${commit}^{commit}`], { env })).code === 0;
+  if (own !== undefined && !(await has())) {
+    const settings = ["-c", "protocol.file.allow=always", "-c", "uploadpack.allowAnySHA1InWant=true"];
+    await tryGit(inside, [...settings, "fetch", "--quiet", own, commit], { env });
+  }
+  if (!(await has())) await tryGit(inside, ["fetch", "--quiet", "origin", commit], { env, with: NOT_FROM_USER });
+}
+
+function refused(why: string): GitResult {
+  return { code: 1, stdout: "", stderr: `${why}\n` };
 }
 
 export async function submodules(tree: string): Promise<{ name: string; path: string }[]> {
@@ -68,9 +103,4 @@ export async function submodules(tree: string): Promise<{ name: string; path: st
 /** A name is a directory below `modules`, and `.gitmodules` is whoever's wrote it. */
 function isSafe(name: string): boolean {
   return name !== "" && !name.split("/").some((part) => part === ".." || part === "") && !name.includes("\n");
-}
-
-/** A shallow copy cannot be cloned from unless it is told that this is meant. */
-async function alternates(own: string): Promise<string[]> {
-  return (await git(own, ["rev-parse", "--is-shallow-repository"])) === "true" ? ["-c", "uploadpack.allowAnySHA1InWant=true"] : [];
 }
