@@ -1,7 +1,7 @@
 /** Amazon Q CLI, with a STAND-IN that behaves as its documentation says (agents/src/amazon-q/stand-in.ts): the program itself was not tried. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { Session } from "@holdfast/contract";
+import type { Approval, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { TestHome } from "./home.ts";
 
@@ -49,6 +49,46 @@ test("a stand-in for Amazon Q is followed by its screen, spoken to, allowed, can
   expect(screen).toContain("Picking up where we left off");
   expect(screen).toContain("summarize our conversation");
   expect(screen.match(/You said: deploy/g) ?? []).toHaveLength(0);
+});
+
+test("a dialog on a screen is shown as it is there, and an answer to another or to a part of one presses no key (mend 6)", async () => {
+  await using home = withStandIn();
+  const place = path.join(home.root, "place");
+  mkdirSync(place);
+  await home.ok(["spawn", "q", "--name", "api", "--cwd", place, "--prompt", "run touch first.txt; : an aside"]);
+  await home.until("api", ({ status }) => status === "waiting");
+  const [first] = await home.json<Approval[]>(["approvals"]);
+  expect(first).toMatchObject({
+    channel: "screen",
+    answers: ["allow", "deny"],
+    text: expect.stringContaining("touch first.txt; : an aside"),
+  });
+  expect(await home.ok(["approvals", "show", "api"])).toContain("touch first.txt; : an aside");
+
+  // It is denied at its screen, and asks for something else.
+  await home.ok(["keys", "api", "n", "Enter"]);
+  await home.until("api", ({ status }) => status === "idle");
+  await home.ok(["send", "api", "run touch second.txt"]);
+  await home.until("api", ({ status }) => status === "waiting");
+  const late = await home.cli(["approvals", "allow", first?.id ?? ""]);
+  expect(late.code).not.toBe(0);
+  expect(late.stderr).toContain("was answered on the agent's own screen");
+  using client = home.client();
+  const [second] = await home.json<Approval[]>(["approvals"]);
+  const body = { decision: "allow" as const, digest: first?.digest ?? "" };
+  await expect(client.call("answerApproval", { params: { id: second?.id ?? "" }, body })).rejects.toMatchObject({
+    code: "approval_changed",
+  });
+
+  // More than the screen holds: its beginning is not there to be read.
+  const long = `run touch third.txt; : ${"aside ".repeat(2000)}`;
+  await home.ok(["spawn", "q", "--name", "long", "--cwd", place, "--prompt", long]);
+  await home.until("long", ({ status }) => status === "waiting");
+  const third = (await home.json<Approval[]>(["approvals"])).find(({ name }) => name === "long");
+  expect(third?.answers).toEqual([]);
+  const partial = await home.cli(["approvals", "allow", "long"]);
+  expect(partial.stderr).toContain("asks for more than its screen shows: it is answered only there");
+  for (const file of ["first.txt", "second.txt", "third.txt"]) expect(existsSync(path.join(place, file))).toBe(false);
 });
 
 test("two sessions of a stand-in for Amazon Q in one directory share a conversation: that is said, and not guessed at (mend 25)", async () => {

@@ -29,6 +29,8 @@ export const Asked = z.object({
   title: z.optional(z.string()),
   /** What it would change in files, where the agent tells that. */
   changes: z.optional(z.array(FileChange)),
+  /** Its arguments are too long to be shown here: it can be denied, and nobody can allow it. */
+  unshown: z.optional(z.boolean()),
 });
 export type Asked = z.infer<typeof Asked>;
 

@@ -183,6 +183,28 @@ test("a title of a protocol's agent is beside what it is given, and never in its
   expect(approvals.list({ all: false })[1]).toMatchObject({ changes, text: expect.stringMatching(/^edit: \/etc\/hosts \(−1 \+1 lines\)/) });
 });
 
+test("what a protocol's agent asks for and is too long to be shown can be denied, and not allowed (mend 6)", async () => {
+  await using world = new World();
+  const approvals = world.begin();
+  const record = world.sessions.get(SESSION);
+  if (!record) throw new Error("there is no session");
+  const at = new Date().toISOString();
+  const command = `echo ${"x".repeat(200_000)}; rm -rf ~`;
+  const changes = [{ path: "/a", old: null, new: command }];
+  const asks = [
+    { ask: "a1", at, title: "Say x", kind: "execute", input: { command } },
+    { ask: "a2", at, title: "Write x", kind: "edit", input: null, changes },
+  ];
+  for (const ask of asks) world.journal.append(...approvals.asked(record, ask).drafts);
+  for (const { id, digest, answers, text } of approvals.list({ all: false })) {
+    expect(text).toContain("too long to be shown");
+    expect(answers).toEqual(["deny"]);
+    for (const always of [false, true])
+      expect(() => approvals.answer(id, { decision: "allow", digest, always, actor: SOMEBODY })).toThrow("asks for more than can be shown");
+    expect(approvals.answer(id, { decision: "deny", digest, actor: SOMEBODY })).toMatchObject({ status: "denied" });
+  }
+});
+
 test("what is asked by a tool of ours shows its arguments beside the agent's sentence (mend 6)", async () => {
   await using world = new World();
   const approvals = world.begin();

@@ -41,7 +41,7 @@ import { answerByChoice } from "./by-choice.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
 import { isOver } from "./over.ts";
-import { changed, noReason, notAllShown, notTaken, onlyOnce, over, unanswerable } from "./refusals.ts";
+import { changed, noReason, notAllShown, notTaken, onlyOnce, over, tooLong, unanswerable } from "./refusals.ts";
 import {
   answered,
   answering,
@@ -369,6 +369,7 @@ export class Approvals implements Parking, Disposable {
   #answerByProtocol(approval: ApprovalRecord, answer: Answer): Approval {
     if (answer.decision === "answer") throw unanswerable(approval, answer.decision);
     if (answer.reason !== undefined) throw noReason(approval);
+    if (approval.unshown && answer.decision === "allow") throw tooLong(approval);
     this.#conclude(approval, answered(approval, answer));
     this.#tell(this.#queries.get(approval.id));
     return this.get(approval.id);

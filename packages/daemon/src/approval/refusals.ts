@@ -52,6 +52,12 @@ export function notAllShown({ name, agent }: ApprovalRecord): HoldfastError {
   });
 }
 
+export function tooLong({ id, name, agent }: ApprovalRecord): HoldfastError {
+  return new HoldfastError("approval_unanswerable", `${name} (${agent}) asks for more than can be shown, so nobody can allow it here`, {
+    hint: `deny it, and have it take smaller steps: holdfast approvals deny ${id}; a rule for the tool and the path can allow it (holdfast approvals --help)`,
+  });
+}
+
 export function unanswerable(approval: ApprovalRecord, decision: Decision): HoldfastError {
   const { id, name, agent } = approval;
   if (approval.for === "login") {

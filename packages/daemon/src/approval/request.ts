@@ -25,7 +25,10 @@ import type { Answer } from "./approvals.ts";
 import { toolAnswers } from "./by-tool.ts";
 import { attentionOf } from "./over.ts";
 
-/** More than that nobody reads, and the journal is no place for whole files: what is longer, and no rule answers, is answered on the agent's screen. */
+/**
+ * More than that nobody reads, and the journal is no place for whole files: what is longer, and no rule answers, is answered on the agent's screen;
+ * in a protocol, which has none, it can only be denied.
+ */
 const LONGEST_INPUT = 200_000;
 
 /** Of what an agent calls something. */
@@ -101,9 +104,10 @@ export function protocolRequest(record: SessionRecord, { ask, name, title, kind,
     for: "approval" as const,
     tool,
     input: isLong ? null : (input ?? null),
-    text: isLong ? `${text} (arguments of ${Math.round(bytes / 1024)} KB: holdfast transcript ${record.name})` : text,
+    text: isLong ? `${text} (arguments of ${Math.round(bytes / 1024)} KB, too long to be shown)` : text,
     title: inOneLine(title, LONGEST_TITLE),
     ...(isLong || changes.length === 0 ? {} : { changes }),
+    ...(isLong ? { unshown: true } : {}),
     directory: record.cwd,
     channel: "protocol" as const,
     expiresAt: null,
@@ -167,12 +171,12 @@ export function digestOf(approval: Pick<ApprovalRecord, "id" | "tool" | "input" 
 }
 
 function answersOf(
-  { for: what, channel, dialog }: Pick<ApprovalRecord, "for" | "channel" | "dialog">,
+  { for: what, channel, dialog, unshown }: Pick<ApprovalRecord, "for" | "channel" | "dialog" | "unshown">,
   { hook, screen, dialogs = [] }: ApprovalChannels = {},
 ): Decision[] {
   if (isStart(what)) return dialog !== null && dialogs.some((one) => one.for === what && one.choices) ? ["allow", "deny"] : [];
   if (channel === "tool") return toolAnswers({ for: what });
-  if (channel === "protocol") return ["allow", "deny"];
+  if (channel === "protocol") return unshown ? ["deny"] : ["allow", "deny"];
   if (channel === "hook") return what === "question" ? (hook?.answer ? ["answer", "deny"] : []) : ["allow", "deny"];
   return screen?.keys && dialog !== null && !screen.hidden?.test(dialog) ? ["allow", "deny"] : [];
 }
