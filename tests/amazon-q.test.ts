@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Approval, Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
+import { tokenOf } from "./as-session.ts";
 import { TestHome } from "./home.ts";
 
 const STAND_IN = path.join(import.meta.dirname, "../agents/src/amazon-q/stand-in.ts");
@@ -106,4 +107,24 @@ test("two sessions of a stand-in for Amazon Q in one directory share a conversat
   });
   const { conversation } = await home.session("two");
   expect(await home.json<Session>(["resume", "two", "--conversation", conversation ?? ""])).toMatchObject({ resumed: "conversation" });
+});
+
+test("a session neither hears the name of one that it cannot reach nor goes on with its conversation (mend 8)", async () => {
+  await using home = withStandIn();
+  await home.ok(["spawn", "q", "--name", "stranger"]);
+  await home.until("stranger", ({ status }) => status === "idle");
+  await home.ok(["run", "--name", "parent", "--", "sleep", "1000"]);
+  const env = { HOLDFAST_TOKEN: await tokenOf(home, "parent") };
+  const spawned = await home.cli(["spawn", "q", "--name", "child", "--prompt", "hello"], { env });
+  expect(spawned.stderr).toContain("another session works there as well");
+  await home.until("child", ({ status, turns }) => status === "idle" && turns === 1);
+  await home.ok(["stop", "child"], { env });
+  const { conversation } = await home.session("child");
+  for (const more of [[], ["--conversation", conversation ?? ""]]) {
+    const refused = await home.cli(["resume", "child", ...more], { env });
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining("and another session worked in") });
+    expect(spawned.stderr + refused.stderr).not.toContain("stranger");
+    expect(refused.stderr).not.toContain("--conversation");
+  }
+  expect(await home.json<Session>(["resume", "child", "--conversation", conversation ?? ""])).toMatchObject({ resumed: "conversation" });
 });

@@ -2,6 +2,7 @@
 import { HoldfastError } from "@holdfast/contract/errors";
 import type { ProjectActions } from "@holdfast/contract/trust";
 import { visible } from "@holdfast/contract/visible";
+import { shellWord } from "@holdfast/platform/shell";
 import { color } from "./color.ts";
 import type { Context, Flag } from "./command.ts";
 
@@ -27,7 +28,7 @@ export function trustFirst(context: Context, cwd: string): Promise<void> {
     const { actions, trusted } = await context.client.call("inspectProject", { query: { cwd } });
     if (trusted || !actions) return;
     throw new HoldfastError("not_trusted", `nobody has trusted yet:\n${actionLines(actions).join("\n")}`, {
-      hint: `read it and trust it: holdfast trust add ${actions.tree}; or say --trust`,
+      hint: `read it and trust it: holdfast trust add ${shellWord(actions.tree)}; or say --trust`,
       details: { ...actions },
     });
   });

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -81,7 +81,7 @@ test("of a file that was replaced by a shorter one only what is newer counts", (
 });
 
 test("a large file is read in parts, and a line that is longer than a part is read whole", () => {
-  const parts = usageInLines({ files: () => [file], call, readBytes: 64 });
+  const parts = usageInLines({ files: () => [file], call, limits: { atOnce: 64 } });
   append({ id: "a", out: 1, more: "x".repeat(5000) }, { id: "b", out: 2 }, { id: "c", out: 3 });
   const seen: string[] = [];
   let state: string | undefined;
@@ -91,6 +91,26 @@ test("a large file is read in parts, and a line that is longer than a part is re
     ({ state, more } = reading);
   }
   expect(seen).toEqual(["a 1", "b 2", "c 3"]);
+});
+
+test("a line that is longer than any call is passed over, whether it ends or not (mend 8)", () => {
+  const parts = usageInLines({ files: () => [file], call, limits: { atOnce: 64, longest: 256 } });
+  const read = (state?: string) => {
+    const seen: string[] = [];
+    for (let more = true; more; ) {
+      const reading = parts.read(file, state, OF);
+      seen.push(...outputs(reading.calls));
+      ({ state, more } = reading);
+    }
+    return { seen, state };
+  };
+  append({ id: "a", out: 1 }, { id: "huge", out: 9, more: "x".repeat(5000) }, { id: "b", out: 2 });
+  expect(read().seen).toEqual(["a 1", "b 2"]);
+  appendFileSync(file, "x".repeat(5000));
+  const { state } = read();
+  expect(Number(JSON.parse(state ?? "{}").offset)).toBeGreaterThan(statSync(file).size - 257);
+  appendFileSync(file, `x\n${JSON.stringify({ id: "c", out: 3 })}\n`);
+  expect(read(state).seen).toEqual(["c 3"]);
 });
 
 test("however a file grows and is read, the sums are those of all of it", () => {

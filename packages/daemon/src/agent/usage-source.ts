@@ -53,6 +53,9 @@ export interface Memory {
 /** At once: a few milliseconds of parsing, in which nothing else is done. */
 const READ_BYTES = 1 << 20;
 
+/** No agent writes a call in more. A longer line is passed over, never held as a whole. */
+const LONGEST_LINE = 32 << 20;
+
 /** Calls that are told again come soon after. */
 const RECENT = 6;
 
@@ -67,13 +70,13 @@ interface LinesState extends Memory {
 export function usageInLines(how: {
   files(of: Conversing): string[];
   call(entry: unknown, memory: Memory): Call | undefined;
-  readBytes?: number;
+  limits?: Partial<Limits>;
 }): UsageSource {
   return {
     places: how.files,
     read(place, state) {
       const before = stateOf(state);
-      const { text, offset, more, isOther } = linesFrom(place, before.offset, how.readBytes ?? READ_BYTES);
+      const { text, offset, more, isOther } = linesFrom(place, before.offset, { atOnce: READ_BYTES, longest: LONGEST_LINE, ...how.limits });
       const memory: LinesState = { ...before, recent: [...(before.recent ?? [])] };
       const calls: Call[] = [];
       for (const line of text.split("\n")) {
@@ -122,7 +125,12 @@ interface Lines {
   isOther: boolean;
 }
 
-function linesFrom(path: string, from: number, most: number): Lines {
+interface Limits {
+  atOnce: number;
+  longest: number;
+}
+
+function linesFrom(path: string, from: number, { atOnce, longest }: Limits): Lines {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -138,10 +146,12 @@ function linesFrom(path: string, from: number, most: number): Lines {
     const start = isOther ? 0 : from;
     let bytes = Buffer.alloc(0);
     // A line that is longer than what is read at once is read whole.
-    for (let length = most; ; length *= 4) {
+    for (let length = Math.min(atOnce, longest); ; length = Math.min(length * 4, longest)) {
       bytes = Buffer.alloc(Math.min(length, size - start));
       bytes = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
       if (bytes.includes(10) || bytes.length < length) break;
+      // The rest of it is no JSON, and tells nothing.
+      if (length === longest) return { text: "", offset: start + length, more: true, isOther };
     }
     const end = bytes.lastIndexOf(10) + 1;
     return { text: bytes.toString("utf8", 0, end), offset: start + end, more: start + bytes.length < size && end > 0, isOther };

@@ -157,7 +157,7 @@ export class Restoring implements Disposable {
       return { ...item, outcome: "skipped", why: "a command is not run again by itself", hint: `run it again: holdfast resume ${name}` };
     }
     try {
-      const known = this.#sessions.checkResume(record, { fresh: false, conversation: ofThen(record, conversation) });
+      const known = this.#sessions.checkResume(record, { fresh: false, conversation: ofThen(record, conversation), actor: DAEMON });
       const why =
         record.kind === "shell"
           ? "a new shell in its directory"

@@ -9,9 +9,16 @@ import { conversationWithTurns } from "./turns.ts";
 export function conversationToResume(
   record: SessionRecord,
   profile: Profile | undefined,
-  { fresh, conversation, kept }: { fresh: boolean; conversation?: string | undefined; kept(): number | null },
+  how: {
+    fresh: boolean;
+    conversation?: string | undefined;
+    /** Only one that it is known to have had. */
+    onlyKnown: boolean;
+    kept(): number | null;
+  },
 ): string | null {
   const { name } = record;
+  const { fresh, conversation, onlyKnown, kept } = how;
   if (isRunning(record.status)) {
     throw new HoldfastError("session_running", `${name} is running`, { hint: `look at it: holdfast attach ${name}` });
   }
@@ -24,8 +31,8 @@ export function conversationToResume(
   if (conversation !== undefined) {
     const known = record.conversations.filter(({ id }) => id.startsWith(conversation));
     if (known.length === 1 && known[0]) return known[0].id;
-    // Which one an adopted agent had, its user may know better.
-    if (known.length === 0 && record.host === "foreign" && /^\w[\w.-]{7,199}$/.test(conversation)) return conversation;
+    // Which one an adopted agent had, its user may know better; a session could name one that it cannot reach.
+    if (known.length === 0 && !onlyKnown && record.host === "foreign" && /^\w[\w.-]{7,199}$/.test(conversation)) return conversation;
     throw new HoldfastError(
       "conversation_unknown",
       `${known.length === 0 ? "no" : "more than one"} conversation of ${name} begins with ${conversation}`,

@@ -58,7 +58,7 @@ import { Restarts } from "./restarts.ts";
 import { conversationToResume, workspaceHint } from "./resume.ts";
 import { amendEnvironment, amendSpec, readEnvironment, readSpec, type Spec } from "./run-files.ts";
 import { runOf } from "./running.ts";
-import { sharedNote, sharedRefusal, sharedWith } from "./shared-conversation.ts";
+import { isWithinReach, sharedNote, sharedRefusal, sharedWith } from "./shared-conversation.ts";
 import { Starting, titleOf } from "./starting.ts";
 import { Stopping } from "./stopping.ts";
 import { Survivors } from "./survivors.ts";
@@ -254,7 +254,8 @@ export class Sessions {
       const session = await this.#spawnAt(place, { ...request, groups, name, cwd: place.cwd }, { host, actor, parent, forkedFrom });
       const record = this.#queries.resolve(session.id);
       const other = sharedWith(this.#queries, record, this.#profiles.find(record.agent));
-      const notes = [...(place.isNew ? (place.workspace?.notes ?? []) : []), ...(other ? [sharedNote(record, other)] : [])];
+      const shared = other ? [sharedNote(record, this.#called(other, actor))] : [];
+      const notes = [...(place.isNew ? (place.workspace?.notes ?? []) : []), ...shared];
       return { ...session, notes };
     } catch (error) {
       // Of a session that never was, nothing stays; of one that was recorded, all. Another may have begun to work there during the set-up.
@@ -420,13 +421,22 @@ export class Sessions {
   }
 
   /** Which conversation a resume would go on with; null: it would begin anew. Throws what it would be refused for. */
-  checkResume(record: SessionRecord, how: { fresh: boolean; conversation?: string | undefined }): string | null {
+  checkResume(record: SessionRecord, how: { fresh: boolean; conversation?: string | undefined; actor: Principal }): string | null {
     const profile = this.#profiles.find(record.agent);
-    const known = conversationToResume(record, profile, { ...how, kept: () => this.#keptOf(record) });
-    const other = how.conversation === undefined && known !== null ? sharedWith(this.#queries, record, profile) : undefined;
-    if (other) throw sharedRefusal(record, other);
+    const known = conversationToResume(record, profile, {
+      ...how,
+      onlyKnown: how.actor.startsWith("session:"),
+      kept: () => this.#keptOf(record),
+    });
+    const other = known === null ? undefined : sharedWith(this.#queries, record, profile);
+    const canChoose = !other || isWithinReach(this.#queries, other, how.actor);
+    if (other && (how.conversation === undefined || !canChoose)) throw sharedRefusal(record, this.#called(other, how.actor), { canChoose });
     checkDirectory(record.cwd, workspaceHint(record));
     return known;
+  }
+
+  #called(other: SessionRecord, actor: Principal): string {
+    return isWithinReach(this.#queries, other, actor) ? other.name : "another session";
   }
 
   /** Also of one that runs. */

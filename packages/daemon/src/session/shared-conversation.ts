@@ -1,5 +1,6 @@
 /** Agents that keep one conversation for each directory: which of several sessions there it belongs to is not for us to guess. */
-import { HoldfastError } from "@holdfast/contract";
+import { HoldfastError, type Principal, type SessionId } from "@holdfast/contract";
+import { shellWord } from "@holdfast/platform/shell";
 import type { Profile } from "../agent/profile.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 
@@ -13,16 +14,23 @@ export function sharedWith(queries: SessionQueries, record: SessionRecord, profi
   });
 }
 
-export function sharedRefusal({ name, agent, cwd }: SessionRecord, other: SessionRecord): HoldfastError {
+export function sharedRefusal({ name, agent, cwd }: SessionRecord, other: string, { canChoose }: { canChoose: boolean }): HoldfastError {
+  const anyway = canChoose ? `to resume it whosever it is: holdfast resume ${name} --conversation ${shellWord(cwd)}; ` : "";
   return new HoldfastError(
     "conversation_unknown",
-    `${agent} keeps one conversation for each directory, and ${other.name} worked in ${cwd}, too`,
+    `${agent} keeps one conversation for each directory, and ${other} worked in ${cwd}, too`,
     {
-      hint: `to resume it whosever it is: holdfast resume ${name} --conversation ${cwd}; to begin a new one: holdfast resume ${name} --fresh`,
+      hint: `${anyway}to begin a new one: holdfast resume ${name} --fresh`,
     },
   );
 }
 
-export function sharedNote({ agent }: SessionRecord, other: SessionRecord): string {
-  return `${agent} keeps one conversation for each directory, and ${other.name} works there as well: only the last can be resumed; --worktree keeps them apart`;
+export function sharedNote({ agent }: SessionRecord, other: string): string {
+  return `${agent} keeps one conversation for each directory, and ${other} works there as well: only the last can be resumed; --worktree keeps them apart`;
+}
+
+/** A session hears no name of one that it cannot reach, and does not go on with what that said. */
+export function isWithinReach(queries: SessionQueries, { id }: SessionRecord, actor: Principal): boolean {
+  const own = /^session:(.+)$/.exec(actor)?.[1];
+  return own === undefined || queries.descendants(own as SessionId).includes(id);
 }

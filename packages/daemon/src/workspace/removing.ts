@@ -10,6 +10,7 @@ import { checkName, HoldfastError, type Losses, type Principal, type WorkspaceId
 import { counted, describe, log } from "@holdfast/platform";
 import { umaskOf } from "@holdfast/platform/git/command";
 import { placeOf as gitPlaceOf } from "@holdfast/platform/git/place";
+import { shellWord } from "@holdfast/platform/shell";
 import type { Journal } from "../journal/journal.ts";
 import type { WorkspaceQueries, WorkspaceRecord } from "../projection/workspaces.ts";
 import { copyUntracked } from "./copying.ts";
@@ -243,7 +244,7 @@ export class Removing {
     if (!repository?.tree) return IGNORED;
     const project = readProject(repository.tree);
     const actions = actionsOf(project, { ...placeOf(repository, tree.repo), setup: false });
-    if (actions && !this.#trusted.isTrusted(actions)) return `${UNTRUSTED}: holdfast trust add ${actions.directory}`;
+    if (actions && !this.#trusted.isTrusted(actions)) return `${UNTRUSTED}: holdfast trust add ${shellWord(actions.directory)}`;
     await copyUntracked(repository.tree, tree.path, project.copy);
     return IGNORED;
   }

@@ -68,3 +68,13 @@ test("without the set-up command only copies need trust, and the defaults need n
   configure(scratch.path, '[workspace]\nsetup = "make"\ncopy = [".env"]\n');
   expect(actionsOf(readProject(scratch.path), { ...place, setup: false })).toMatchObject({ copy: [".env"] });
 });
+
+test("the hint names a directory as a shell takes it, and nothing in it is hidden (mend 8)", async () => {
+  using scratch = new ScratchRepository();
+  const tree = join(scratch.root, "a $(touch x)\u202e");
+  mkdirSync(tree);
+  configure(tree, '[workspace]\nsetup = "make"\n');
+  const { actions } = await scratchTrust().inspect(tree);
+  const hint = `trust add $'${scratch.root}/a $(touch x)\\u202e'; or`;
+  expect(() => scratchTrust().check(actions)).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
+});

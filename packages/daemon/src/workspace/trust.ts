@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { HoldfastError, type Principal, type ProjectActions, type Trust, visible } from "@holdfast/contract";
+import { shellWord } from "@holdfast/platform/shell";
 import type { Journal } from "../journal/journal.ts";
 import type { TrustQueries } from "../projection/trust.ts";
 import { type Project, projectFile, readProject } from "./project.ts";
@@ -123,13 +124,13 @@ export function placeOf(repository: Repository | undefined, cwd: string): { dire
 }
 
 function notTrusted(actions: ProjectActions, why = "asks for what nobody has trusted yet"): HoldfastError {
-  const { directory, tree, file, setup, copy } = actions;
+  const { tree, file, setup, copy } = actions;
   const lines = [
     ...(setup === null ? [] : [`run   ${visible(setup)}`]),
     ...(copy.length === 0 ? [] : [`copy  ${copy.map(visible).join(", ")}`]),
   ];
   return new HoldfastError("not_trusted", `${visible(file)} ${why}:\n  ${lines.join("\n  ")}`, {
-    hint: `read it and trust it: holdfast trust add ${tree === directory ? directory : tree}; or say --trust`,
+    hint: `read it and trust it: holdfast trust add ${shellWord(tree)}; or say --trust`,
     details: { ...actions },
   });
 }
