@@ -11,6 +11,9 @@ export type { AgentName };
 
 export const AGENT_NAMES: readonly AgentName[] = ["claude", "codex", "gemini", "opencode", "qwen"];
 
+/** The agents that only `npm run test:agents` installs. `npm test` runs the same tests with the other two. */
+export const LARGE_AGENTS = ["claude", "codex", "opencode"] as const satisfies readonly AgentName[];
+
 export interface Place {
   /** The agent's home directory; empty, and its own. */
   home: string;

@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
-import { AGENT_NAMES } from "./agents.ts";
+import { LARGE_AGENTS } from "./agents.ts";
 import { answersOnItsScreen } from "./answers.ts";
 
-describe.each(AGENT_NAMES)("%s", (agent) => {
+describe.each(LARGE_AGENTS)("%s", (agent) => {
   test("answers on its screen what the model says, and stop leaves no process of it", () => answersOnItsScreen(agent));
 });

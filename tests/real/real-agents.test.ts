@@ -1,4 +1,4 @@
-/** Of the real agents, the two that every `npm test` drives; `npm run test:agents` does the same with all of them. */
+/** Of the real agents, the two that every `npm test` drives; `npm run test:agents` does the same with the others. */
 import { describe, test } from "vitest";
 import { answersOnItsScreen } from "./answers.ts";
 import { converses } from "./conversations.ts";

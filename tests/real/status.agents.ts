@@ -1,9 +1,9 @@
 import { describe, test } from "vitest";
-import { AGENT_NAMES } from "./agents.ts";
+import { LARGE_AGENTS } from "./agents.ts";
 import { inRootsPlace } from "./roots.ts";
 import { asksAboutOtherHooks, followsStatus, isHungWhileItsModelHolds, isNotEndedByASubagent } from "./status.ts";
 
-describe.each(AGENT_NAMES)("%s", (agent) => {
+describe.each(LARGE_AGENTS)("%s", (agent) => {
   test("is idle, works, waits for an approval that it names, and is idle again; Esc makes it idle too (NEW-03 agents)", () =>
     followsStatus(agent));
 });

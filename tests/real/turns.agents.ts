@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { AGENT_NAMES, IDLE } from "./agents.ts";
+import { IDLE, LARGE_AGENTS } from "./agents.ts";
 import { endsItsRequestAtEsc, runsWhatWasAllowed } from "./turns.ts";
 import { RealWorld } from "./world.ts";
 
-describe.each(AGENT_NAMES)("%s", (agent) => {
+describe.each(LARGE_AGENTS)("%s", (agent) => {
   test("a command that was allowed runs, and the model gets its result", () => runsWhatWasAllowed(agent));
 
   test("Esc in mid-turn ends the request to the model", () => endsItsRequestAtEsc(agent));
