@@ -1,17 +1,22 @@
 /**
  * npm run chaos: random histories of use and faults against a model; arguments go to tests/chaos/main.ts. npm run chaos:delivery: messages to
  * agents under random kills of the daemon, tests/chaos/delivery-main.ts. npm run chaos:together: likewise a group's messages and shared values.
+ * npm run chaos:agents: messages to the real agents, with Esc, drafts and approvals.
  */
 import path from "node:path";
+import { AGENTS, installAgent } from "./real-agents.mjs";
 import { root, say } from "./root.mjs";
 import { cleanEnvironment, run } from "./run.mjs";
 import { ensureBuilt, node } from "./setup.mjs";
 
 const [first, ...rest] = process.argv.slice(2);
-const [program, args] = ["delivery", "together"].includes(first) ? [`${first}-main.ts`, rest] : ["main.ts", process.argv.slice(2)];
+const [program, args] = ["agents", "delivery", "together"].includes(first)
+  ? [`${first}-main.ts`, rest]
+  : ["main.ts", process.argv.slice(2)];
 
 try {
   await ensureBuilt();
+  if (first === "agents") for (const agent of Object.keys(AGENTS)) await installAgent(agent);
   process.exitCode = await run(node, [path.join(root, "tests/chaos", program), ...args], { env: cleanEnvironment() });
 } catch (error) {
   say(error.message);
