@@ -169,6 +169,44 @@ test("a limit of tokens or cost acts within the turn of a conversation, which sa
   expect(once).toMatchObject({ code: 35, stderr: expect.stringContaining("cost limit $0.50 reached ($0.60 used)") });
 });
 
+test("chat -p names the limit that its turn passed with its last word, and the one that is near (mend 15)", async () => {
+  await using home = new TestHome();
+  const once = (budget: string, words: string) => home.cli(["chat", "demo", "--budget", budget, "-p", words]);
+  expect(await once("tokens=1000", "usage 1500 20; say hello")).toMatchObject({
+    code: 35,
+    stdout: expect.stringContaining("hello"),
+    stderr: expect.stringMatching(/has used up its budget: token limit 1k reached \(1\.5k used\)[\s\S]*--budget tokens=…/),
+  });
+  expect(await once("tokens=1000", "usage 850 20; say hello")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("budget: 87 % of the token limit used (870 of 1k tokens)"),
+  });
+  // The last turn that a limit of turns allows has a good end.
+  expect(await once("turns=1", "say hello")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("budget: turn limit 1 reached (1 used)"),
+  });
+});
+
+test("an agent in a terminal is told of a near limit once, with the next words to it (mend 15)", async () => {
+  await using home = new TestHome();
+  await demo(home, "api", ["--budget", "turns=5"]);
+  for (let turn = 1; turn <= 4; turn++) await home.ok(["send", "api", `say turn ${turn}`, "--wait"]);
+  await eventually(async () => (await facts(home)).length === 1 || undefined);
+  // Nothing is typed for it alone: that would be a turn.
+  expect(await home.session("api")).toMatchObject({ status: "idle", turns: 4 });
+  expect(await home.ok(["ls"])).toContain("budget 80 %");
+  const go = path.join(home.root, "go");
+  await home.ok(["send", "api", `until ${go}`]);
+  await home.ok(["send", "api", "say one too many"]);
+  const told = (await home.json<Message[]>(["messages", "api"])).map(({ addition }) => addition);
+  const words = "[Holdfast: 80 % of the turn limit used (4 of 5 turns). At the limit this session is stopped.";
+  expect(told.map((addition) => addition?.includes(words) ?? false)).toEqual([false, false, false, false, true, false]);
+  writeFileSync(go, "");
+  await stopped(home, "api");
+  expect(await home.ok(["logs", "api"])).toContain("of the turn limit used");
+});
+
 test("what a session uses counts toward those that started it, and their limit ends it, too (mend 15)", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "--chat", "demo", "--name", "top", "--budget", "cost=1.00"]);

@@ -447,6 +447,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     transcripts,
     keeper: native,
     turnOf: (run) => conversations.turnOf(run),
+    catchUp: (run) => conversations.look(run),
     viewOf: (ref) => sessions.brief(ref),
     resolve: (ref) => queries.resolve(ref),
     get: (id) => queries.get(id),
@@ -466,6 +467,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     expiry,
     people: new People({ sessions: queries, scopeOf: people.scopeOf }),
     log: groupLog,
+    nearLimit: (record) => budgets.nearWords(record),
   });
   const onStashTaken = stashWarnings({ messages, workspaces: workspaces.queries, sessions: queries });
   const radar = new Radar({ home, journal, queries: workspaces.queries, onStashTaken });

@@ -193,7 +193,7 @@ export async function serveReader(options: {
   });
   const log = new GroupMessageQueries(db);
   const people = new People({ sessions: queries, scopeOf: () => undefined });
-  const said = new Messages({ journal, queries, messages, sessions, delivery, expiry, people, log, attend() {} });
+  const said = new Messages({ journal, queries, messages, sessions, delivery, expiry, people, log, attend() {}, nearLimit: () => null });
   const groupReach = new GroupReach({ queries: groupQueries, sessions: queries, refusals });
   const toGroups = new GroupMessages({
     journal,

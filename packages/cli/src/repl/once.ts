@@ -3,7 +3,7 @@
  * stopped again; the conversation stays, and can be gone on with by its name.
  */
 
-import { reachedText } from "@holdfast/contract/amounts";
+import { NEAR_LIMIT, nearText, reachedText } from "@holdfast/contract/amounts";
 import type { PlacedEntry } from "@holdfast/contract/conversation-endpoints";
 import { describeAsk } from "@holdfast/contract/described";
 import { HoldfastError } from "@holdfast/contract/errors";
@@ -30,6 +30,8 @@ interface Answer {
   reason: TurnEnd;
   error: Failure | undefined;
   usage: Usage | undefined;
+  /** The conversation itself has said something of the budget. */
+  budgetTold: boolean;
 }
 
 export async function answerOnce(context: Context, wanted: Wanted, text: string): Promise<number> {
@@ -56,7 +58,7 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
   const message = newMessageId();
   using interrupt = onInterrupt(talk);
   const printer = context.json ? undefined : new AnswerPrinter();
-  const answer: Answer = { text: "", reason: "interrupted", error: undefined, usage: undefined };
+  const answer: Answer = { text: "", reason: "interrupted", error: undefined, usage: undefined, budgetTold: false };
   const over = new AbortController();
   /** Told behind the answer, whose line they would break. */
   const notes: string[] = [];
@@ -74,6 +76,7 @@ async function oneTurn(context: Context, talk: Talk, text: string): Promise<Answ
     } else if (entry.type === "error") answer.error = entry;
     else if (entry.type === "usage") answer.usage = entry;
     else if (entry.type === "note" && (entry.about === "budget" || entry.about === "not_set")) {
+      answer.budgetTold ||= entry.about === "budget";
       if (printer?.isWithinLine) notes.push(entry.text);
       else tellNote(entry.text);
     } else if (entry.type === "approval_asked") void tellAsked(talk, entry);
@@ -179,15 +182,28 @@ function shapeOf({ id, name }: Session, { text, reason, error, usage }: Answer) 
   };
 }
 
-/** A turn that its budget has ended names the limit. */
-async function budgetFailure(talk: Talk, { reason }: Answer): Promise<HoldfastError | undefined> {
-  if (reason !== "cancelled" && reason !== "interrupted") return undefined;
+/**
+ * A turn that its budget has ended names the limit, and so does one that passed it with its last word: most agents tell their use only then. Only a
+ * limit of turns leaves the last turn that it allows a good end.
+ */
+async function budgetFailure(talk: Talk, { reason, budgetTold }: Answer): Promise<HoldfastError | undefined> {
   const { session } = await talk.now().catch(() => ({ session: undefined }));
-  const exceeded = session?.budget?.exceeded;
-  if (!session || !exceeded) return undefined;
-  return new HoldfastError("budget_spent", `the turn of ${plain(session.name)} was cancelled: ${reachedText(exceeded)}`, {
-    hint: `go on with more: holdfast chat ${plain(exceeded.of?.name ?? session.name)} --budget ${exceeded.limit}=…`,
-  });
+  if (!session?.budget) return undefined;
+  const { exceeded, limits } = session.budget;
+  if (!exceeded) {
+    const near = limits.flatMap((use) => (use.used !== null && use.used >= NEAR_LIMIT * use.allowed ? [{ ...use, used: use.used }] : []));
+    if (!budgetTold) for (const use of near) tellNote(`budget: ${nearText(use)}`);
+    return undefined;
+  }
+  const name = plain(session.name);
+  const hint = `go on with more: holdfast chat ${plain(exceeded.of?.name ?? session.name)} --budget ${exceeded.limit}=…`;
+  if (reason === "cancelled" || reason === "interrupted")
+    return new HoldfastError("budget_spent", `the turn of ${name} was cancelled: ${reachedText(exceeded)}`, { hint });
+  if (reason !== "completed") return undefined;
+  if (exceeded.limit !== "turns")
+    return new HoldfastError("budget_spent", `${name} has used up its budget: ${reachedText(exceeded)}`, { hint });
+  tellNote(`budget: ${reachedText(exceeded)}; ${hint}`);
+  return undefined;
 }
 
 function failureOf({ name }: Session, { reason, error }: Answer): HoldfastError | undefined {

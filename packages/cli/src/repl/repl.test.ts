@@ -308,6 +308,26 @@ test("what could not be said is told, and stands in the line again", async () =>
   await shows(/✗ there is no room\n {2}for more\n {2}wait\n\n.*\n› important words/);
 });
 
+test("words that a used-up budget refused do not stay in the line; the Up key brings them back (mend 15)", async () => {
+  const { daemon, type, shows, screen } = sit();
+  await shows("fresh:");
+  daemon.fail("sendMessage", new HoldfastError("budget_spent", "fresh has used up its budget"));
+  type("refused words\r");
+  await shows("not sent: refused words");
+  expect(screen()).not.toMatch(/^› refused words/m);
+  // Words that waited fail with their message.
+  daemon.takes = false;
+  type("later words\r");
+  await shows("queued, the agent works: later words");
+  const exceeded = { limit: "cost", used: 2, allowed: 1, at: new Date(0).toISOString() };
+  daemon.change(daemon.sessions[0] as never, { budget: { limits: [], exceeded } } as never);
+  Object.assign(daemon.messages[0] as object, { state: "failed", why: "its budget is used up" });
+  await shows("not sent: later words");
+  expect(screen()).not.toMatch(/^› later words/m);
+  type("\x1b[A");
+  await shows(/^› later words/m);
+});
+
 test("/sessions NAME goes to another conversation; where there is none, it stays", async () => {
   const daemon = new ScriptedDaemon();
   daemon.session("one");

@@ -254,9 +254,22 @@ class Repl implements Desk, Followed {
       },
       onFailed: (said, error) => {
         this.#tell(error);
-        if (this.#editor.isEmpty) this.#editor.set(said.text);
+        void this.#giveBack(said.text, error);
       },
     });
+  }
+
+  /** Said again as it is, it would be refused again where the budget is used up: then it stays in the history only. */
+  async #giveBack(text: string, error: unknown): Promise<void> {
+    const isSpent = HoldfastError.from(error).code === "budget_spent" || (await this.#budgetIsSpent());
+    if (isSpent) this.print([this.paint(STYLE.dim, `  not sent: ${inertLine(text.split("\n")[0] ?? "")} (the Up key brings it back)`)]);
+    else if (this.#editor.isEmpty) this.#editor.set(text);
+    this.#stage.change();
+  }
+
+  async #budgetIsSpent(): Promise<boolean> {
+    const conversation = await this.refresh().catch(() => undefined);
+    return Boolean(conversation?.session.budget?.exceeded);
   }
 
   async #open(wanted: Wanted): Promise<Opened> {

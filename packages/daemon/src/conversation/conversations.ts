@@ -79,7 +79,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
     usedUp(record: SessionRecord): string | null;
     /** Messages that have waited too long are none to hand over. */
     expire(): void;
-    /** The turn that runs has used more than it had (usedInTurn). */
+    /** The turn that runs has used more than it had, or is over. */
     onUse?(session: SessionId): void;
   }) {
     this.#home = options.home;
@@ -259,6 +259,7 @@ export class Conversations implements RunObserver, RunningTurns, Disposable {
         drafts.push(...this.#receipts(fact.message, run));
       } else if (fact.type === "answered") {
         drafts.push(...this.#answers(record, fact));
+        after.push(() => this.#onUse(record.id));
       } else {
         drafts.push({ ...fact, actor: DAEMON, session: record.id } as Draft);
       }

@@ -17,6 +17,7 @@ function open(world: World, { turn = null, onPress }: { turn?: string | null; on
     transcripts: new Transcripts({ home: world.home, queries: world.queries, changed: () => undefined }),
     keeper,
     turnOf: () => turn,
+    catchUp: () => {},
     viewOf: (ref) => ({ id: ref }) as Session,
     resolve: (ref) => world.queries.resolve(ref),
     keepChoice: () => {},

@@ -18,6 +18,7 @@ export class ConversationVerbs {
   readonly #transcripts: Transcripts;
   readonly #keeper: ConversationKeeper;
   readonly #turnOf: (run: RunId) => string | null;
+  readonly #catchUp: (run: RunId) => void;
   readonly #viewOf: (ref: string) => Session;
   readonly #resolve: (ref: string) => SessionRecord;
   readonly #cancelling: Cancelling;
@@ -27,6 +28,8 @@ export class ConversationVerbs {
     transcripts: Transcripts;
     keeper: ConversationKeeper;
     turnOf(run: RunId): string | null;
+    /** Makes facts of what is new in its transcript. */
+    catchUp(run: RunId): void;
     viewOf(ref: string): Session;
     resolve(ref: string): SessionRecord;
     profiles: Profiles;
@@ -41,6 +44,7 @@ export class ConversationVerbs {
     this.#transcripts = options.transcripts;
     this.#keeper = options.keeper;
     this.#turnOf = options.turnOf;
+    this.#catchUp = options.catchUp;
     this.#viewOf = options.viewOf;
     this.#resolve = options.resolve;
     this.#cancelling = new Cancelling({
@@ -55,6 +59,8 @@ export class ConversationVerbs {
     const record = this.#transcripts.resolve(ref);
     const isLive = isRunning(record.status) && record.status !== "starting";
     const state = isLive ? await this.#keeper.converse(runOf(record), { t: "state" }).catch(() => undefined) : undefined;
+    // Whoever has read the end of a turn in the transcript finds here what it used.
+    this.#catchUp(runOf(record));
     return {
       session: this.#viewOf(record.id),
       turn: state?.turn ?? null,

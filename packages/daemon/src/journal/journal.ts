@@ -227,10 +227,12 @@ export class Journal {
     return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as AnyEvent);
   }
 
-  /** The newest event of a type, or of all. */
-  lastOf(type?: EventType): AnyEvent | undefined {
-    const sql = `SELECT * FROM events ${type === undefined ? "" : "WHERE type = ?"} ORDER BY seq DESC LIMIT 1`;
-    const row = watched(this.#db, () => this.#db.prepare(sql).get(...(type === undefined ? [] : [type])));
+  /** The newest event of a type, or of all; of a session, or of any. */
+  lastOf(type?: EventType, session?: SessionId): AnyEvent | undefined {
+    const wanted = Object.entries({ type, session }).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
+    const where = wanted.map(({ column }) => `${column} = ?`).join(" AND ");
+    const sql = `SELECT * FROM events ${where && `WHERE ${where}`} ORDER BY seq DESC LIMIT 1`;
+    const row = watched(this.#db, () => this.#db.prepare(sql).get(...wanted.map(({ value }) => value)));
     return row && ({ ...row, data: JSON.parse(String(row.data)) } as unknown as AnyEvent);
   }
 

@@ -25,6 +25,7 @@ import type { GroupMessageQueries } from "../projection/group-messages.ts";
 import { type MessageFilter, type MessageQueries, type MessageRecord, waitsForNextRun } from "../projection/messages.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { Sessions } from "../session/sessions.ts";
+import { beginsCommand } from "../workspace/context.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Expiry } from "./expiry.ts";
@@ -60,6 +61,7 @@ export class Messages {
   readonly #people: People;
   readonly #log: GroupMessageQueries;
   readonly #arrivals: Arrivals;
+  readonly #nearLimit: (record: SessionRecord) => { words: string; since: number } | null;
 
   constructor(options: {
     journal: Journal;
@@ -73,6 +75,8 @@ export class Messages {
     people: People;
     /** What was said to groups. */
     log: GroupMessageQueries;
+    /** What an agent near a limit of its budget is to be told with the next words to it; since which fact. */
+    nearLimit(record: SessionRecord): { words: string; since: number } | null;
   }) {
     this.#journal = options.journal;
     this.#queries = options.queries;
@@ -83,6 +87,7 @@ export class Messages {
     this.#expiry = options.expiry;
     this.#people = options.people;
     this.#log = options.log;
+    this.#nearLimit = options.nearLimit;
     this.#arrivals = new Arrivals(options.journal);
   }
 
@@ -235,11 +240,18 @@ export class Messages {
     return { thread: { replyTo, thread }, facts: answered ? answers(answered, answer) : [] };
   }
 
-  /** What follows the first words to it. */
+  /** What follows the first words to it, and the next ones once a limit of its budget is near. */
   additionFor(record: SessionRecord, text: string): { addition?: string } {
-    if (record.turns > 0 || !this.#delivery.delivers(record) || this.#messages.wasSpokenTo(record.id)) return {};
-    const addition = this.#sessions.firstPointer(record, text);
-    return addition === null ? {} : { addition };
+    if (!this.#delivery.delivers(record)) return {};
+    const isFirst = record.turns === 0 && !this.#messages.wasSpokenTo(record.id);
+    const notes = [isFirst ? this.#sessions.firstPointer(record, text) : null, beginsCommand(text) ? null : this.#nearNote(record)];
+    const addition = notes.filter((note) => note !== null).join("\n\n");
+    return addition === "" ? {} : { addition };
+  }
+
+  #nearNote(record: SessionRecord): string | null {
+    const near = this.#nearLimit(record);
+    return near && !this.#messages.wasAddedTo(record.id, near.since) ? near.words : null;
   }
 
   #find(id: string): MessageRecord {

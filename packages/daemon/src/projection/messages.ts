@@ -246,6 +246,11 @@ export class MessageQueries {
     return this.#read("WHERE session = ? AND state <> 'cancelled' AND NOT (state = 'failed' AND known = 1) LIMIT 1", session).length > 0;
   }
 
+  /** Whether Holdfast has added words of its own to anything that was said to it since. */
+  wasAddedTo(session: SessionId, since: number): boolean {
+    return this.#count("WHERE session = ? AND seq > ? AND addition IS NOT NULL AND state <> 'cancelled'", session, since) > 0;
+  }
+
   /** Sessions with open ones. */
   waiting(): SessionId[] {
     const sql = "SELECT DISTINCT session FROM messages WHERE open = 1 AND session IS NOT NULL";

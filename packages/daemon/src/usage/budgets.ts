@@ -131,6 +131,13 @@ export class Budgets implements Accounts, Disposable {
     return above ? `the budget of ${above.record.name} is used up: ${reachedText(above.use)}` : null;
   }
 
+  /** For an agent in a terminal, with the next words to it, once: nothing is typed for this alone, for that would be a turn. */
+  nearWords(record: SessionRecord): { words: string; since: number } | null {
+    const near = record.kind === "conversation" || !record.budget ? [] : this.#uses(record, record.budget).filter(isNear);
+    const warned = near.length === 0 ? undefined : this.#rooms.journal.lastOf("budget.warned", record.id);
+    return warned ? { words: nearNote(near.map((use) => nearText({ ...use, used: use.used ?? 0 })).join(", ")), since: warned.seq } : null;
+  }
+
   #spentAbove(above: readonly SessionRecord[]): { record: SessionRecord; use: Use & { used: number } } | undefined {
     for (const record of above) {
       const use = record.budget && this.#spent(record, sharedOf(record.budget));
@@ -218,8 +225,7 @@ export class Budgets implements Accounts, Disposable {
     if (!isThere(record)) return;
     for (const use of near) {
       const told = nearText({ ...use, used: use.used ?? 0 });
-      const words = `[Holdfast: ${told}. At the limit this session is stopped. Finish what matters most, and say what is left.]`;
-      void this.#tell(record, { key: `near ${use.limit} ${use.allowed}`, text: `budget: ${told}`, words });
+      void this.#tell(record, { key: `near ${use.limit} ${use.allowed}`, text: `budget: ${told}`, words: nearNote(told) });
     }
   }
 
@@ -300,6 +306,10 @@ export class Budgets implements Accounts, Disposable {
     }
     this.#arm();
   }
+}
+
+function nearNote(told: string): string {
+  return `[Holdfast: ${told}. At the limit this session is stopped. Finish what matters most, and say what is left.]`;
 }
 
 function isThere({ status, restartAt }: SessionRecord): boolean {
