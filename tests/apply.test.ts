@@ -308,3 +308,36 @@ test("a file that makes no sense starts nothing; one that fails in the middle sa
   rmSync(file);
   expect((await home.cli(["apply", file])).stderr).toMatch(/there is no file/);
 });
+
+test("goals of groups and budgets are applied to what is there; what cannot be is refused before anything is changed (mend 16)", async () => {
+  await using home = new TestHome();
+  const text =
+    '[groups.team]\ngoal = "ship 1.0"\n\n[sessions.lead]\nagent = "demo"\nchat = true\ngroup = "team"\nbudget = { turns = 40, cost = 5 }\n';
+  const file = declare(home, text);
+  await home.ok(["apply", file]);
+  expect(await home.ok(["group", "goal", "team"])).toBe("ship 1.0\n");
+  await home.ok(["stop", "lead"]);
+  declare(home, text.replace("1.0", "2.0").replace("turns = 40, cost = 5", "turns = 9").concat('env = { COLOUR = "green" }\n'));
+  const applied = await home.json<Applied>(["apply", file, "--resume"]);
+  expect(applied.steps.map((step) => step.do)).toEqual(["change_goal", "set_budget", "resume"]);
+  expect(applied.steps[2]).toMatchObject({ name: "lead", env: ["COLOUR"] });
+  expect(applied.notes).toEqual([]);
+  expect(await home.ok(["group", "goal", "team"])).toBe("ship 2.0\n");
+  expect((await home.session("lead")).budget?.limits).toMatchObject([{ limit: "turns", allowed: 9 }]);
+  expect(await home.ok(["chat", "lead", "-p", "env COLOUR"])).toContain("green");
+  expect(await home.ok(["apply", file])).toContain("Nothing to change");
+
+  await home.ok(["spawn", "--chat", "demo", "--name", "mine"]);
+  const foreign = '[sessions.mine]\nagent = "demo"\nchat = true\ngroup = "team"\nprompt = "say hello"\nenv = { COLOUR = "red" }\n';
+  const other = path.join(home.root, "other.toml");
+  writeFileSync(other, foreign);
+  const refused = await home.cli(["apply", other]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain(
+    "other.toml:1: the session mine is there, and was not started by this file: prompt, env cannot be applied to it",
+  );
+  expect((await home.session("mine")).groups).toEqual([]);
+  writeFileSync(other, foreign.replace(/prompt[\s\S]*/, "budget = { turns = 3 }\n"));
+  await home.ok(["apply", other]);
+  expect(await home.session("mine")).toMatchObject({ groups: ["team"], budget: { limits: [{ limit: "turns", allowed: 3 }] } });
+});

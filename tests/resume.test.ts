@@ -233,3 +233,20 @@ test("a budget is changed for a conversation that runs (mend 16)", async () => {
   await home.ok(["chat", "talk", "--budget", "cost=2,turns=off", "-p", "say hi"]);
   expect((await home.session("talk")).budget?.limits).toMatchObject([{ limit: "cost", allowed: 2 }]);
 });
+
+test("a conversation that cannot be opened joins no group, and one that fails to join is in none of them (mend 16)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "--chat", "demo", "--name", "talk"]);
+  await home.ok(["spawn", "--chat", "demo", "--name", "other"]);
+  await home.ok(["group", "create", "full", "--limit", "1"]);
+  await home.ok(["group", "join", "full", "other"]);
+  expect((await home.cli(["chat", "talk", "--group", "team", "--model", "no-such", "-p", "say hi"])).code).not.toBe(0);
+  const full = await home.cli(["chat", "talk", "--group", "team", "--group", "full", "-p", "say hi"]);
+  expect(full).toMatchObject({ code: 44, stderr: expect.stringContaining("full") });
+  expect((await home.session("talk")).groups).toEqual([]);
+  await home.ok(["stop", "talk"]);
+  expect((await home.cli(["chat", "talk", "--group", "full", "-p", "say hi"])).code).not.toBe(0);
+  expect(await home.session("talk")).toMatchObject({ groups: [], status: "stopped" });
+  expect(await home.ok(["chat", "talk", "--group", "team", "-p", "say hi"])).toBe("hi\n");
+  expect((await home.session("talk")).groups).toEqual(["team"]);
+});

@@ -12,6 +12,7 @@ export const MOST_MEMBERS = 1000;
 
 /** In bytes of its JSON. A longer one belongs into a file that the others are told of. */
 export const LONGEST_VALUE = 65_536;
+export const LONGEST_GOAL = 4000;
 export const MOST_KEYS = 1000;
 
 /** The path in Unicode NFC, or throws what is wrong with it. */

@@ -1,6 +1,6 @@
 /** Sessions that coordinate: members, a coordinator, and values that all of them share. */
 import * as z from "zod/mini";
-import { MOST_MEMBERS } from "./group-path.ts";
+import { LONGEST_GOAL, MOST_MEMBERS } from "./group-path.ts";
 import { Principal, SessionId } from "./ids.ts";
 import { StatusSchema, Time } from "./session.ts";
 import { Sums } from "./usage.ts";
@@ -100,8 +100,6 @@ export type GroupStats = z.infer<typeof GroupStats>;
 export const GroupLimit = z
   .int()
   .check(z.minimum(1, "a group has room for at least 1 member"), z.maximum(MOST_MEMBERS, "a group has room for at most 1,000 members"));
-
-export const LONGEST_GOAL = 4000;
 
 export const GroupGoal = z
   .string()

@@ -16,10 +16,19 @@ export async function carryOut(context: Context, plan: Plan, { step, started }: 
   switch (step.do) {
     case "create_group":
       return unless("group_exists", () =>
-        client.call("createGroup", { body: { path: step.group, ...(step.limit === null ? {} : { limit: step.limit }) } }),
+        client.call("createGroup", {
+          body: {
+            path: step.group,
+            ...(step.limit === null ? {} : { limit: step.limit }),
+            ...(step.goal === null ? {} : { goal: step.goal }),
+          },
+        }),
       );
     case "change_limit":
       await client.call("changeGroup", { params: { group: step.group }, body: { limit: step.to } });
+      return;
+    case "change_goal":
+      await client.call("changeGroup", { params: { group: step.group }, body: { goal: step.to } });
       return;
     case "share": {
       const { group, key, value, ifRevision } = step;
@@ -36,7 +45,10 @@ export async function carryOut(context: Context, plan: Plan, { step, started }: 
         () => isOurs(context, plan, step.name),
       );
     case "resume":
-      await client.call("resumeSession", { params: { ref: step.session }, body: {} });
+      await client.call("resumeSession", { params: { ref: step.session }, body: step.env === null ? {} : { env: { ...step.env } } });
+      return;
+    case "set_budget":
+      await client.call("setBudget", { params: { ref: step.session }, body: step.budget });
       return;
     case "join":
       await client.call("joinGroup", { params: { group: step.group }, body: { sessions: [step.session] } });

@@ -5,7 +5,7 @@ import type { HoldfastClient } from "@holdfast/sdk/client";
 import { spawnBody } from "./carry-out.ts";
 import type { World } from "./compare.ts";
 import type { Plan, PlannedSession } from "./plan.ts";
-import type { Step } from "./steps.ts";
+import type { Comparison, Refused, Step } from "./steps.ts";
 
 interface Fault {
   line: number;
@@ -15,15 +15,27 @@ interface Fault {
 
 export async function checkSteps(
   client: HoldfastClient,
-  { name, plan, world, steps }: { name: string; plan: Plan; world: World; steps: readonly Step[] },
+  { name, plan, world, steps, refused }: { name: string; plan: Plan; world: World } & Pick<Comparison, "steps" | "refused">,
 ): Promise<void> {
   const starting = steps.flatMap((step) => (step.do === "start" ? [step.planned] : []));
-  const faults = [...roomFaults(plan, world, steps), ...(starting.length === 0 ? [] : await startFaults(client, starting))];
+  const faults = [
+    ...refused.map(foreignFault),
+    ...roomFaults(plan, world, steps),
+    ...(starting.length === 0 ? [] : await startFaults(client, starting)),
+  ];
   if (faults.length === 0) return;
   const [only] = faults.length === 1 ? faults.map(({ hint }) => hint) : [];
   throw new HoldfastError("plan_invalid", faults.map(({ line, what }) => `${name}:${line}: ${what}`).join("\n"), {
     hint: `${only ?? "see: holdfast agents, holdfast personas, holdfast workspace ls"}; nothing was changed`,
   });
+}
+
+function foreignFault({ name, line, keys }: Refused): Fault {
+  return {
+    line,
+    what: `the session ${name} is there, and was not started by this file: ${keys.join(", ")} cannot be applied to it`,
+    hint: `leave ${keys.length === 1 ? "it" : "them"} out to take the session as it is, give it another name in the file, or remove it first: holdfast rm ${name}`,
+  };
 }
 
 /** As the steps are done, one after another. */

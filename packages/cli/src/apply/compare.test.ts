@@ -17,7 +17,7 @@ function planned(name: string, more: Partial<PlannedSession["request"]> & { grou
 }
 
 const group = (path: string, more: Partial<PlannedGroup> = {}): PlannedGroup => ({
-  ...{ path, line: 1, limit: null, coordinator: null, context: {} },
+  ...{ path, line: 1, limit: null, goal: null, coordinator: null, context: {} },
   ...more,
 });
 
@@ -71,7 +71,12 @@ test("where all is as the file says there is nothing to do", () => {
     declared: [own(a), declared("group", "team"), declared("value", "team", { key: "goal", said: { value: fingerprint({ x: 1 }) } })],
   };
   const groups = [group("team", { coordinator: "a", limit: 4, context: { goal: { x: 1 } } })];
-  expect(compare(plan({ sessions: [a], groups }), world, { prune: true, resume: true })).toEqual({ steps: [], notes: [], left: [] });
+  expect(compare(plan({ sessions: [a], groups }), world, { prune: true, resume: true })).toEqual({
+    steps: [],
+    notes: [],
+    left: [],
+    refused: [],
+  });
 });
 
 test("a value is set anew where the file changed, and left alone where somebody else changed it", () => {
@@ -116,13 +121,47 @@ test("groups, model and mode of a session are changed; what it was started with 
   expect(compare(plan({ sessions: [now], groups }), over).notes.map((note) => "key" in note && note.key)).toEqual(["model", "prompt"]);
 });
 
-test("a session of that name that somebody else made is taken into its groups, and what is to be seen of it compared", () => {
-  const it = plan({ sessions: [planned("a", { groups: ["team"], agent: "claude", prompt: "x" })], groups: [group("team")] });
+test("a session of that name that somebody else made joins its groups; what cannot be applied to it is refused by name (mend 16)", () => {
   const world: World = { ...EMPTY, sessions: [session("a")], groups: [there("team")] };
-  const { steps, notes, left } = compare(it, world, { prune: true });
-  expect(does(steps)).toEqual(["join"]);
-  expect(notes).toEqual([{ why: "differs", name: "a", key: "agent", was: '"demo"', now: '"claude"' }]);
-  expect(left).toEqual([]);
+  const of = (more: Parameters<typeof planned>[1]) =>
+    compare(plan({ sessions: [planned("a", { groups: ["team"], ...more })], groups: [group("team")] }), world, { prune: true });
+  expect(of({})).toMatchObject({ notes: [], left: [], refused: [] });
+  expect(does(of({}).steps)).toEqual(["join"]);
+  const { refused, notes } = of({ agent: "claude", prompt: "x", model: "large", budget: { turns: 3 } });
+  expect(refused).toEqual([{ name: "a", line: 1, keys: ["agent", "prompt", "model"] }]);
+  expect(notes).toEqual([]);
+  expect(seen(of({ budget: { turns: 3 } }).steps)).toContainEqual({ do: "set_budget", name: "a", session: "id-a", budget: { turns: 3 } });
+});
+
+test("a budget and, with the next run, variables that the file says otherwise are applied; one that a person changed stays (mend 16)", () => {
+  const limits = (...all: [string, number][]) =>
+    ({ limits: all.map(([limit, allowed]) => ({ limit, allowed, used: 0 })), exceeded: null }) as never;
+  const before = planned("a", { budget: { turns: 5, cost: 2 } });
+  const world: World = { ...EMPTY, sessions: [session("a", { budget: limits(["turns", 5], ["cost", 2]) })], declared: [own(before)] };
+  const { steps, notes } = compare(plan({ sessions: [planned("a", { budget: { turns: 9 } })] }), world);
+  expect(seen(steps)).toEqual([{ do: "set_budget", name: "a", session: "id-a", budget: { turns: 9, cost: null } }]);
+  expect(notes).toEqual([]);
+  const byHand = { ...world, sessions: [session("a", { budget: limits(["turns", 50]) })] };
+  expect(compare(plan({ sessions: [before] }), byHand).steps).toEqual([]);
+  const withKey = (key: string): PlannedSession => ({
+    ...planned("a"),
+    env: { KEY: key },
+    said: { ...planned("a").said, env: fingerprint({ KEY: key }) },
+  });
+  const ended: World = { ...EMPTY, sessions: [session("a", { status: "failed" })], declared: [own(withKey("old"))] };
+  expect(compare(plan({ sessions: [withKey("new")] }), ended).notes).toMatchObject([{ why: "ended" }, { why: "differs", key: "env" }]);
+  const resumed = compare(plan({ sessions: [withKey("new")] }), ended, { resume: true });
+  expect(seen(resumed.steps)).toEqual([{ do: "resume", name: "a", session: "id-a", env: { KEY: "new" } }]);
+  expect(resumed.notes).toEqual([]);
+});
+
+test("the goal of a group is given with it, and changed where the file says another (mend 16)", () => {
+  const it = plan({ groups: [group("team", { goal: "ship 2.0" })] });
+  expect(seen(compare(it, EMPTY).steps)).toEqual([{ do: "create_group", group: "team", limit: null, goal: "ship 2.0" }]);
+  const world = (goal: string | null): World => ({ ...EMPTY, groups: [there("team", [], { goal })] });
+  expect(seen(compare(it, world("ship 1.0")).steps)).toEqual([{ do: "change_goal", group: "team", from: "ship 1.0", to: "ship 2.0" }]);
+  expect(compare(it, world("ship 2.0")).steps).toEqual([]);
+  expect(compare(plan({ groups: [group("team")] }), world("ship 1.0")).steps).toEqual([]);
 });
 
 test("one that is started anew works in the worktree that was made for it before", () => {
@@ -143,8 +182,13 @@ test("one that was renamed is the same one; one that has ended is started again 
   expect(compare(it, world({ name: "b" }))).toMatchObject({ steps: [], notes: [{ why: "renamed", name: "a", to: "b" }] });
   expect(compare(it, world({ status: "failed" }))).toMatchObject({ steps: [], notes: [{ why: "ended", status: "failed" }] });
   expect(does(compare(it, world({ status: "failed" }), { resume: true }).steps)).toEqual(["resume"]);
-  expect(compare(it, world({ status: "done" }), { resume: true })).toEqual({ steps: [], notes: [], left: [] });
-  expect(compare(it, world({ status: "failed", restartAt: "soon" }), { resume: true })).toEqual({ steps: [], notes: [], left: [] });
+  expect(compare(it, world({ status: "done" }), { resume: true })).toEqual({ steps: [], notes: [], left: [], refused: [] });
+  expect(compare(it, world({ status: "failed", restartAt: "soon" }), { resume: true })).toEqual({
+    steps: [],
+    notes: [],
+    left: [],
+    refused: [],
+  });
 });
 
 test("who is to coordinate does so again, unless it has ended", () => {

@@ -1,11 +1,12 @@
 /** What a file declares against what there is. Pure. What somebody else made or changed is never taken away or written over. */
+import type { BudgetRequest } from "@holdfast/contract/budget";
 import type { Group, SharedValue } from "@holdfast/contract/group";
 import type { Declaration, DeclaredPeer } from "@holdfast/contract/plan";
 import type { Session } from "@holdfast/contract/session";
-import { hasEnded } from "@holdfast/contract/status";
+import { BUDGET_LIMITS, hasEnded } from "@holdfast/contract/status";
 import type { Plan, PlannedGroup, PlannedSession } from "./plan.ts";
 import { fingerprint } from "./read-plan.ts";
-import type { Comparison, Note, Step } from "./steps.ts";
+import type { Comparison, Note, Refused, Step } from "./steps.ts";
 
 export interface World {
   /** Also those that have ended. */
@@ -23,26 +24,33 @@ export interface World {
 
 export function compare(plan: Plan, world: World, options: { prune?: boolean; resume?: boolean } = {}): Comparison {
   const notes: Note[] = [];
+  const refused: Refused[] = [];
   const steps = [
     ...plan.groups.flatMap((group) => stepsOfGroup(plan, group, { world, notes })),
-    ...plan.sessions.flatMap((session) => stepsOfSession(plan, session, { world, notes, resume: options.resume === true })),
+    ...plan.sessions.flatMap((session) => stepsOfSession(plan, session, { world, notes, refused, resume: options.resume === true })),
   ];
   const comings = [...steps, ...plan.groups.flatMap((group) => coordination(plan, group, { world, notes, steps })), ...confirming(steps)];
   const kept: Note[] = [];
   const goings = goneFrom(plan, { world, notes: kept, steps });
-  return options.prune ? { steps: [...comings, ...goings], notes: [...notes, ...kept], left: [] } : { steps: comings, notes, left: goings };
+  return options.prune
+    ? { steps: [...comings, ...goings], notes: [...notes, ...kept], left: [], refused }
+    : { steps: comings, notes, left: goings, refused };
 }
 
 function stepsOfGroup(plan: Plan, planned: PlannedGroup, { world, notes }: { world: World; notes: Note[] }): Step[] {
-  const { path, limit } = planned;
+  const { path, limit, goal } = planned;
   const group = world.groups.find((each) => each.path === path);
   const values = Object.entries(planned.context).flatMap(([key, value]) => stepsOfValue(plan, { path, key, value }, { world, notes }));
   if (!group) {
     const declaration = { file: plan.file, what: "group" as const, ref: path, key: null, name: path, said: {} };
-    return [{ do: "remember", declaration }, { do: "create_group", group: path, limit }, ...values];
+    return [{ do: "remember", declaration }, { do: "create_group", group: path, limit, goal }, ...values];
   }
   const isOther = limit !== null && limit !== group.limit;
-  return [...(isOther ? [{ do: "change_limit" as const, group: path, from: group.limit, to: limit }] : []), ...values];
+  return [
+    ...(isOther ? [{ do: "change_limit" as const, group: path, from: group.limit, to: limit }] : []),
+    ...(goal !== null && goal !== group.goal ? [{ do: "change_goal" as const, group: path, from: group.goal, to: goal }] : []),
+    ...values,
+  ];
 }
 
 function stepsOfValue(
@@ -66,13 +74,10 @@ function stepsOfValue(
 /** Of what peers are told of each other. */
 const LONGEST_LINE = 200;
 
-/** Of those that can be changed while it runs. */
-const CHANGEABLE = ["groups", "model", "mode"];
-
 function stepsOfSession(
   plan: Plan,
   planned: PlannedSession,
-  { world, notes, resume }: { world: World; notes: Note[]; resume: boolean },
+  { world, notes, refused, resume }: { world: World; notes: Note[]; refused: Refused[]; resume: boolean },
 ): Step[] {
   const { name } = planned;
   const { own, session } = known(name, world);
@@ -80,18 +85,24 @@ function stepsOfSession(
   const about = { name: session.name, session: session.id };
   const isOver = hasEnded(session.status) && session.restartAt === null;
   if (session.name !== name) notes.push({ why: "renamed", name, to: session.name });
-  const steps: Step[] = [];
-  const wasMeant = session.status === "done";
-  if (isOver && resume && !wasMeant) steps.push({ do: "resume", ...about });
-  else if (isOver && !wasMeant) notes.push({ why: "ended", name: session.name, status: session.status });
-  const before = own ? groupsSaid(own.said) : [];
-  for (const group of planned.groups) if (!session.groups.includes(group)) steps.push({ do: "join", ...about, group });
-  for (const group of before)
-    if (!planned.groups.includes(group) && session.groups.includes(group)) steps.push({ do: "leave", ...about, group });
   const said = own?.said ?? saidOf(session, planned);
   // Of one that is just being started, what its agent is to use is said by whoever starts it.
   const isAsked = (key: string) => session.startedAt === null && (key === "model" || key === "mode");
   const changed = keysOf(said, planned.said).filter((key) => said[key] !== planned.said[key] && !isAsked(key));
+  const wasMeant = session.status === "done";
+  const isResumed = isOver && resume && !wasMeant;
+  if (isOver && !isResumed && !wasMeant) notes.push({ why: "ended", name: session.name, status: session.status });
+  const steps: Step[] = [];
+  // One that a person changed meanwhile stays.
+  const budget =
+    own && !changed.includes("budget") ? undefined : budgetChange(session, { said: own?.said, wanted: planned.request.budget });
+  if (budget) steps.push({ do: "set_budget", ...about, budget });
+  const canSetEnv = isResumed && Object.keys(planned.env).length > 0;
+  if (isResumed) steps.push({ do: "resume", ...about, env: changed.includes("env") && canSetEnv ? planned.env : null });
+  const before = own ? groupsSaid(own.said) : [];
+  for (const group of planned.groups) if (!session.groups.includes(group)) steps.push({ do: "join", ...about, group });
+  for (const group of before)
+    if (!planned.groups.includes(group) && session.groups.includes(group)) steps.push({ do: "leave", ...about, group });
   const chosen = changed.filter((key) => key === "model" || key === "mode");
   const { model, mode } = planned.request;
   const canChoose = session.kind === "conversation" && (!isOver || resume) && chosen.every((key) => planned.said[key] !== undefined);
@@ -102,13 +113,41 @@ function stepsOfSession(
       ...(chosen.includes("model") && model !== undefined ? { model } : {}),
       ...(chosen.includes("mode") && mode !== undefined ? { mode } : {}),
     });
-  const isDone = (key: string) => key === "groups" || (CHANGEABLE.includes(key) && canChoose);
-  for (const key of changed.filter((each) => !isDone(each)))
-    notes.push({ why: "differs", name: session.name, key, was: said[key] ?? null, now: planned.said[key] ?? null });
-  if (!own || !changed.some(isDone)) return steps;
+  const can: Readonly<Record<string, boolean>> = {
+    ...{ groups: true, model: canChoose, mode: canChoose },
+    ...{ budget: planned.request.budget !== undefined, env: canSetEnv },
+  };
+  const isDone = (key: string) => can[key] ?? false;
+  const undone = changed.filter((each) => !isDone(each));
+  if (!own) {
+    // Whether these are so cannot be seen, or they are not: it is not taken as if they were.
+    const keys = [...undone, ...chosen.filter(isDone)];
+    if (keys.length > 0) refused.push({ name: session.name, line: planned.line, keys });
+    return steps;
+  }
+  for (const key of undone) notes.push({ why: "differs", name: session.name, key, was: said[key] ?? null, now: planned.said[key] ?? null });
+  if (!changed.some(isDone)) return steps;
   // What cannot be changed is told the next time, too.
   const kept = Object.fromEntries(keysOf(said, planned.said).flatMap((key) => entryOf(key, isDone(key) ? planned.said : said)));
   return [...steps, { do: "remember", declaration: { file: plan.file, what: "session", ref: session.id, key: null, name, said: kept } }];
+}
+
+/** The limits that are not as the file says; those that it said before and does not any more are taken away. Undefined: none. */
+function budgetChange(
+  { budget }: Session,
+  { said, wanted }: { said: Readonly<Record<string, string>> | undefined; wanted: BudgetRequest | undefined },
+): BudgetRequest | undefined {
+  if (!wanted) return undefined;
+  const now = (limit: string) => budget?.limits.find((each) => each.limit === limit)?.allowed ?? null;
+  const target = (limit: (typeof BUDGET_LIMITS)[number]) => {
+    const amount = wanted[limit];
+    return amount === undefined && said?.budget !== undefined && new RegExp(`\\b${limit}\\b`).test(said.budget) ? null : amount;
+  };
+  const other = BUDGET_LIMITS.flatMap((limit) => {
+    const amount = target(limit);
+    return amount === undefined || amount === now(limit) ? [] : [[limit, amount] as const];
+  });
+  return other.length === 0 ? undefined : Object.fromEntries(other);
 }
 
 function confirming(steps: readonly Step[]): Step[] {
@@ -171,7 +210,7 @@ function groupsSaid({ groups }: Readonly<Record<string, string>>): string[] {
   }
 }
 
-/** Of one that was not made of the file: what is to be seen of it, where the file says something of that. */
+/** Of one that was not made of the file: what is to be seen of it, where the file says something of that. Of the rest nobody knows. */
 function saidOf(session: Session, { said, request }: PlannedSession): Record<string, string> {
   const seen: Record<string, unknown> = {
     agent: session.agent,
@@ -181,9 +220,9 @@ function saidOf(session: Session, { said, request }: PlannedSession): Record<str
     role: session.role,
     objective: session.objective,
   };
-  const shown = Object.entries(said).map(([key, value]): [string, string] => {
-    if (key === "cwd") return [key, session.cwd === request.cwd ? value : JSON.stringify(session.cwd)];
-    return [key, Object.hasOwn(seen, key) ? JSON.stringify(seen[key]) : value];
+  const shown = Object.entries(said).flatMap(([key, value]): [string, string][] => {
+    if (key === "cwd") return [[key, session.cwd === request.cwd ? value : JSON.stringify(session.cwd)]];
+    return Object.hasOwn(seen, key) ? [[key, JSON.stringify(seen[key])]] : [];
   });
   return Object.fromEntries(shown);
 }

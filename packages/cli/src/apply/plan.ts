@@ -47,6 +47,8 @@ export interface PlannedGroup {
   line: number;
   /** Null: as configured. */
   limit: number | null;
+  /** Null: as it is. */
+  goal: string | null;
   /** A session of the file. */
   coordinator: string | null;
   /** By key. */

@@ -4,7 +4,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { inexactNumber } from "@holdfast/contract/exact-numbers";
-import { checkGroup, checkKey, LONGEST_VALUE, lineOf, MOST_KEYS, MOST_MEMBERS } from "@holdfast/contract/group-path";
+import { checkGroup, checkKey, LONGEST_GOAL, LONGEST_VALUE, lineOf, MOST_KEYS, MOST_MEMBERS } from "@holdfast/contract/group-path";
 import { checkName } from "@holdfast/contract/names";
 import { HOSTS, RESTARTS } from "@holdfast/contract/status";
 import { sizeBytes } from "@holdfast/platform/units";
@@ -16,7 +16,7 @@ const SESSION_KEYS = [
   ...["agent", "persona", "prompt", "chat", "model", "mode", "args", "command", "cwd", "worktree", "base", "setup", "workspace", "group"],
   ...["groups", "role", "objective", "restart", "host", "memory", "recording_limit", "budget", "context", "env"],
 ];
-const GROUP_KEYS = ["limit", "coordinator", "context"];
+const GROUP_KEYS = ["limit", "goal", "coordinator", "context"];
 
 /** So much of what a key says is kept to be shown; of what is longer, and of the environment, a fingerprint. */
 const SHORT = 200;
@@ -197,9 +197,17 @@ function groupOf(tables: Tables, what: { path: string; value: unknown }): Planne
     path: group,
     line: tables.lineOf(...path),
     limit: limit as number | null,
+    goal: goalOf(tables, path, table),
     coordinator: tables.text(table, path, "coordinator") ?? null,
     context: Object.fromEntries(context),
   };
+}
+
+function goalOf(tables: Tables, path: readonly string[], table: Table): string | null {
+  const goal = tables.text(table, path, "goal")?.trim();
+  if (goal === undefined) return null;
+  if (goal !== "" && goal.length <= LONGEST_GOAL) return goal;
+  throw tables.wrong([...path, "goal"], goal === "" ? "the goal is empty" : `a goal has at most ${LONGEST_GOAL} characters`);
 }
 
 function named(tables: Tables, path: readonly string[], check: () => string): string {
@@ -221,7 +229,7 @@ function withImplied(groups: readonly PlannedGroup[], sessions: readonly Planned
   const found = new Map(groups.map((group) => [group.path, group]));
   const imply = (path: string, line: number) => {
     for (const each of lineOf(path))
-      if (!found.has(each)) found.set(each, { path: each, line, limit: null, coordinator: null, context: {} });
+      if (!found.has(each)) found.set(each, { path: each, line, limit: null, goal: null, coordinator: null, context: {} });
   };
   for (const { path, line } of groups) imply(path, line);
   for (const session of sessions) for (const path of session.groups) imply(path, session.line);

@@ -1,4 +1,5 @@
 /** Steps and notes as lines for people. */
+import type { BudgetRequest } from "@holdfast/contract/budget";
 import { counted } from "@holdfast/platform/units";
 import { color } from "../color.ts";
 import { plain } from "../plain.ts";
@@ -24,12 +25,16 @@ function told(step: Step): [keyof typeof MARKS, string] {
       return ["+", `group ${step.group}${step.limit === null ? "" : `, with room for ${step.limit}`}`];
     case "change_limit":
       return ["~", `group ${step.group}: room for ${step.to} instead of ${step.from}`];
+    case "change_goal":
+      return ["~", `group ${step.group}: ${step.from === null ? "a goal" : "another goal"}`];
     case "share":
       return [step.ifRevision === 0 ? "+" : "~", `${step.key} of ${step.group}${step.ifRevision === 0 ? "" : ": another value"}`];
     case "start":
       return ["+", `session ${step.name}: ${startText(step.planned)}`];
     case "resume":
-      return ["~", `session ${step.name} goes on`];
+      return ["~", `session ${step.name} goes on${step.env === null ? "" : `, with other variables: ${Object.keys(step.env).join(", ")}`}`];
+    case "set_budget":
+      return ["~", `session ${step.name}: budget ${budgetWords(step.budget)}`];
     case "join":
       return ["~", `session ${step.name} joins ${step.group}`];
     case "leave":
@@ -54,6 +59,12 @@ function told(step: Step): [keyof typeof MARKS, string] {
     case "remove_group":
       return ["-", `group ${step.group}`];
   }
+}
+
+function budgetWords(budget: BudgetRequest): string {
+  return Object.entries(budget)
+    .map(([limit, amount]) => `${limit}=${amount ?? "off"}`)
+    .join(",");
 }
 
 function startText({

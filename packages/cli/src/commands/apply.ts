@@ -17,7 +17,7 @@ export const command: Command = {
   summary: "bring up the sessions, groups and shared values that a file declares",
   usage: "FILE.toml [--dry-run] [--prune [--yes]] [--resume] [--trust]",
   description:
-    'In the file,\n\n  [groups.team]\n  limit = 8\n  coordinator = "lead"\n  context = { goal = "ship 1.0", ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\nWhat is not there is made; what is there and differs is changed where that is possible, and said where it is not. A second time changes\nnothing. What others made or changed is left alone. --prune takes away what an earlier apply of the same file made and the file does not have any more.',
+    'In the file,\n\n  [groups.team]\n  limit = 8\n  goal = "ship 1.0"\n  coordinator = "lead"\n  context = { ports = [3000, 3001] }\n\n  [sessions.lead]\n  agent = "claude"\n  chat = true\n  group = "team"\n  prompt = "Plan the work, and give it to the others."\n\nWhat is not there is made; what is there and differs is changed where that is possible, and said where it is not. A second time changes\nnothing. What others made or changed is left alone; what\ncannot be applied to a session that others made is refused. --prune takes away what an earlier apply of the same file made and the file does not have any more.',
   arguments: "files",
   flags: {
     "dry-run": { summary: "say what would be done, and do nothing" },
@@ -61,7 +61,7 @@ async function planned(
     const world = await look(client, plan);
     try {
       const found = compare(plan, world, how);
-      await checkSteps(client, { name, plan, world, steps: found.steps });
+      await checkSteps(client, { name, plan, world, ...found });
       return found;
     } catch (error) {
       const { message } = HoldfastError.from(error);
@@ -130,6 +130,8 @@ function isGoing({ do: what }: Step): boolean {
 
 function printJson(plan: Plan, { comparison, done, dryRun }: { comparison: Comparison; done: readonly Step[]; dryRun: boolean }): number {
   const shape = (step: Step) => {
+    // Values of variables may be secrets.
+    if (step.do === "resume") return { ...step, env: step.env && Object.keys(step.env), done: done.includes(step) };
     if (step.do !== "start") return { ...step, done: done.includes(step) };
     const { request, groups, line } = step.planned;
     return {

@@ -35,9 +35,8 @@ export async function goOn(
   { asItIs = false }: { asItIs?: boolean | undefined } = {},
 ): Promise<{ started: boolean; notes: string[] }> {
   const params = { ref: session.id };
-  const given = { env: environmentOf(flags), budget: parseBudget(flags.text("budget")), groups: groupsOf(flags) ?? [] };
-  const { env, budget, groups } = asItIs ? { env: undefined, budget: undefined, groups: [] } : given;
-  for (const group of groups) await client.call("joinGroup", { params: { group }, body: { sessions: [session.id] } });
+  const given = { env: environmentOf(flags), budget: parseBudget(flags.text("budget")) };
+  const { env, budget } = asItIs ? { env: undefined, budget: undefined } : given;
   if (isOver(session)) {
     await client.call("resumeSession", { params, body: { env, budget } });
     return { started: true, notes: [] };
@@ -52,4 +51,18 @@ export async function goOn(
   await client.call("stopSession", { params, body: { graceMs: GRACE_MS } });
   await client.call("resumeSession", { params, body: { env, budget } });
   return { started: false, notes: [`its agent was started again, with ${Object.keys(env).join(", ")} as given`] };
+}
+
+/** The last step, so that a conversation that cannot be opened is in no new group; all or none of the groups. */
+export async function joinGroups({ client, flags }: Context, { id }: Session): Promise<void> {
+  const joined: string[] = [];
+  try {
+    for (const group of groupsOf(flags) ?? []) {
+      const { joined: names } = await client.call("joinGroup", { params: { group }, body: { sessions: [id] } });
+      if (names.length > 0) joined.push(group);
+    }
+  } catch (error) {
+    for (const group of joined) await client.call("leaveGroup", { params: { group, ref: id } }).catch(() => {});
+    throw error;
+  }
 }

@@ -6,7 +6,7 @@ import type { Session } from "@holdfast/contract/session";
 import type { Context } from "../command.ts";
 import { startFlags, worktreeOf } from "../start-session.ts";
 import { trusting } from "../trusting.ts";
-import { goOn, refuseKept } from "./existing.ts";
+import { goOn, joinGroups, refuseKept } from "./existing.ts";
 
 export interface Wanted {
   /** One that is there. */
@@ -74,8 +74,15 @@ async function join(context: Context, ref: string, wanted: Wanted): Promise<Open
   if (!wanted.asItIs) refuseKept(context.flags, { session, args: wanted.args ?? [] });
   const { started, notes } = await goOn(context, conversation, wanted);
   const { model, mode } = wanted;
-  if (model !== undefined || mode !== undefined)
-    await client.call("setConversation", { params: { ref: session.id }, body: { model, mode } });
+  try {
+    if (model !== undefined || mode !== undefined)
+      await client.call("setConversation", { params: { ref: session.id }, body: { model, mode } });
+    if (!wanted.asItIs) await joinGroups(context, session);
+  } catch (error) {
+    // It was started for nothing.
+    if (started) await client.call("stopSession", { params: { ref: session.id }, body: { graceMs: 2000 } }).catch(() => {});
+    throw error;
+  }
   return { session, conversation, created: false, started, notes };
 }
 
