@@ -385,3 +385,22 @@ test("agents that nobody is attached to begin with the model and the approval po
   await home.ok(["spawn", "--chat", "demo", "--name", "asks", "--prompt", "tool shell touch made.txt"]);
   expect(await waiting(home)).toMatchObject([{ name: "asks" }]);
 });
+
+test("any choice of a trust dialog is taken by its words or its number, and no other (mend 17)", async () => {
+  await using home = new TestHome();
+  const spawn = (name: string) => home.ok(["spawn", "demo", "--name", name, "--", "--fast", "--ask-trust"]);
+  const waits = (name: string) => eventually(async () => (await home.json<Approval[]>(["approvals"])).find((each) => each.name === name));
+  for (const name of ["words", "number", "plain"]) await spawn(name);
+  for (const name of ["words", "number", "plain"]) expect(await waits(name)).toMatchObject({ answers: ["allow", "deny", "answer"] });
+  expect(await home.ok(["approvals", "show", "words"])).toContain("holdfast approvals answer");
+  const none = await home.cli(["approvals", "answer", "words", "Perhaps"]);
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('the dialog of words has no choice "Perhaps"') });
+  expect(none.stderr).toContain("No, exit; Yes, I trust this folder; Yes, and the folder above it");
+  expect(await home.ok(["approvals", "answer", "words", "yes, and the folder above it"])).toContain("answered by user:");
+  expect(await home.ok(["approvals", "answer", "number", "3"])).toContain("answered by user:");
+  // What allow would choose is that.
+  expect(await home.ok(["approvals", "answer", "plain", "2"])).toContain("allowed by user:");
+  for (const name of ["words", "number", "plain"]) await home.until(name, ({ status }) => status === "idle");
+  const over = await home.json<Approval[]>(["approvals", "ls", "--all"]);
+  expect(over.find(({ name }) => name === "number")).toMatchObject({ status: "answered", reason: "Yes, and the folder above it" });
+});

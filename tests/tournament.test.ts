@@ -393,7 +393,7 @@ test("one answer trusts all worktrees of a repository, also later ones, and no o
     return open.length === 4 && open;
   });
   const [first] = waiting.filter(({ name }) => name === "fix-1");
-  expect(first).toMatchObject({ for: "trust", channel: "screen", answers: ["allow", "deny"], status: "open" });
+  expect(first).toMatchObject({ for: "trust", channel: "screen", answers: ["allow", "deny", "answer"], status: "open" });
   expect(first?.text).toContain("Do you trust this folder?");
   expect(await home.ok(["approvals", "show", "fix-1"])).toMatch(/asks whether it may trust its folder[\s\S]*No, exit[\s\S]*Yes, I trust/);
 

@@ -1,5 +1,5 @@
 /** A dialog before anything else, as real agents have one: whether the folder may be trusted. Its default is no, as Claude Code's is. */
-const CHOICES = ["No, exit", "Yes, I trust this folder"];
+const CHOICES = ["No, exit", "Yes, I trust this folder", "Yes, and the folder above it"];
 
 /** Up and down, in both of a terminal's ways. */
 const ARROWS = ["\x1b[A", "\x1b[B", "\x1bOA", "\x1bOB"];
@@ -13,16 +13,17 @@ export function askTrust(directory: string): Promise<boolean> {
   return new Promise((resolve) => {
     const decide = (yes: boolean) => {
       stdin.off("data", hear);
-      stdout.write("\r\x1b[4A\x1b[J");
+      stdout.write(`\r\x1b[${CHOICES.length + 2}A\x1b[J`);
       resolve(yes);
     };
     const hear = (data: Buffer) => {
       const keys = data.toString();
       if (ARROWS.includes(keys)) {
-        at = (at + 1) % CHOICES.length;
-        stdout.write(`\r\x1b[2A${draw()}\r\n`);
+        const by = keys.endsWith("A") ? CHOICES.length - 1 : 1;
+        at = (at + by) % CHOICES.length;
+        stdout.write(`\r\x1b[${CHOICES.length}A${draw()}\r\n`);
         stdout.write("\x1b[KEnter to confirm · Esc to cancel");
-      } else if (keys === "\r" || keys === "\n") decide(at === 1);
+      } else if (keys === "\r" || keys === "\n") decide(at > 0);
       else if (keys === "\x1b" || keys === "\x03") decide(false);
     };
     stdin.on("data", hear);

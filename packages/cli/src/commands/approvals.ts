@@ -14,7 +14,7 @@ export const command: Command = {
   onlyReads: true,
   usage: "[ls [--all] | show ID | allow ID… [--always] | deny ID… [--reason TEXT] | answer ID TEXT | watch] [--session NAME]",
   description:
-    "The longest-waiting first. ID may be the beginning of an id, or the name of a session that waits for one thing only. What is answered on\nthe agent's own screen meanwhile goes away by itself. Rules in config.toml may answer, [[approvals.rules]].\nDialogs about trust in a folder are here too; one answer holds for all worktrees that Holdfast makes of that repository. Logins are done in attach.",
+    "The longest-waiting first. ID may be the beginning of an id, or the name of a session that waits for one thing only. What is answered on\nthe agent's own screen meanwhile goes away by itself. Rules in config.toml may answer, [[approvals.rules]].\nDialogs about trust in a folder are here too; one answer holds for all worktrees that Holdfast makes of that repository. answer ID takes the\nwords or the number of any choice that such a dialog shows. Logins are done in attach.",
   arguments: "approvals",
   flags: {
     all: { summary: "with ls: also what is over" },
@@ -28,6 +28,7 @@ export const command: Command = {
     ["holdfast approvals allow fix-login", "once, this one"],
     ["holdfast approvals deny k3f --reason 'use the staging database'", "the agent reads why, and goes on"],
     ["holdfast approvals answer fix-login Blue", "to a question"],
+    ["holdfast approvals answer fix-login 2", "the second choice of a dialog that shows several"],
     ["holdfast approvals watch", "prints what comes, and what becomes of it"],
   ],
   async run(context) {

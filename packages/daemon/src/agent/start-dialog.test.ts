@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readFixtures } from "./fixtures/fixtures.ts";
 import { Profiles } from "./profiles/index.ts";
-import { startDialogOn } from "./start-dialog.ts";
+import { choiceOf, choicesIn, startDialogOn } from "./start-dialog.ts";
 
 const profiles = new Profiles();
 const fixtures = readFixtures();
@@ -43,4 +43,17 @@ test("no other recorded screen is taken for a trust dialog (mend 17)", () => {
     return startDialogOn(profiles.find(agent)?.approvals?.dialogs, { what: "trust", screen }) !== undefined;
   });
   expect(taken.map(({ agent, state }) => `${agent} ${state}`)).toEqual([]);
+});
+
+test("each choice of a recorded trust dialog is found by its words and by its number (mend 17)", () => {
+  for (const { agent, screen } of trusts) {
+    const dialogs = profiles.get(agent).approvals?.dialogs;
+    const { choices = [] } = choicesIn(dialogs, startDialogOn(dialogs, { what: "trust", screen })?.text ?? "") ?? {};
+    expect(choices).toHaveLength({ gemini: 3, qwen: 3 }[agent as string] ?? 2);
+    for (const [index, choice] of choices.entries()) {
+      expect(choiceOf(choices, String(index + 1))).toBe(choice);
+      expect(choiceOf(choices, choice.replace(/^\d\. /, "").toUpperCase())).toBe(choice);
+    }
+    for (const none of ["", "0", "4", "trust"]) expect(choiceOf(choices, none)).toBeUndefined();
+  }
 });

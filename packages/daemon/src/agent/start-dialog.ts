@@ -52,3 +52,34 @@ export function startDialogOn(
 function isChoice({ choices }: StartDialog, words: string): boolean {
   return choices !== undefined && (choices.allow.test(words) || choices.deny.test(words));
 }
+
+const NUMBER = /^(\d+)\. +/;
+
+/** The lines of a dialog that can be chosen, as they are shown; none where nobody knows which are. */
+export function choicesIn(
+  dialogs: readonly StartDialog[] | undefined,
+  text: string,
+): { dialog: StartDialog; choices: string[] } | undefined {
+  const lines = text.split("\n");
+  for (const dialog of dialogs ?? []) {
+    const known = lines.filter((line) => isChoice(dialog, line));
+    if (known.length === 0) continue;
+    if (known.every((line) => NUMBER.test(line))) return { dialog, choices: lines.filter((line) => NUMBER.test(line)) };
+    // Without numbers they stand below each other, above the last line, which says which keys to press.
+    const first = lines.findIndex((line) => isChoice(dialog, line));
+    return { dialog, choices: lines.slice(first, -1) };
+  }
+  return undefined;
+}
+
+/** The one that is meant by its words, or by its number: the one that is shown, else its place. */
+export function choiceOf(choices: readonly string[], wanted: string): string | undefined {
+  const words = wanted.trim().toLowerCase();
+  const byWords = choices.filter((choice) => [choice, choice.replace(NUMBER, "")].some((each) => each.toLowerCase() === words));
+  if (byWords.length === 1) return byWords[0];
+  if (!/^\d+$/.test(words)) return undefined;
+  return (
+    choices.find((choice) => NUMBER.exec(choice)?.[1] === words) ??
+    (choices.some((choice) => NUMBER.test(choice)) ? undefined : choices[Number(words) - 1])
+  );
+}

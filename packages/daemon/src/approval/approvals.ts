@@ -28,7 +28,7 @@ import { type Background, backgroundOf } from "../agent/background.ts";
 import { dialogOn } from "../agent/dialog.ts";
 import { WaitingHook, waitingAsks, watchAnswers } from "../agent/hooks/answer-files.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
-import { startDialogOn } from "../agent/start-dialog.ts";
+import { choiceOf, choicesIn, startDialogOn } from "../agent/start-dialog.ts";
 import { fuse } from "../agent/status/fuse.ts";
 import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
@@ -41,7 +41,7 @@ import { answerByChoice } from "./by-choice.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
 import { isOver } from "./over.ts";
-import { changed, noReason, notAllShown, notTaken, onlyOnce, over, tooLong, unanswerable } from "./refusals.ts";
+import { changed, noChoice, noReason, notAllShown, notTaken, onlyOnce, over, tooLong, unanswerable } from "./refusals.ts";
 import {
   answered,
   answering,
@@ -392,19 +392,38 @@ export class Approvals implements Parking, Disposable {
   }
 
   /** In a dialog that it shows before it works. Trust in one worktree of a repository is trust in its others. */
-  async #answerAtStart(approval: ApprovalRecord, answer: Answer): Promise<Approval> {
+  async #answerAtStart(approval: ApprovalRecord, given: Answer): Promise<Approval> {
+    const answer = given.decision === "answer" ? this.#chosen(approval, given) : given;
     const answered = await this.#choose(approval, answer);
     const record = this.#sessions.get(approval.session);
     if (answer.decision === "allow" && record && this.#worktrees?.add(record, approval.dialog ?? "", answer.actor)) this.#answerTrusted();
     return answered;
   }
 
+  /** Of all choices that its dialog shows, the one that was said. That of `allow` or `deny` is that decision. */
+  #chosen(approval: ApprovalRecord, answer: Answer): Answer {
+    const shown = this.#choicesOf(approval);
+    if (!shown) throw unanswerable(approval, answer.decision);
+    const choice = choiceOf(shown.choices, answer.reason ?? "");
+    if (choice === undefined) throw noChoice(approval, answer.reason ?? "", shown.choices);
+    const { allow, deny } = shown.dialog.choices ?? {};
+    if (allow?.test(choice)) return { ...answer, decision: "allow", reason: undefined };
+    return deny?.test(choice) ? { ...answer, decision: "deny", reason: undefined } : { ...answer, reason: choice };
+  }
+
+  #choicesOf({ agent, dialog, for: what }: ApprovalRecord) {
+    const dialogs = this.#profiles.find(agent)?.approvals?.dialogs?.filter((each) => each.for === what);
+    return what === "login" || dialog === null ? undefined : choicesIn(dialogs, dialog);
+  }
+
   async #choose(approval: ApprovalRecord, answer: Answer): Promise<Approval> {
     const { dialog } = approval;
-    const { decision } = answer;
+    const { decision, reason } = answer;
     const dialogs = this.#profiles.find(approval.agent)?.approvals?.dialogs;
-    if (approval.for === "login" || !dialogs || dialog === null || decision === "answer") throw unanswerable(approval, decision);
-    return this.#press(approval, answer, (how) => answerByChoice({ ...how, dialogs, dialog, decision }));
+    const shown = this.#choicesOf(approval);
+    if (!dialogs || dialog === null || !shown) throw unanswerable(approval, decision);
+    const isMeant = (words: string) => (decision === "answer" ? words === reason : (shown.dialog.choices?.[decision].test(words) ?? false));
+    return this.#press(approval, answer, (how) => answerByChoice({ ...how, dialogs, dialog, isMeant }));
   }
 
   /**
@@ -434,7 +453,7 @@ export class Approvals implements Parking, Disposable {
     const { session, run } = approval;
     const host = this.#hosts.get(this.#sessions.get(session)?.host ?? "tmux");
     if (!host) throw unanswerable(approval, answer.decision);
-    if (answer.reason !== undefined) throw noReason(approval);
+    if (answer.reason !== undefined && answer.decision !== "answer") throw noReason(approval);
     return this.#typing().inTurn(session, async () => {
       const now = this.#queries.get(approval.id);
       if (now?.status !== "open") throw over(now ?? approval);

@@ -1,8 +1,9 @@
-import type { Decision, Screen, SessionId } from "@holdfast/contract";
+import type { Screen, SessionId } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { Profiles } from "../agent/profiles/index.ts";
 import { type StartDialog, startDialogOn } from "../agent/start-dialog.ts";
 import { type Host, screenGone } from "../host/host.ts";
+import { parseKey } from "../host/keys.ts";
 import { answerByChoice } from "./by-choice.ts";
 
 const dialogs = new Profiles().get("demo").approvals?.dialogs as StartDialog[];
@@ -16,7 +17,7 @@ function dialogAt(mark: number, folder = "/work"): string[] {
 const ENDED: string[] = [];
 
 /** What it shows at first, and after each key. */
-async function answer(decision: Decision, ...screens: string[][]) {
+async function answer(decision: "allow" | "deny" | RegExp, ...screens: string[][]) {
   const pressed: string[] = [];
   const host = {
     screen: async () => {
@@ -31,7 +32,9 @@ async function answer(decision: Decision, ...screens: string[][]) {
   } as unknown as Host;
   const run = { session: "aaaaaaaaaa" as SessionId, run: 1 };
   const text = startDialogOn(dialogs, { what: "trust", screen: { lines: dialogAt(0) } })?.text ?? "";
-  const how = await answerByChoice({ host, run, dialogs, dialog: text, decision, pressing() {} });
+  const wanted = typeof decision === "string" ? dialogs[0]?.choices?.[decision] : decision;
+  const isMeant = (words: string) => wanted?.test(words) ?? false;
+  const how = await answerByChoice({ host, run, dialogs, dialog: text, isMeant, pressing() {} });
   return { how, keys: pressed.length };
 }
 
@@ -44,11 +47,30 @@ test("Enter is pressed only where the choice that is meant is seen to be marked 
   expect(await answer("allow", dialogAt(0), dialogAt(0), dialogAt(1), done)).toEqual({ how: "taken", keys: 3 });
 });
 
+test("the mark is moved the shorter way, up or down (mend 17)", async () => {
+  const keys: string[] = [];
+  const lines = (mark: number) => dialogAt(mark);
+  let at = 1;
+  const host = {
+    screen: async () => ({ lines: at < 0 ? ["> "] : lines(at) }) as Screen,
+    press: async (_: unknown, [key]: readonly unknown[]) => {
+      keys.push(JSON.stringify(key));
+      at = keys.length === 1 ? 0 : -1;
+      return { waiting: 0 };
+    },
+  } as unknown as Host;
+  const run = { session: "aaaaaaaaaa" as SessionId, run: 1 };
+  const text = startDialogOn(dialogs, { what: "trust", screen: { lines: dialogAt(0) } })?.text ?? "";
+  const isMeant = (words: string) => words === "No, exit";
+  expect(await answerByChoice({ host, run, dialogs, dialog: text, isMeant, pressing() {} })).toBe("taken");
+  expect(keys).toEqual([parseKey("Up"), parseKey("Enter")].map((key) => JSON.stringify(key)));
+});
+
 test("nothing is pressed in another dialog than the one that was answered (mend 17)", async () => {
   expect(await answer("allow", dialogAt(1, "/elsewhere"))).toEqual({ how: "gone", keys: 0 });
   expect(await answer("allow", dialogAt(0), dialogAt(1, "/elsewhere"))).toEqual({ how: "gone", keys: 1 });
   expect(await answer("allow", dialogAt(2))).toEqual({ how: "unsafe", keys: 0 });
-  expect(await answer("answer", dialogAt(1))).toEqual({ how: "unsafe", keys: 0 });
+  expect(await answer(/^Maybe$/, dialogAt(1))).toEqual({ how: "unsafe", keys: 0 });
 });
 
 test("a program that ends by the answer has taken it (mend 17)", async () => {

@@ -2,7 +2,6 @@
  * Answers an agent in a dialog that it shows before it works. As by-keys.ts: the very dialog that was answered must be there right before a key
  * is pressed, Enter is pressed only when the choice that is meant is seen to be marked, and the dialog must be gone after it.
  */
-import type { Decision } from "@holdfast/contract";
 import { type ShownDialog, type StartDialog, startDialogOn } from "../agent/start-dialog.ts";
 import { goneWithProgram, type Host, type RunId } from "../host/host.ts";
 import { parseKey } from "../host/keys.ts";
@@ -19,22 +18,25 @@ export async function answerByChoice(options: {
   run: RunId;
   dialogs: readonly StartDialog[];
   dialog: string;
-  decision: Decision;
+  /** Whether these words are those of the choice. */
+  isMeant(words: string): boolean;
   pressing(): void;
 }): Promise<Pressed> {
-  const { host, run, dialogs, decision } = options;
+  const { host, run, dialogs, isMeant } = options;
   const look = async (): Promise<ShownDialog | undefined> => {
     const shown = startDialogOn(dialogs, { what: "trust", screen: await host.screen(run) });
     return shown?.text === options.dialog ? shown : undefined;
   };
   let now = await look();
   if (!now) return "gone";
-  const wanted = decision === "answer" ? undefined : now.dialog.choices?.[decision];
-  if (!wanted || now.marked === undefined) return "unsafe";
+  const lines = now.text.split("\n");
+  const wanted = lines.findIndex(isMeant);
+  if (wanted < 0 || now.marked === undefined) return "unsafe";
   options.pressing();
   for (let presses = 0; presses < MOST_PRESSES; presses++) {
-    const isMarked = now.marked !== undefined && wanted.test(now.marked);
-    await host.press(run, [parseKey(isMarked ? "Enter" : "Down")]);
+    const isMarked = now.marked !== undefined && isMeant(now.marked);
+    const isAbove = wanted < lines.indexOf(now.marked ?? "");
+    await host.press(run, [parseKey(isMarked ? "Enter" : isAbove ? "Up" : "Down")]);
     const next = await changed(() => look().catch(goneWithProgram), now);
     if (!next) return isMarked ? "taken" : "gone";
     if (next.marked === undefined) return "unsafe";

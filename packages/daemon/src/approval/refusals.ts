@@ -32,6 +32,12 @@ export function noReason({ agent, name, channel }: ApprovalRecord): HoldfastErro
   });
 }
 
+export function noChoice({ id, name }: ApprovalRecord, wanted: string, choices: readonly string[]): HoldfastError {
+  return new HoldfastError("usage", `the dialog of ${name} has no choice ${JSON.stringify(wanted)}`, {
+    hint: `holdfast approvals answer ${id} takes the words or the number of one of: ${choices.join("; ")}`,
+  });
+}
+
 export function onlyOnce({ agent, name }: ApprovalRecord): HoldfastError {
   return new HoldfastError("approval_unanswerable", `${agent} takes leave only for this once, from here`, {
     hint: `allow it once, write a rule (holdfast approvals --help), or answer it there: holdfast attach ${name}`,

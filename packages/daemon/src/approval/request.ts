@@ -18,6 +18,7 @@ import { DAEMON } from "../access/principal.ts";
 import type { ApprovalChannels, HookChannel } from "../agent/approvals.ts";
 import type { Dialog } from "../agent/dialog.ts";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
+import { choicesIn } from "../agent/start-dialog.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { ApprovalRecord } from "../projection/approvals.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
@@ -174,11 +175,24 @@ function answersOf(
   { for: what, channel, dialog, unshown }: Pick<ApprovalRecord, "for" | "channel" | "dialog" | "unshown">,
   { hook, screen, dialogs = [] }: ApprovalChannels = {},
 ): Decision[] {
-  if (isStart(what)) return dialog !== null && dialogs.some((one) => one.for === what && one.choices) ? ["allow", "deny"] : [];
+  if (isStart(what))
+    return dialog === null
+      ? []
+      : startAnswers(
+          choicesIn(
+            dialogs.filter((each) => each.for === what),
+            dialog,
+          )?.choices,
+        );
   if (channel === "tool") return toolAnswers({ for: what });
   if (channel === "protocol") return unshown ? ["deny"] : ["allow", "deny"];
   if (channel === "hook") return what === "question" ? (hook?.answer ? ["answer", "deny"] : []) : ["allow", "deny"];
   return screen?.keys && dialog !== null && !screen.hidden?.test(dialog) ? ["allow", "deny"] : [];
+}
+
+/** `answer`: there are choices beside the two. */
+function startAnswers(choices: readonly string[] = []): Decision[] {
+  return choices.length === 0 ? [] : ["allow", "deny", ...(choices.length > 2 ? (["answer"] as const) : [])];
 }
 
 function askedFor(attention: Attention | null | undefined): AskedFor {
