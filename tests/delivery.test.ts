@@ -195,6 +195,17 @@ test("interrupted by a person, a message fails: it has no answer", async () => {
   expect(await home.ok(["send", "kim", "say again", "--wait"])).toBe("again\n");
 });
 
+test("interrupted after the daemon was killed, a message fails, too (truth 8)", async () => {
+  await using home = new TestHome();
+  await ready(home, "kim");
+  const { id } = await home.json<Message>(["send", "kim", "say one moment; wait 100s"]);
+  await message(home, id, ({ state }) => state === "turn_started");
+  await home.killDaemon();
+  await home.until("kim", ({ status }) => status === "working");
+  await home.ok(["keys", "kim", "Escape"]);
+  expect(await message(home, id, ({ endedAt }) => endedAt !== null)).toMatchObject({ state: "failed", reply: null });
+});
+
 test("a message that was interrupted does not get the answer to the next one (truth 8)", async () => {
   await using home = new TestHome();
   await ready(home, "kim");

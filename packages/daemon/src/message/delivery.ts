@@ -29,7 +29,7 @@ import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import type { Expiry } from "./expiry.ts";
 import { sessionOf } from "./people.ts";
-import { evidenceOf, failure, isSame, isStarted, overtaken, receiptsOf, replied, turnStarted } from "./receipts.ts";
+import { evidenceOf, failure, isSame, isStarted, isToldByHook, overtaken, receiptsOf, replied, turnStarted } from "./receipts.ts";
 import { remembers } from "./remembers.ts";
 import { asTyped } from "./same-words.ts";
 import { whoseText } from "./whose-text.ts";
@@ -275,13 +275,12 @@ export class Delivery implements Disposable {
   #endedBefore(message: SessionMessage): Draft[] {
     const run = message.run ?? 0;
     if (message.working) return [];
-    const { replies } = this.#tells(message.session);
     return this.#messages
       .open(message.session)
       .filter((each) => each.id !== message.id && isStarted(each, run))
       .map((each) => {
         const { reply } = this.#attemptOf(each);
-        return replies ? overtaken(each, { run, reply }) : replied(each, { run, reply });
+        return this.#tells(each).replies ? overtaken(each, { run, reply }) : replied(each, { run, reply });
       });
   }
 
@@ -371,17 +370,20 @@ export class Delivery implements Disposable {
       usedUp: message.state === "queued" && record?.budget ? this.#usedUp(record) : null,
       composer: this.#composerOf(message, { record, profile, screen }),
       attempt: { ...this.#attemptOf(message) },
-      tells: this.#tells(message.session),
+      tells: this.#tells(message),
       channel: run && profile?.channel && ChannelFile.find(this.#home, run, profile.channel)?.has(message.id),
     };
     return { ...situation, steadyMs: this.#steadyMs(message, situation) };
   }
 
-  /** Hooks that were put in may be turned off by the user's own settings: they count once they have told something. */
-  #tells(session: SessionId): Situation["tells"] {
-    const record = this.#queries.get(session);
+  /**
+   * Hooks that were put in may be turned off by the user's own settings: they count once they have told something. What they told of the message
+   * outlives the daemon; the evidence of the status does not.
+   */
+  #tells(message: SessionMessage): Situation["tells"] {
+    const record = this.#queries.get(message.session);
     const rules = (record && this.#profiles.find(record.agent))?.hooks?.rules ?? [];
-    const heard = record?.standing?.evidence.some(({ source }) => source === "hook") ?? false;
+    const heard = isToldByHook(message) || (record?.standing?.evidence.some(({ source }) => source === "hook") ?? false);
     return {
       prompts: heard && rules.some(({ prompt }) => prompt !== undefined),
       replies: heard && rules.some(({ reply }) => reply !== undefined),

@@ -65,8 +65,15 @@ function isAnothers({ turnId }: MessageRecord, { turn }: Signal): boolean {
   return turnId !== null && turn !== null && turnId !== turn;
 }
 
+const HOOK = "its hook ";
+
 export function evidenceOf({ event }: Signal): string {
-  return `its hook ${event} told the prompt`;
+  return `${HOOK}${event} told the prompt`;
+}
+
+/** A hook told of the message, so the agent's hooks are on in that run. */
+export function isToldByHook({ evidence }: Pick<MessageRecord, "evidence">): boolean {
+  return evidence?.startsWith(HOOK) ?? false;
 }
 
 interface Began {
