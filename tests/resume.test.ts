@@ -161,6 +161,23 @@ test("a resume whose agent ends at once says so with its last lines; one that sh
   expect(await home.json(["resume", "api", "--no-wait"])).toMatchObject({ state: "starting", lines: [], runs: 3 });
 });
 
+test("a resume of a command that ends at once says how it ended, and fails with it; one that works on is not waited for (mend 13)", async () => {
+  await using home = new TestHome();
+  const mode = path.join(home.root, "mode");
+  writeFileSync(mode, "exit 0");
+  await home.run(`. '${mode}'`, "--name", "cmd");
+  await home.ended("cmd");
+  expect(await home.ok(["resume", "cmd"])).toBe("cmd ran its command again (run 2), which ended: exit code 0\n");
+  writeFileSync(mode, "echo no such port; exit 3");
+  const failed = await home.cli(["resume", "cmd"]);
+  expect(failed).toMatchObject({ code: 35, stdout: "" });
+  expect(failed.stderr).toContain("cmd was started (run 3) and ended at once (exit code 3)");
+  expect(failed.stderr).toContain("no such port");
+  expect(failed.stderr).not.toContain("conversation");
+  writeFileSync(mode, "exec sleep 1000");
+  expect(await home.ok(["resume", "cmd"])).toBe("cmd runs its command again (run 4)\n");
+});
+
 test("an agent that had no turn begins anew, a command is run again, and a prompt is said once it is ready", async () => {
   await using home = new TestHome();
   await home.ok(["spawn", "demo", "--name", "new", "--", "--fast"]);
@@ -168,7 +185,7 @@ test("an agent that had no turn begins anew, a command is run again, and a promp
   await home.run("echo once more", "--name", "cmd");
   await home.ended("cmd");
   await home.ok(["stop", "new"]);
-  expect(await home.ok(["resume", "cmd"])).toContain("runs its command again (run 2)");
+  expect(await home.ok(["resume", "cmd"])).toMatch(/its command again \(run 2\)/);
   await home.ended("cmd");
   expect((await home.ok(["logs", "cmd"])).match(/once more/g)?.length).toBeGreaterThanOrEqual(1);
   expect(await home.json(["resume", "new", "--prompt", "say hello there"])).toMatchObject({ resumed: "fresh" });

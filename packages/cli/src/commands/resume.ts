@@ -14,7 +14,7 @@ export const command: Command = {
   summary: "start the next run of a session that has ended, with its conversation",
   usage: "NAME [--fresh | --conversation ID] [--prompt TEXT|-] [--repeat-prompt] [--budget LIMITS] [--env K=V]… [--attach | --no-wait]",
   description:
-    "The agent goes on with its own conversation: same session, same directory and environment, next run. A conversation that it could not go on with\nis not forgotten: try again, or begin a new one with --fresh. A command (run) is run again.\nThe first prompt (spawn --prompt) is handed to one run only: an earlier run may have executed it. --repeat-prompt hands it over again.\nReturns when the agent is up, after 15 seconds at the latest. When the agent has ended by then, its last lines are printed and the exit code is 35.",
+    "The agent goes on with its own conversation: same session, same directory and environment, next run. A conversation that it could not go on with\nis not forgotten: try again, or begin a new one with --fresh. A command (run) is run again;\nits exit code is told if it ends at once.\nThe first prompt (spawn --prompt) is handed to one run only: an earlier run may have executed it. --repeat-prompt hands it over again.\nReturns when the agent is up, after 15 seconds at the latest. When the agent or the command has failed by then, its last lines are printed and the exit code is 35.",
   arguments: "sessions",
   flags: {
     fresh: { summary: "begin a new conversation; the old one can still be gone on with" },
@@ -66,12 +66,13 @@ export const command: Command = {
         waitMs: flags.has("no-wait") ? 0 : UP_MS,
       },
     });
-    if (session.state === "ended" && session.kind !== "shell") throw endedAtOnce(session);
+    const isOver = session.state === "ended";
+    if (isOver && (session.kind !== "shell" || session.exit?.code !== 0)) throw endedAtOnce(session);
     if (prompt !== undefined) await client.call("sendMessage", { params: { ref: session.id }, body: { text: prompt } });
     if (context.json) process.stdout.write(`${JSON.stringify(session)}\n`);
     else
       process.stdout.write(`${[told(session), ...(prompt === undefined ? aboutPrompt(session) : [])].join("\n")}\n${stillRuns(session)}`);
-    if (!flags.has("attach")) return 0;
+    if (isOver || !flags.has("attach")) return 0;
     const attach = (await import("./attach.ts")).command;
     return (await attach.run({ ...context, args: [session.name] })) ?? 0;
   },
@@ -93,8 +94,9 @@ function endedAtOnce(session: Session & { lines: string[] }): HoldfastError {
   const how = exit?.signal ?? (exit?.code == null ? session.status : `exit code ${exit.code}`);
   const said = lines.length === 0 ? "it printed nothing" : `its last lines:\n${lines.map((line) => `  ${plain(line)}`).join("\n")}`;
   const next = restartAt === null ? "" : "; its policy starts it again";
+  const anew = session.kind === "shell" ? "" : `; to begin a new conversation: holdfast resume ${name} --fresh`;
   return new HoldfastError("agent_crashed", `${name} was started (run ${session.runs}) and ended at once (${how})${next}; ${said}`, {
-    hint: `see all of it: holdfast logs ${name}; to begin a new conversation: holdfast resume ${name} --fresh`,
+    hint: `see all of it: holdfast logs ${name}${anew}`,
   });
 }
 
@@ -113,9 +115,10 @@ function told(session: Session & { resumed: Resumed; state: RunState }): string 
     : begun(session);
 }
 
-function begun(session: Session & { resumed: Resumed }): string {
+function begun(session: Session & { resumed: Resumed; state: RunState }): string {
   const name = plain(session.name);
   const run = `run ${session.runs}`;
+  if (session.state === "ended") return `${name} ran its command again (${run}), which ended: exit code 0`;
   if (session.resumed === "command") return `${name} runs its command again (${run})`;
   if (session.resumed === "conversation") return `${name} goes on with its conversation ${plain(session.conversation ?? "")} (${run})`;
   const before = session.conversations.findLast(({ id, turns }) => id !== session.conversation && turns !== 0);

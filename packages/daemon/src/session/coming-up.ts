@@ -4,8 +4,9 @@ import { isObserved } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
+import { isInteractiveShell } from "./interactive-shell.ts";
 
-/** A program that could not start has ended by then; of one that shows nothing there is nothing else to wait for. */
+/** A program that could not start has ended by then; of one that shows nothing, and of a command, there is nothing else to wait for. */
 const DARK_MS = 2000;
 
 export class ComingUp {
@@ -31,9 +32,9 @@ export class ComingUp {
       const { seq } = this.#journal.cursor;
       const record = this.#queries.get(started.id);
       if (!record || record.run !== started.run || hasEnded(record.status)) return { state: "ended", record };
-      if (record.kind === "shell") return { state: "running", record };
+      if (record.kind === "shell" && isInteractiveShell(record.command)) return { state: "running", record };
       if (record.standing !== null) return { state: "ready", record };
-      if (signal.aborted) return { state: shows || ms < DARK_MS ? "starting" : "running", record };
+      if (signal.aborted) return { state: record.kind !== "shell" && (shows || ms < DARK_MS) ? "starting" : "running", record };
       await this.#journal.changed(seq, signal);
     }
   }
