@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Session } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { eventually, TestHome } from "./home.ts";
+import { TestRepository } from "./repository.ts";
 
 const PROMPT = "deploy to production";
 
@@ -22,10 +23,16 @@ function handedOver(runs: readonly string[]): number {
   return runs.filter((line) => line.includes(PROMPT)).length;
 }
 
-test("resume and restore do not hand over the first prompt again, and say so (mend 11)", async () => {
+/** How a first prompt is given. */
+const WAYS = [
+  { way: "--prompt", words: ["--prompt", PROMPT] },
+  { way: "own arguments", words: ["--", "--fast", PROMPT] },
+];
+
+test.each(WAYS)("resume and restore do not hand over the first prompt of $way again, and say so (mend 11)", async ({ words }) => {
   await using home = new TestHome();
   const runs = darkAgent(home, { body: "exec sleep 1000" });
-  await home.ok(["spawn", "dark", "--name", "api", "--host", "native", "--prompt", PROMPT]);
+  await home.ok(["spawn", "dark", "--name", "api", "--host", "native", ...words]);
   await eventually(() => runs().length === 1);
   expect(await home.session("api")).toMatchObject({ turns: null, promptedRun: 1 });
 
@@ -49,20 +56,20 @@ test("resume and restore do not hand over the first prompt again, and say so (me
   expect(handedOver(runs())).toBe(2);
 });
 
-test("a restart by its policy does not hand over the first prompt again (mend 11)", async () => {
+test.each(WAYS)("a restart by its policy does not hand over the first prompt of $way again (mend 11)", async ({ words }) => {
   await using home = new TestHome();
   const runs = darkAgent(home, { body: "exit 3" });
-  await home.ok(["spawn", "dark", "--name", "api", "--restart", "on-failure", "--prompt", PROMPT]);
+  await home.ok(["spawn", "dark", "--name", "api", "--restart", "on-failure", ...words]);
   await eventually(() => runs().length >= 3);
   expect(handedOver(runs())).toBe(1);
   await home.ok(["stop", "api"]);
   expect(await home.ok(["digest", "api"])).toContain("without the first prompt");
 });
 
-test("a run whose program was never executed leaves the first prompt to the next run (mend 11)", async () => {
+test.each(WAYS)("a run whose program was never executed leaves the first prompt of $way to the next run (mend 11)", async ({ words }) => {
   await using home = new TestHome();
   const runs = darkAgent(home, { body: "exec sleep 1000" });
-  await home.ok(["spawn", "dark", "--name", "api", "--host", "native", "--prompt", PROMPT]);
+  await home.ok(["spawn", "dark", "--name", "api", "--host", "native", ...words]);
   await eventually(() => runs().length === 1);
   await home.ok(["stop", "api"]);
   // As a daemon leaves it that died before the launch.
@@ -70,6 +77,22 @@ test("a run whose program was never executed leaves the first prompt to the next
   expect(await home.json(["resume", "api"])).toMatchObject({ prompt: "given", promptedRun: 2 });
   await eventually(() => runs().length === 2);
   expect(handedOver(runs())).toBe(2);
+});
+
+test("members of a file and of a tournament that start again are handed no prompt of theirs twice (mend 11)", async () => {
+  await using home = new TestHome();
+  const runs = darkAgent(home, { body: "exit 3" });
+  const file = path.join(home.root, "team.toml");
+  const table = (name: string, how: string) => `[sessions.${name}]\nagent = "dark"\nrestart = "on-failure"\n${how}\n`;
+  writeFileSync(file, table("a", `args = ["--fast", "a: ${PROMPT}"]`) + table("b", `prompt = "b: ${PROMPT}"`));
+  await home.ok(["apply", file, "--yes"]);
+  const repository = new TestRepository(home);
+  const words = ["spawn", "dark", "--best-of", "2", "--name", "fix", "--restart", "on-failure", "--prompt", `c: ${PROMPT}`];
+  await home.ok(words, { cwd: repository.path });
+  const names = ["a", "b", "fix-1", "fix-2"];
+  for (const name of names) await home.until(name, (session) => (session.runs ?? 0) >= 3);
+  const said = (mark: string) => runs().filter((line) => line.includes(`${mark}: ${PROMPT}`)).length;
+  expect(["a", "b", "c"].map(said)).toEqual([1, 1, 2]);
 });
 
 test("a conversation is resumed although no turn of it was seen (mend 11)", async () => {

@@ -15,6 +15,7 @@ import type { HookReading } from "./hooks/hook-rules.ts";
 import type { Injected, InjectionPlace } from "./hooks/injection.ts";
 import type { McpGiven, McpPlace, McpServer } from "./mcp.ts";
 import type { OwnAgent } from "./own-agent.ts";
+import type { PromptArguments } from "./prompt-arguments.ts";
 import type { ScreenRule } from "./status/screen-rules.ts";
 import type { StateFile } from "./status/state-file.ts";
 import type { Transcript } from "./transcript.ts";
@@ -56,6 +57,8 @@ export interface Profile {
   background?: Background;
   /** Arguments of a first prompt; without them it takes none, and is typed to once it runs. */
   prompt?: readonly string[];
+  /** Which arguments of its command line carry a prompt. Without it, those that `prompt` has. */
+  arguments?: PromptArguments;
   /** The agent's own conversation: arguments to give it an id from the start, and to go on with one. */
   conversation?: {
     begin?: readonly string[];

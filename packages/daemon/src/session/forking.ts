@@ -22,6 +22,7 @@ import type { Copied } from "../agent/fork.ts";
 import { type Asked, choosesItself } from "../agent/launch.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { splitPrompt } from "../agent/prompt-arguments.ts";
 import { turnsIn } from "../agent/transcript.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
@@ -177,7 +178,8 @@ export function conversationToFork(
     );
   const original = turns === 0 ? (spec.forkedFrom?.copy ?? spec.forkedFrom?.conversation ?? null) : null;
   const conversation = original ?? conversationWithTurns(record, { profile, kept });
-  if (conversation !== null) return { asked, conversation };
+  // What was said in its arguments is in the conversation that is copied.
+  if (conversation !== null) return { asked: { ...asked, args: splitPrompt(profile, asked.args).args }, conversation };
   if (turns === 0 || record.conversation !== null)
     throw refuse(`${name} had no turn yet: there is nothing to copy`, "give it something to do first, or start another: holdfast spawn");
   throw new HoldfastError("conversation_unknown", `${name} had ${counted(turns, "turn")}, but which conversation that was is not known`, {

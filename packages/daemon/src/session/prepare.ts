@@ -23,6 +23,7 @@ import { conversationFor, conversationId, type Forked, newIdFor, promptFor, prom
 import type { RunIdentity } from "../agent/mcp.ts";
 import { commandOf, type Profile, structuredCommandOf } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { splitPrompt } from "../agent/prompt-arguments.ts";
 import { beginsCommand, contextPointer } from "../workspace/context.ts";
 import { budgetFor } from "./budget.ts";
 import { runEnvironment } from "./launch-file.ts";
@@ -109,7 +110,7 @@ export function prepare(
     kind,
     chat,
     prompt: isChat ? prompt : null,
-    prompted: !isChat && promptFor(prompt, conversation) !== null,
+    prompted: !isChat && (promptFor(prompt, conversation) !== null || splitPrompt(profile, args).said.length > 0),
     command,
     cwd,
     host: context.host,

@@ -23,6 +23,7 @@ import { type Asked, type Conversation, launchWords } from "../agent/launch.ts";
 import { giveServers, type RunIdentity } from "../agent/mcp.ts";
 import { writeOrder } from "../agent/own-agent.ts";
 import type { Profile } from "../agent/profile.ts";
+import { splitPrompt } from "../agent/prompt-arguments.ts";
 import { type RunId, runMarker, scopeUnit } from "../host/host.ts";
 import { launchFile } from "./launch-file.ts";
 
@@ -107,7 +108,7 @@ export function writeLaunch(
   const { memoryLimitBytes, asked = { program: what.spec.command, args: [], prompt: null } } = what.spec;
   const { command, env: more } =
     what.spec.kind === "conversation" ? inConversation({ ...what, directory }) : onTerminal(asked, { ...what, directory, identity });
-  const isPrompted = what.spec.kind !== "conversation" && asked.prompt !== null;
+  const isPrompted = what.spec.kind !== "conversation" && (asked.prompt !== null || splitPrompt(what.profile, asked.args).said.length > 0);
   const pending = isPrompted ? join(directory, PENDING) : undefined;
   if (pending !== undefined) writeFileAtomic(pending, "");
   const scope = memoryLimitBytes && hasScopes() ? { path, scope: { unit: scopeUnit(run), memoryBytes: memoryLimitBytes } } : undefined;

@@ -14,6 +14,7 @@ import { DAEMON } from "../access/principal.ts";
 import { type Conversation, conversationFor, conversationId, newIdFor, promptFor } from "../agent/launch.ts";
 import type { Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { splitPrompt } from "../agent/prompt-arguments.ts";
 import type { Host, RunId, StartRequest } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -117,12 +118,15 @@ export class Starting {
       // Until it had a turn of its own.
       const forked = spec.forkedFrom && !fresh && record.turns === 0 ? forkedOf(spec.forkedFrom, spec.cwd) : undefined;
       const isChat = record.kind === "conversation";
-      const isOn =
-        spec.asked && !isChat ? conversationFor(profile, spec.asked, { known, forked }, newIdFor(profile, spec.cwd, randomUUID)) : null;
+      const words = isChat || !spec.asked || repeatPrompt ? undefined : splitPrompt(profile, spec.asked.args);
+      // What was said with the user's own arguments, an earlier run was told.
+      const args = words && this.#isHeard(record) ? words.args : spec.asked?.args;
+      const again = spec.asked && { ...spec.asked, args: args ?? [] };
+      const isOn = again && !isChat ? conversationFor(profile, again, { known, forked }, newIdFor(profile, spec.cwd, randomUUID)) : null;
       const conversation = isChat && known !== null ? { resume: known } : isOn;
       const fate = this.#fateOfPrompt(record, { spec, profile, conversation, repeatPrompt });
       const first = fate === "given" || fate === "repeated" ? (spec.asked?.prompt ?? null) : null;
-      const asked = spec.asked && { ...spec.asked, prompt: isChat ? null : first };
+      const asked = again && { ...again, prompt: isChat ? null : first };
       const started = { spec: { ...spec, ...(asked ? { asked } : {}) }, env, profile, conversation };
       const { directory, identity } = writeLaunch(this.#home, run, started);
       const order = isChat
@@ -142,15 +146,18 @@ export class Starting {
     of: { spec: Spec; profile: Profile | undefined; conversation: Conversation; repeatPrompt: boolean },
   ): PromptFate | null {
     const { spec, profile, conversation } = of;
-    const prompt = spec.asked?.prompt ?? null;
+    const prompt = spec.asked?.prompt ?? (splitPrompt(profile, spec.asked?.args ?? []).said.join(" ") || null);
     if (of.repeatPrompt) {
       checkRepeat(record, { prompt, drops: conversation !== null && "resume" in conversation && profile?.conversation?.dropsPrompt });
       return "repeated";
     }
     // In a conversation it is a message, which is said once however often its agent is started.
     if (record.kind === "conversation" || promptFor(prompt, conversation) === null) return null;
-    const isHeard = record.status !== "created" && !isPromptPending(this.#home, { session: record.id, run: record.run });
-    return isHeard ? "withheld" : "given";
+    return this.#isHeard(record) ? "withheld" : "given";
+  }
+
+  #isHeard(record: SessionRecord): boolean {
+    return record.status !== "created" && !isPromptPending(this.#home, { session: record.id, run: record.run });
   }
 
   async start(run: RunId, how: Pick<StartRequest, "conversation"> & Started): Promise<void> {

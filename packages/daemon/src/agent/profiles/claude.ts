@@ -17,6 +17,14 @@ export const claude: Profile = {
   version: ["--version"],
   modelFlag: "--model",
   prompt: ["{prompt}"],
+  arguments: {
+    positional: true,
+    prompts: /^--cloud$/,
+    bare: /^--(allow-dangerously-skip-permissions|ax-screen-reader|background|bare|bg|brief|chrome|continue|dangerously-skip-permissions|desktop|disable-slash-commands|exclude-dynamic-system-prompt-sections|fork-session|forward-subagent-text|ide|include-hook-events|include-partial-messages|no-chrome|no-session-persistence|replay-user-messages|restricted|safe-mode|strict-mcp-config|tmux|verbose)$|^-c$/,
+    values: /^--(agents?|append-system-prompt|debug|from-pr|json-schema|name|resume|settings|system-prompt|worktree)$|^-[dnrw]$/,
+    lists: /^--(add-dir|allowed-tools|allowedTools|betas|disallowed-tools|disallowedTools|file|mcp-config|tools)$/,
+    once: /^(-p|--print)$/,
+  },
   conversation: {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],

@@ -41,6 +41,14 @@ export const codex: Profile = {
   version: ["--version"],
   modelFlag: "--model",
   prompt: ["{prompt}"],
+  arguments: {
+    positional: true,
+    bare: /^--(all|approve-for-me|dangerously-bypass-approvals-and-sandbox|dangerously-bypass-hook-trust|full-auto|last|no-alt-screen|no-daemon|oss|search|strict-config|worktree|yolo)$/,
+    values: /^(-c|--config|-C|--cd|--add-dir)$/,
+    lists: /^(-i|--image)$/,
+    jobs: /^(e|exec|review)$/,
+    conversations: { commands: /^(resume|fork)$/, flag: /^--last$/ },
+  },
   // Without the directory it asks whether that of the original is meant.
   conversation: {
     resume: ["resume", "{id}"],

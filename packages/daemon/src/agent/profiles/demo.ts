@@ -12,6 +12,7 @@ export const demo: Profile = {
   command: ({ node, programs }) => [node, join(programs, "demo.mjs")],
   structured: ({ node, programs }) => [node, join(programs, "demo.mjs"), "--acp"],
   prompt: ["{prompt}"],
+  arguments: { positional: true, bare: /^--(ask-trust|fast|fork-session|loop|work)$/, values: /^--(ask-hook|hook|log|name)$/ },
   conversation: {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],

@@ -20,6 +20,12 @@ export const gemini: Profile = {
   version: ["--version"],
   modelFlag: "--model",
   prompt: ["-i", "{prompt}"],
+  arguments: {
+    positional: true,
+    prompts: /^(-p|--prompt|-i|--prompt-interactive)$/,
+    bare: /^(-[dsy]|--(accept-raw-output-risk|debug|raw-output|sandbox|screen-reader|skip-trust|yolo))$/,
+    lists: /^(-e|--(admin-policy|allowed-mcp-server-names|allowed-tools|extensions|include-directories|policy))$/,
+  },
   conversation: {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],

@@ -21,6 +21,13 @@ export const opencode: Profile = {
   version: ["--version"],
   modelFlag: "--model",
   prompt: ["--prompt", "{prompt}"],
+  // A word of its own is a directory.
+  arguments: {
+    positional: false,
+    prompts: /^--prompt$/,
+    bare: /^(-c|--(auto|continue|fork|mdns|mini|no-replay|print-logs|pure))$/,
+    jobs: /^run$/,
+  },
   conversation: {
     dropsPrompt: true,
     resume: ["-s", "{id}"],

@@ -13,6 +13,7 @@ export const q: Profile = {
   command: ["q", "chat"],
   version: ["--version"],
   prompt: ["{prompt}"],
+  arguments: { positional: true, bare: /^(-[ar]|--(legacy|resume|trust-all-tools))$/, once: /^--no-interactive$/ },
   conversation: { begin: [], resume: ["--resume"], perDirectory: true, flags: /^(--resume|-r)$/ },
   screen: [
     {

@@ -30,6 +30,14 @@ export const qwen: Profile = {
   version: ["--version"],
   modelFlag: "--model",
   prompt: ["-i", "{prompt}"],
+  arguments: {
+    positional: true,
+    prompts: /^(-p|--prompt|-i|--prompt-interactive)$/,
+    bare: /^(-[cdsy]|--(bare|chat-recording|continue|debug|experimental-lsp|fork-session|include-partial-messages|insecure|openai-logging|safe-mode|sandbox|screen-reader|telemetry|telemetry-log-prompts|yolo))$/,
+    values: /^--(append-system-prompt|json-schema|output-style|system-prompt)$/,
+    lists:
+      /^(-e|--(add-dir|allowed-mcp-server-names|allowed-tools|core-tools|disabled-slash-commands|exclude-tools|extensions|include-directories|mcp-config))$/,
+  },
   conversation: {
     begin: ["--session-id", "{id}"],
     resume: ["--resume", "{id}"],

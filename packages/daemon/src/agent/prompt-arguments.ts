@@ -1,0 +1,94 @@
+/**
+ * Prompts in the arguments that a user gave an agent, `spawn claude -- -p "deploy"`: they are handed to its program once, as a first prompt is. A flag
+ * that no profile knows takes the word behind it, unless there is a blank in that word.
+ */
+import type { Profile } from "./profile.ts";
+
+export interface PromptArguments {
+  /** Words that belong to no flag are a prompt. */
+  positional: boolean;
+  /** Flags with a prompt behind them. */
+  prompts?: RegExp;
+  /** Flags without a value. */
+  bare?: RegExp;
+  /** Flags with a value that may have blanks in it. */
+  values?: RegExp;
+  /** Flags that take all words up to the next flag. */
+  lists?: RegExp;
+  /** Flags with which it answers one prompt and ends: they go with it. */
+  once?: RegExp;
+  /** Its commands that do one thing and end: they go with all that is behind them. */
+  jobs?: RegExp;
+  /** Its commands with the id of a conversation behind them, unless the flag is there. */
+  conversations?: { commands: RegExp; flag: RegExp };
+}
+
+interface Split {
+  /** Without what was said. */
+  args: string[];
+  said: string[];
+}
+
+export function splitPrompt(profile: Profile | undefined, args: readonly string[]): Split {
+  const how = profile?.arguments ?? derived(profile);
+  const { args: kept, said } = how ? walk(how, args) : { args, said: [] };
+  return said.length === 0 ? { args: [...args], said } : { args: kept.filter((word) => !how?.once?.test(word)), said };
+}
+
+/** As its first prompt is handed to it. */
+function derived(profile: Profile | undefined): PromptArguments | undefined {
+  const words = profile?.prompt ?? [];
+  const at = words.findIndex((word) => word.includes("{prompt}"));
+  if (at < 0) return undefined;
+  const flag = /^(-[^=]*)=/.exec(words[at] ?? "")?.[1] ?? (words[at - 1]?.startsWith("-") ? words[at - 1] : undefined);
+  return flag === undefined ? { positional: true } : { positional: false, prompts: new RegExp(`^${flag.replaceAll(/[^\w-]/g, "\\$&")}$`) };
+}
+
+function walk(how: PromptArguments, args: readonly string[]): Split {
+  const kept: string[] = [];
+  const said: string[] = [];
+  let ids = 0;
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i] ?? "";
+    const rest = args.slice(i + 1);
+    if (word === "--") {
+      if (how.positional) said.push(...rest);
+      else kept.push(word, ...rest);
+      break;
+    }
+    if (isFlag(word)) {
+      const [flag = word, value] = word.split(/=(.*)/s);
+      const behind = value === undefined ? valuesBehind(how, flag, rest) : [];
+      (how.prompts?.test(flag) ? said : kept).push(word, ...behind);
+      i += behind.length;
+    } else if (how.jobs?.test(word)) {
+      said.push(word, ...rest);
+      break;
+    } else if (how.conversations?.commands.test(word)) {
+      kept.push(word);
+      ids = args.some((other) => how.conversations?.flag.test(other)) ? 0 : 1;
+    } else if (how.positional && ids === 0) {
+      said.push(word);
+    } else {
+      kept.push(word);
+      ids = 0;
+    }
+  }
+  return { args: kept, said };
+}
+
+function valuesBehind(how: PromptArguments, flag: string, rest: readonly string[]): string[] {
+  const [next] = rest;
+  if (next === undefined || how.bare?.test(flag) || how.once?.test(flag)) return [];
+  if (how.prompts?.test(flag)) return [next];
+  if (isFlag(next)) return [];
+  if (how.lists?.test(flag)) {
+    const end = rest.findIndex(isFlag);
+    return rest.slice(0, end < 0 ? undefined : end);
+  }
+  return how.values?.test(flag) || !/\s/.test(next) ? [next] : [];
+}
+
+function isFlag(word: string): boolean {
+  return word.startsWith("-") && word !== "-";
+}
