@@ -266,7 +266,7 @@ function errorOfBody({ code: name, message, ...more }: Parameters<typeof Holdfas
 function wrapped(thrown: unknown): HoldfastError {
   if (thrown instanceof HoldfastError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return unwritable(thrown) ?? withoutDescriptors(thrown) ?? new HoldfastError("internal", message, { cause: thrown });
+  return knownCause(thrown) ?? new HoldfastError("internal", message, { cause: thrown });
 }
 
 /** SQLite's primary result codes; the low byte of the extended ones. */
@@ -275,6 +275,11 @@ const SQLITE_FULL = 13;
 
 /** Sockets are not in the home, and may be on another disk. */
 const SOCKETS = /\.sock$|\/holdfast-\d+(\/|$)/;
+
+/** What keeps everything from working here, and is not the fault of what was tried: no room, no descriptors. Undefined for anything else. */
+export function knownCause(thrown: unknown): HoldfastError | undefined {
+  return unwritable(thrown) ?? withoutDescriptors(thrown);
+}
 
 /** No file can be opened any more, by this process or the machine; undefined for anything else. */
 function withoutDescriptors(thrown: unknown): HoldfastError | undefined {

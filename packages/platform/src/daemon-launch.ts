@@ -4,10 +4,10 @@
  * However many start one at once, the lock lets one live; the others end with EXIT_ALREADY_RUNNING and their starters
  * connect to the winner.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, renameSync, statSync } from "node:fs";
-import { type ErrorBody, HoldfastError, unwritable } from "@holdfast/contract/errors";
+import { type ErrorBody, HoldfastError, knownCause } from "@holdfast/contract/errors";
 import type { Home } from "./home.ts";
 import { STANDARD_PATH } from "./program.ts";
 import { inScope } from "./scope.ts";
@@ -62,7 +62,7 @@ function openLog(home: Home): number {
     return openSync(home.log, "a", 0o600);
   } catch (cause) {
     throw (
-      unwritable(cause) ??
+      knownCause(cause) ??
       new HoldfastError("home_unusable", `cannot write to the home ${home.path}: ${(cause as Error).message}`, {
         hint: "set HOLDFAST_HOME to a directory you can write to",
         cause,
@@ -75,21 +75,30 @@ function openLog(home: Home): number {
 function ready(child: ReturnType<typeof spawn>, home: Home): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let said = "";
-    const pipe = child.stdio[3] as NodeJS.ReadableStream;
+    child.on("error", (cause) =>
+      reject(knownCause(cause) ?? new HoldfastError("daemon_unreachable", `cannot start the daemon: ${cause.message}`, { cause })),
+    );
+    const pipe = pipeOf(child);
+    if (!pipe) return;
     pipe.on("data", (chunk) => {
       said += String(chunk);
       if (!/^(?:warning .*\n)*ready\n$/.test(said)) return;
       child.unref();
-      (pipe as unknown as { destroy(): void }).destroy();
+      pipe.destroy();
       resolve([...said.matchAll(/^warning (.*)$/gm)].map(([, text = ""]) => JSON.parse(text) as string));
     });
-    child.on("error", (cause) => reject(new HoldfastError("daemon_unreachable", `cannot start the daemon: ${cause.message}`, { cause })));
     // Not `exit`: that may come before the last words have been read.
     child.on("close", (code, signal) => {
       if (code === EXIT_ALREADY_RUNNING) return resolve([]);
       reject(notStarted(said, { how: `it ended with ${signal ?? `code ${code}`}`, hint: `read ${home.log}` }));
     });
   });
+}
+
+/** The pipe on descriptor 3. A program that could not be started for want of descriptors has no pipes at all: its `error` says so. */
+export function pipeOf(child: ChildProcess): (NodeJS.ReadableStream & { destroy(): void }) | undefined {
+  const [, , , pipe] = (child.stdio as ChildProcess["stdio"] | undefined) ?? [];
+  return (pipe ?? undefined) as unknown as (NodeJS.ReadableStream & { destroy(): void }) | undefined;
 }
 
 /** Its last words are an error as it would be told over the wire, if it could still speak. */

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { HoldfastError, unwritable } from "@holdfast/contract/errors";
+import { HoldfastError, knownCause, unwritable } from "@holdfast/contract/errors";
 import { daemonSocketIn, homeIn, type PlaceFiles, shortHash, socketDirectoryOf } from "@holdfast/contract/home-place";
 
 export { shortHash };
@@ -136,7 +136,7 @@ function createHome(wanted: string): string {
     return realpathSync(wanted);
   } catch (cause) {
     throw (
-      unwritable(cause) ??
+      knownCause(cause) ??
       readOnlyAbove(wanted) ??
       new HoldfastError("home_unusable", `cannot create the home ${wanted}: ${(cause as Error).message}`, {
         hint: "set HOLDFAST_HOME to a directory you can write to",

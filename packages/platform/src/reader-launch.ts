@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
-import { minimalEnvironment } from "./daemon-launch.ts";
+import { minimalEnvironment, pipeOf } from "./daemon-launch.ts";
 import type { Home } from "./home.ts";
 
 /** Beside the copy: what opening it writes. */
@@ -43,7 +43,7 @@ export async function launchReader(home: Home, program: string, trouble: Holdfas
   }
   // Nothing of it keeps the command from ending.
   child.unref();
-  for (const pipe of [child.stdin, child.stdio[3]]) (pipe as unknown as { unref?(): void } | null)?.unref?.();
+  for (const pipe of [child.stdin, pipeOf(child)]) (pipe as unknown as { unref?(): void } | null)?.unref?.();
   return {
     socket: join(place, "reader.sock"),
     [Symbol.dispose]() {
@@ -70,8 +70,8 @@ function roomFor(home: Home): string | undefined {
 
 function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    child.stdio[3]?.on("data", resolve);
     child.on("error", reject);
+    pipeOf(child)?.on("data", resolve);
     child.on("close", (code) => reject(new Error(`the reader ended with ${code}`)));
   });
 }

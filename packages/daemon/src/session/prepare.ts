@@ -8,12 +8,12 @@ import {
   HoldfastError,
   type HostName,
   isShortPrompt,
+  knownCause,
   newSessionId,
   type Principal,
   type SessionId,
   type SessionKind,
   type SpawnRequest,
-  unwritable,
 } from "@holdfast/contract";
 import { findProgram, type Home, runDirectory, whyUnwritable } from "@holdfast/platform";
 import { type Background, backgroundOf, modelWords } from "../agent/background.ts";
@@ -160,7 +160,7 @@ export function prepare(
   } catch (cause) {
     forget(prepared, context.home);
     throw (
-      unwritable(cause) ??
+      knownCause(cause) ??
       whyUnwritable(context.home.path) ??
       new HoldfastError("home_unusable", `cannot write the session's files: ${(cause as Error).message}`, {
         hint: `check ${context.home.path}`,

@@ -34,6 +34,9 @@ export function runCommand(directory: string, { program, args, env }: GitCommand
   const { promise, resolve, reject } = Promise.withResolvers<GitResult>();
   // In a process group of its own, which is ended as a whole.
   const child = spawn(program, args, { cwd: directory, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
+  child.on("error", reject);
+  // For want of descriptors there are no pipes, and nothing to end.
+  if (child.stdout === undefined) return promise;
   children.add(child);
   child.once("exit", () => children.delete(child));
   const over = new AbortController();
@@ -56,7 +59,6 @@ export function runCommand(directory: string, { program, args, env }: GitCommand
     heard += chunk.length;
     if (heard - bytes <= MOST_OUTPUT) err.push(chunk);
   });
-  child.on("error", reject);
   child.on("close", (code) => {
     if (bytes > MOST_OUTPUT) return reject(new Error(`git printed more than ${MOST_OUTPUT >> 20} MB`));
     resolve({ code: code ?? -1, stdout: Buffer.concat(out).toString(encoding), stderr: Buffer.concat(err).toString() });

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type ConversationState, type ErrorBody, HoldfastError, type Screen, unwritable } from "@holdfast/contract";
+import { type ConversationState, type ErrorBody, HoldfastError, knownCause, type Screen } from "@holdfast/contract";
 import {
   allProcesses,
   argumentsOf,
@@ -15,6 +15,7 @@ import {
   inScope,
   isSameProcess,
   minimalEnvironment,
+  pipeOf,
   readJsonFile,
   runDirectory,
   secureSocketDirectory,
@@ -278,7 +279,16 @@ export class NativeHost implements Host {
         env: { ...minimalEnvironment(this.#home), TERM: "xterm-256color" },
         stdio: ["ignore", "ignore", 2, "pipe"],
       });
-      const pipe = child.stdio[3] as NodeJS.ReadableStream & { destroy(): void };
+      const failed = (why: string) =>
+        reject(new HoldfastError("host_failed", `the holder did not start: ${why}`, { hint: `read ${this.#home.log}` }));
+      child.on("error", (error) => {
+        const known = HoldfastError.from(error);
+        if (known.code === "internal") failed(error.message);
+        else reject(known);
+      });
+      child.on("exit", (code, signal) => failed(`it ended with ${signal ?? `code ${code}`}`));
+      const pipe = pipeOf(child);
+      if (!pipe) return;
       let said = "";
       pipe.on("data", (chunk) => {
         said += String(chunk);
@@ -289,14 +299,6 @@ export class NativeHost implements Host {
         if ("pid" in reply) resolve(reply.pid);
         else reject(refused(HoldfastError.fromBody(reply.error)));
       });
-      const failed = (why: string) =>
-        reject(new HoldfastError("host_failed", `the holder did not start: ${why}`, { hint: `read ${this.#home.log}` }));
-      child.on("error", (error) => {
-        const known = HoldfastError.from(error);
-        if (known.code === "internal") failed(error.message);
-        else reject(known);
-      });
-      child.on("exit", (code, signal) => failed(`it ended with ${signal ?? `code ${code}`}`));
     });
   }
 
@@ -391,7 +393,7 @@ export class NativeHost implements Host {
 }
 
 function refused(error: HoldfastError): HoldfastError {
-  return unwritable(error) ?? new HoldfastError("host_failed", `the holder did not start: ${error.message}`);
+  return knownCause(error) ?? new HoldfastError("host_failed", `the holder did not start: ${error.message}`);
 }
 
 function madeAt(socket: string): number {
