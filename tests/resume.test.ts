@@ -267,3 +267,20 @@ test("a conversation that cannot be opened joins no group, and one that fails to
   expect(await home.ok(["chat", "talk", "--group", "team", "-p", "say hi"])).toBe("hi\n");
   expect((await home.session("talk")).groups).toEqual(["team"]);
 });
+
+test("a conversation that was stopped before its agent opened one is simply resumed (mend 21)", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "agent");
+  const file = path.join(home.env.HOME ?? "", ".config/holdfast/config.toml");
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `[agents.slow]\ncommand = ["sleep", "600"]\nstructured = [${JSON.stringify(bin)}]\n`);
+  writeFileSync(bin, "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
+  await home.ok(["spawn", "--chat", "slow", "--name", "talk", "--prompt", "say never"]);
+  await home.until("talk", ({ turns }) => turns === 1);
+  await home.ok(["stop", "talk"]);
+  using client = home.client();
+  const resumed = await client.call("resumeSession", { params: { ref: "talk" }, body: {} });
+  expect(resumed).toMatchObject({ resumed: "fresh", prompt: null });
+  // The words that its first run had are not said again.
+  expect(await home.session("talk")).toMatchObject({ runs: 2, turns: 1 });
+});

@@ -158,3 +158,18 @@ test("on a terminal stop --all and rm --all list the sessions, name those that n
     ["shell-runs", "stopped"],
   ]);
 });
+
+test("stop --all does not call the answer of an agent unread that has given none (mend 23)", async () => {
+  await using home = new TestHome();
+  await home.ok(["spawn", "--chat", "demo", "--name", "hangs", "--prompt", "wait 10m"]);
+  await home.ok(["spawn", "--chat", "demo", "--name", "said", "--prompt", "say it"]);
+  await home.until("hangs", ({ status }) => status === "working");
+  await home.until("said", ({ status, turns }) => status === "idle" && turns === 1);
+  using terminal = new Terminal({ env: home.env });
+  await terminal.command(`${HOLDFAST} stop --all`);
+  await terminal.shows(/ said +idle, unread: nobody has read its last answer/);
+  await terminal.shows(/ hangs +working *\n/);
+  await terminal.shows("Stop 2 sessions? [y/N]");
+  terminal.line("n");
+  await terminal.shows("Nothing was stopped.");
+});

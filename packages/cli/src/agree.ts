@@ -1,4 +1,5 @@
 /** Asks before a command acts on sessions that nobody named, and says which of them hold something unread. Without a terminal the command line is the answer. */
+import type { Digest } from "@holdfast/contract/digest";
 import type { Session } from "@holdfast/contract/session";
 import { hasEnded } from "@holdfast/contract/status";
 import { counted } from "@holdfast/platform/units";
@@ -26,34 +27,38 @@ export async function agreed(
   return isYes;
 }
 
-/** Ids of those whose end, or whose last answer, nobody has read. That it cannot be told keeps nobody from being asked. */
-async function unreadAmong(context: Context, sessions: readonly Session[]): Promise<Set<string>> {
+/** By id, what nobody has read of a session. That it cannot be told keeps nobody from being asked. */
+async function unreadAmong(context: Context, sessions: readonly Session[]): Promise<Map<string, string>> {
   const told = await context.client.call("listDigests", { query: {} }).catch(() => ({ digests: [] }));
-  const news = new Set(told.digests.filter((digest) => digest.news).map(({ session }) => session.id));
-  return new Set(sessions.filter((session) => isUnread(session, news)).map(({ id }) => id));
+  return new Map(
+    sessions.flatMap((session) => {
+      const digest = told.digests.find((each) => each.session.id === session.id);
+      const text = unreadText(session, digest);
+      return text === null ? [] : [[session.id, text]];
+    }),
+  );
 }
 
-/** show and next are a look at one that has ended, although its digest stays new. */
-export function isUnread(
-  { id, status, viewedAt }: Pick<Session, "status" | "viewedAt"> & { id: string },
-  news: ReadonlySet<string>,
-): boolean {
-  return hasEnded(status) ? viewedAt === null : news.has(id);
+/** Null: there is nothing to read. show and next are a look at one that has ended, although its digest stays new. */
+export function unreadText(
+  { status, kind, viewedAt }: Pick<Session, "status" | "kind" | "viewedAt">,
+  digest: Pick<Digest, "news" | "answers" | "troubles" | "work"> | undefined,
+): string | null {
+  if (hasEnded(status)) return viewedAt === null ? "unread: nobody has looked at it since it ended" : null;
+  if (!digest?.news) return null;
+  if (digest.answers.length > 0) return "unread: nobody has read its last answer";
+  // That an agent began is no news while it has said and done nothing.
+  return kind === "shell" || digest.troubles.length > 0 || (digest.work?.commitCount ?? 0) > 0 ? "unread: it has news" : null;
 }
 
-function lines(sessions: readonly Session[], unread: ReadonlySet<string>): string[] {
+function lines(sessions: readonly Session[], unread: ReadonlyMap<string, string>): string[] {
   const first = sessions.filter(({ id }) => unread.has(id));
   const rest = sessions.filter(({ id }) => !unread.has(id));
   const shown = rest.slice(0, Math.max(0, MOST_LINES - first.length));
   const left = rest.length - shown.length;
   return [
-    ...first.map((session) => `  ${plain(session.name)}  ${session.status}, ${color("bold", unreadText(session))}`),
-    ...shown.map(({ name, status }) => `  ${plain(name)}  ${status}`),
+    ...first.map(({ id, name, status }) => `  ${plain(name)}  ${status}, ${color("bold", unread.get(id) ?? "")}`),
+    ...shown.map(({ name, status, hung }) => `  ${plain(name)}  ${status}${hung ? " (hung)" : ""}`),
     ...(left > 0 ? [`  and ${counted(left, "other session")}`] : []),
   ];
-}
-
-function unreadText({ status, kind }: Session): string {
-  if (hasEnded(status)) return "unread: nobody has looked at it since it ended";
-  return kind === "shell" ? "unread: it has news" : "unread: nobody has read its last answer";
 }

@@ -15,10 +15,12 @@ export function conversationToResume(
     /** Only one that it is known to have had. */
     onlyKnown: boolean;
     kept(): number | null;
+    /** Of a session that speaks a protocol: the conversation that its transcripts say was opened last. */
+    opened(): string | null;
   },
 ): string | null {
   const { name } = record;
-  const { fresh, conversation, onlyKnown, kept } = how;
+  const { fresh, conversation, onlyKnown, kept, opened } = how;
   if (isRunning(record.status)) {
     throw new HoldfastError("session_running", `${name} is running`, { hint: `look at it: holdfast attach ${name}` });
   }
@@ -45,6 +47,8 @@ export function conversationToResume(
   if (record.kind === "shell") return null;
   if (record.conversation !== null) return conversationWithTurns(record, { profile, kept: kept() });
   if (record.turns === 0 && record.host !== "foreign") return null;
+  // Its words are in the transcript before its agent opens one: without one, the agent was told nothing.
+  if (record.kind === "conversation") return opened();
   const turns = record.host === "foreign" ? "ran before it was adopted" : `had ${counted(record.turns, "turn")}`;
   throw new HoldfastError("conversation_unknown", `${name} ${turns}, but which conversation that was is not known`, {
     hint: `begin a new one: holdfast resume ${name} --fresh${record.host === "foreign" ? `; or say which: --conversation ID` : ""}`,

@@ -37,6 +37,7 @@ import { removal } from "../projection/removal.ts";
 import type { SessionFilter, SessionQueries, SessionRecord } from "../projection/session-queries.ts";
 import { lastLines } from "../record/last-lines.ts";
 import { Recording } from "../record/recording.ts";
+import { TranscriptFile } from "../record/transcript.ts";
 import { beginsCommand, contextPointer } from "../workspace/context.ts";
 import type { CreateRequest, Workspaces } from "../workspace/workspaces.ts";
 import type { Accounts } from "./accounts.ts";
@@ -427,12 +428,23 @@ export class Sessions {
       ...how,
       onlyKnown: how.actor.startsWith("session:"),
       kept: () => this.#keptOf(record),
+      opened: () => this.#openedBy(record),
     });
     const other = known === null ? undefined : sharedWith(this.#queries, record, profile);
     const canChoose = !other || isWithinReach(this.#queries, other, how.actor);
     if (other && (how.conversation === undefined || !canChoose)) throw sharedRefusal(record, this.#called(other, how.actor), { canChoose });
     checkDirectory(record.cwd, workspaceHint(record));
     return known;
+  }
+
+  #openedBy({ id, run }: SessionRecord): string | null {
+    for (let each = run; each > 0; each--) {
+      let opened: string | null = null;
+      for (const read of new TranscriptFile(runDirectory(this.#home, id, each)).read(0))
+        if ("entry" in read && read.entry.type === "note") opened = read.entry.conversation ?? opened;
+      if (opened !== null) return opened;
+    }
+    return null;
   }
 
   #called(other: SessionRecord, actor: Principal): string {
