@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { AnyEvent, EventData, Session, Workspace } from "@holdfast/contract";
+import type { AnyEvent, CollectOutcome, EventData, Session, Workspace } from "@holdfast/contract";
 import { expect, test } from "vitest";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
 import { TestRepository } from "./repository.ts";
@@ -89,6 +89,31 @@ test("a stash that another workspace popped is told to agents and people, and ca
   repository.gitIn(one.path, "stash", "pop");
   await eventually(() => repository.git("for-each-ref", "refs/holdfast/stashes/seen") === "" || undefined);
   expect(await told("workspace.stash_taken")).toHaveLength(1);
+});
+
+test("a stash that another workspace popped and edited at once is recognised, and what is kept of it goes by age (mend 20)", async () => {
+  await using home = new TestHome();
+  const lines = (...all: string[]) => `${all.join("\n")}\n`;
+  const repository = new TestRepository(home, { "a.txt": lines("a", "b") });
+  const [one, two] = [await repository.workspace("one"), await repository.workspace("two")];
+  for (const name of ["one", "two"]) await home.json<Session>(["spawn", "demo", "--name", `in-${name}`, "--workspace", name]);
+  repository.write({ "a.txt": lines("a", "precious", "work", "of one", "b") }, one.path);
+  repository.gitIn(one.path, "stash");
+  const commit = repository.git("rev-parse", "refs/stash");
+  await eventually(() => repository.git("for-each-ref", "refs/holdfast/stashes/seen").includes(commit) || undefined);
+  // By a shell, so that no look comes in between.
+  execFileSync("sh", ["-c", "git stash pop --quiet && sed -i 's/work/edited/' a.txt && echo more >> a.txt"], { cwd: two.path });
+  const [event] = await eventually(async () => {
+    const told = (await home.ok(["events", "--type", "workspace.stash_taken"])).split("\n").filter(Boolean);
+    return told.length > 0 ? told : undefined;
+  });
+  expect((JSON.parse(event ?? "") as AnyEvent).data).toMatchObject({ id: one.id, by: two.id, commit, files: ["a.txt"] });
+  const kept = () => repository.git("for-each-ref", "--format=%(refname)", "refs/holdfast/stashes");
+  await eventually(() => kept() === `refs/holdfast/stashes/gone/${commit}` || undefined);
+  expect((await home.json<CollectOutcome>(["workspace", "gc"])).removed).toEqual([]);
+  const old = await home.json<CollectOutcome>(["workspace", "gc", "--older-than", "0s", "--yes"]);
+  expect(old.removed).toMatchObject([{ kind: "stash", what: `refs/holdfast/stashes/gone/${commit}` }]);
+  expect(kept()).toBe("");
 });
 
 test("two agents that commit the same line are seen without anybody asking, in ls and show too, and no more when it is resolved (CAVE-09 workspaces)", async () => {

@@ -104,7 +104,7 @@ export type CollectRequest = z.infer<typeof CollectRequest>;
  * `merged`: its base has everything. `gone`: its directory is not there any more. `entry`: git still lists a worktree of ours without a directory.
  * `unknown`: a directory among the workspaces that belongs to none. `recovery`: what was kept of a removed one, and is old.
  */
-export const COLLECTED = ["merged", "gone", "entry", "unknown", "recovery"] as const;
+export const COLLECTED = ["merged", "gone", "entry", "unknown", "recovery", "stash"] as const;
 
 export const Collected = z.object({
   kind: z.enum(COLLECTED),

@@ -18,6 +18,7 @@ import { isMerged, lossesOf } from "./losses.ts";
 import { REMOVED_REFS } from "./remains.ts";
 import { type Removing, whyUnreadable } from "./removing.ts";
 import { commitOf, findRepository, listTrees } from "./repository.ts";
+import { GONE_STASHES } from "./stashes.ts";
 
 interface Options {
   dryRun: boolean;
@@ -52,7 +53,7 @@ export class Collecting {
       found.push(...(await this.#workspace(record, options).catch(failed)));
     }
     for (const repo of await this.#repositories(options.env)) {
-      found.push(...(await this.#entries(repo, options)), ...(await this.#recoveries(repo, options)));
+      found.push(...(await this.#entries(repo, options)), ...(await this.#recoveries(repo, options)), ...(await stashesIn(repo, options)));
     }
     found.push(...(await this.#unknown(options.env)));
 
@@ -177,6 +178,18 @@ export class Collecting {
     }
     return found;
   }
+}
+
+/** Kept of stashes that were popped or dropped. By the time of the stash: git tells no other. */
+async function stashesIn(repo: string, { env, olderThanMs }: Options): Promise<Found[]> {
+  const lines = (await git(repo, ["for-each-ref", "--format=%(refname) %(committerdate:unix)", GONE_STASHES], { env })).split("\n");
+  return lines.flatMap((line): Found[] => {
+    const [ref = "", seconds] = line.split(" ");
+    const age = Date.now() - Number(seconds) * 1000;
+    if (ref === "" || age < olderThanMs) return [];
+    const why = `a stash of ${counted(Math.floor(age / 86_400_000), "day")} ago that was popped or dropped`;
+    return [{ kind: "stash", what: ref, id: null, why, act: () => git(repo, ["update-ref", "-d", ref], { env }) }];
+  });
 }
 
 /** What somebody might miss, in words. */

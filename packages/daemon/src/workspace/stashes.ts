@@ -1,6 +1,7 @@
 /**
  * Worktrees of a repository share one stash, and git has no other: `git stash pop` in one takes what another has put there. So every entry is kept
- * under a ref of ours when it is seen, and one that is gone is looked for: where the files of another workspace are now as it had them, that one took it.
+ * under a ref of ours when it is seen, and one that is gone is looked for: where the files of another workspace are now as it had them, or hold most of
+ * the lines that it added, that one took it. What is kept of those that are gone goes by age (collecting.ts).
  */
 import type { EventData, WorkspaceId } from "@holdfast/contract";
 import type { WorkspaceRecord } from "../projection/workspaces.ts";
@@ -13,10 +14,13 @@ export type StashTaken = EventData<"workspace.stash_taken">;
 export const STASH_FILE = "refs/stash";
 
 const SEEN = "refs/holdfast/stashes/seen";
-const GONE = "refs/holdfast/stashes/gone";
+export const GONE_STASHES = "refs/holdfast/stashes/gone";
 
 const MOST_ENTRIES = 100;
 const MOST_FILES = 200;
+
+/** Of the lines that a stash added, what its taker may have changed since. */
+const MOST_EDITED = 0.5;
 
 type Place = Pick<WorkspaceRecord, "id" | "path" | "branch">;
 
@@ -32,7 +36,7 @@ export async function lookAtStashes(
   const seen = (await git(common, ["for-each-ref", "--format=%(objectname)", `${SEEN}/`], here)).split("\n").filter(Boolean);
   for (const commit of there.filter((each) => !seen.includes(each))) await git(common, ["update-ref", `${SEEN}/${commit}`, commit], here);
   for (const commit of seen.filter((each) => !there.includes(each))) {
-    const ref = `${GONE}/${commit}`;
+    const ref = `${GONE_STASHES}/${commit}`;
     const taken = await whoTook(common, commit, workspaces);
     await git(common, ["update-ref", ref, commit], here);
     if (taken) tell({ ...taken, commit, ref });
@@ -56,11 +60,60 @@ async function whoTook(
     if (other.id !== owner.id && (await hasFiles(other, commit, files)))
       return { id: owner.id, by: other.id, files: files.slice(0, MOST_FILES) };
   }
-  return undefined;
+  const taker = await whoEdits({ common, commit, files }, { owner, workspaces });
+  return taker && { id: owner.id, by: taker.id, files: files.slice(0, MOST_FILES) };
+}
+
+/** Popped and edited since: the one that has most of its lines, uncommitted, and more of them than the owner. */
+async function whoEdits(
+  { common, commit, files }: { common: string; commit: string; files: readonly string[] },
+  { owner, workspaces }: { owner: Place; workspaces: readonly Place[] },
+): Promise<Place | undefined> {
+  const paths = pathsOf(files);
+  const added = linesIn(
+    await git(common, ["diff-tree", "-r", "-p", ...PLAIN_DIFF, `${commit}^1`, commit, "--", ...paths], { with: { GIT_DIR: common } }),
+  );
+  if (added.size === 0) return undefined;
+  const shareOf = async ({ path }: Place): Promise<number> => {
+    const { code, stdout } = await tryGit(path, ["diff", ...PLAIN_DIFF, "HEAD", "--", ...paths]).catch(() => ({ code: 1, stdout: "" }));
+    const now = code === 0 ? linesIn(stdout) : new Set<string>();
+    return [...added].filter((line) => now.has(line)).length / added.size;
+  };
+  let best: { place: Place; share: number } | undefined;
+  for (const place of workspaces) {
+    const share = place.id === owner.id ? 0 : await shareOf(place);
+    if (share >= 1 - MOST_EDITED && share > (best?.share ?? 0)) best = { place, share };
+  }
+  return best && best.share > (await shareOf(owner)) ? best.place : undefined;
+}
+
+const PLAIN_DIFF = [
+  "--unified=0",
+  "--src-prefix=a/",
+  "--dst-prefix=b/",
+  "--no-color",
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-renames",
+  "--ignore-submodules=dirty",
+];
+
+/** The lines that a patch adds, each with its file; empty ones say nothing. */
+function linesIn(patch: string): Set<string> {
+  const lines = new Set<string>();
+  let file = "";
+  for (const line of patch.split("\n")) {
+    if (line.startsWith("+++ ")) file = line;
+    else if (line.startsWith("+") && line.slice(1).trim() !== "") lines.add(`${file}\n${line}`);
+  }
+  return lines;
+}
+
+function pathsOf(files: readonly string[]): string[] {
+  return files.slice(0, MOST_FILES).map((file) => `:(top,literal)${file}`);
 }
 
 async function hasFiles({ path }: Place, commit: string, files: readonly string[]): Promise<boolean> {
-  const paths = files.slice(0, MOST_FILES).map((file) => `:(top,literal)${file}`);
-  const same = ["diff", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", commit, "--", ...paths];
+  const same = ["diff", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", commit, "--", ...pathsOf(files)];
   return (await tryGit(path, same).catch(() => ({ code: 1 }))).code === 0;
 }
