@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Finding } from "@holdfast/contract";
 import { expect, test } from "vitest";
@@ -130,4 +130,39 @@ test("a key that means nothing is said at the first use, by up and by doctor, wi
   expect(await levels(home)).toMatchObject({ configuration: "ok" });
   await home.ok(["down"]);
   expect((await home.cli(["up"])).stderr).not.toContain("nothing is called");
+});
+
+/** A program of npm's that shows nothing and stays. */
+function installed(home: TestHome, version: string): string {
+  const folder = path.join(home.root, "npm", "node_modules", "codex");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "codex", version, bin: { codex: "codex.js" } }));
+  writeFileSync(path.join(folder, "codex.js"), "#!/usr/bin/env node\nsetInterval(() => {}, 1000);\n", { mode: 0o755 });
+  symlinkSync(path.join(folder, "codex.js"), path.join(home.root, "npm", "codex"));
+  return [path.dirname(process.execPath), path.join(home.root, "npm"), home.env.PATH].join(path.delimiter);
+}
+
+test("doctor and explain say that an agent is newer than the rules for its status, and how to record it (truth 12)", async () => {
+  await using home = new TestHome();
+  const PATH = installed(home, "99.1.0");
+  const { stdout } = await home.cli(["doctor", "--json"], { env: { PATH } });
+  const finding = (JSON.parse(stdout) as Finding[]).find(({ id }) => id === "agents");
+  expect(finding).toMatchObject({
+    level: "warning",
+    what: expect.stringMatching(/^rules may be stale, .*codex 99\.1\.0 \(rules: [\d.]+\)/),
+  });
+  expect(finding?.remedy).toContain("npm run record:agents -- codex --version 99.1.0");
+  await home.ok(["spawn", "codex", "--name", "api"], { env: { PATH } });
+  await home.until("api", ({ pid }) => pid !== null);
+  // The launch file becomes the program.
+  const said = await eventually(async () => /^rules +.*$/m.exec(await home.ok(["explain", "api"]))?.[0]);
+  expect(said).toMatch(
+    /may be stale: codex 99\.1\.0 is newer than [\d.]+, by which they were made; .*npm run record:agents -- codex --version 99\.1\.0$/,
+  );
+});
+
+test("doctor has nothing to say of an agent that is not newer (truth 12)", async () => {
+  await using home = new TestHome();
+  const { stdout } = await home.cli(["doctor", "--json"], { env: { PATH: installed(home, "0.1.0") } });
+  expect((JSON.parse(stdout) as Finding[]).find(({ id }) => id === "agents")).toMatchObject({ level: "ok", remedy: null });
 });

@@ -5,13 +5,13 @@
 import { existsSync, lstatSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Session } from "@holdfast/contract";
+import type { Message, Session } from "@holdfast/contract";
 import type { Asked } from "../../agents/src/model/server.ts";
 import { eventually } from "../home.ts";
 import { type AgentName, setUp, type Unusual } from "../real/agents.ts";
 import type { RealWorld } from "../real/world.ts";
 import { Terminal } from "../terminal.ts";
-import type { Claim, Truth } from "./judge.ts";
+import type { Claim, Judged, Truth } from "./judge.ts";
 import type { Mode } from "./modes.ts";
 import { type Picture, Seen } from "./seen.ts";
 import { asks, isReady, shows } from "./words.ts";
@@ -24,6 +24,9 @@ const REST_MS = 1500;
 const AFTER_PASTE_MS = 500;
 /** How long a truth is left standing, to see whether its claim stays. */
 export const HOLD_MS = 2500;
+/** A message to an agent that is ready is with its model by then; one that is not for longer does not come. */
+const HELD_MS = 3000;
+const DELIVERED_MS = 15_000;
 /** The size of a session that nobody has attached to, and rows of others. */
 const USUAL = { columns: 120, rows: 40 };
 
@@ -43,6 +46,8 @@ export class Drive implements AsyncDisposable {
   readonly truths: Truth[] = [];
   /** Whether something it started runs in the background. */
   readonly background: Truth[] = [];
+  /** What is judged where it is done. */
+  readonly checks: Judged[] = [];
   readonly session: Session;
   readonly seen: Seen;
   readonly #terminal: Terminal | undefined;
@@ -242,6 +247,26 @@ export class Drive implements AsyncDisposable {
       const went = () => this.seen.first((picture) => !asks(this.agent, picture), began);
       if (await eventually(went, 3000, EVERY_MS).catch(() => undefined)) return;
     }
+  }
+
+  /** Sends a message as a user does; whether it came, once, and what its receipt says. */
+  async delivers(text: string): Promise<void> {
+    const sentAt = this.ends();
+    const { id } = await this.world.home.json<Message>(["send", this.session.name, "--no-wait", "--", text]);
+    const requests = async () => (await this.requests(text)).filter(({ results }) => results.length === 0);
+    const request = await eventually(async () => (await requests())[0], DELIVERED_MS, EVERY_MS).catch(() => undefined);
+    let message: Message | undefined;
+    const read = async () => {
+      message = (await this.world.home.json<Message[]>(["messages", this.session.name])).find((each) => each.id === id);
+      return message?.endedAt !== null;
+    };
+    await eventually(read, DELIVERED_MS, 250).catch(() => {});
+    const times = (await requests()).length;
+    const latencyMs = request ? Math.max(0, request.at - sentAt) : null;
+    const said = `${message?.state}, ${times} times at the model, ${latencyMs} ms`;
+    const isTold = message?.state === "replied";
+    const verdict = times !== 1 ? "wrong" : !isTold ? "unknown" : (latencyMs ?? 0) > HELD_MS ? "late" : "right";
+    this.checks.push({ at: sentAt, is: "delivered", state: this.state, verdict, latencyMs, said });
   }
 
   /** What Holdfast said, from its own journal. */

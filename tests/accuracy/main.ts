@@ -9,16 +9,17 @@
 import { writeFileSync } from "node:fs";
 import { freemem, loadavg } from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { AGENTS, installAgent } from "../../script/real-agents.mjs";
 import { ROOT } from "../home.ts";
 import { AGENT_NAMES, type AgentName } from "../real/agents.ts";
 import { RealWorld } from "../real/world.ts";
-import { type Cell, Drive } from "./drive.ts";
-import { judge } from "./judge.ts";
+import { type Cell, Drive, HOLD_MS } from "./drive.ts";
+import { type Judged, judge } from "./judge.ts";
 import { MODES } from "./modes.ts";
 import { type Missed, type Result, report } from "./report.ts";
-import { STATES, type State } from "./states.ts";
+import { BEGINNINGS, STATES, type State } from "./states.ts";
 import { isReady } from "./words.ts";
 
 const HOSTS = ["tmux", "native"] as const;
@@ -48,6 +49,7 @@ for (let time = 0; time < Number(values.times); time++) {
     if (stopped) break;
     await installAgent(cell.agent);
     await drive(cell, statesOf(cell));
+    if (cell.mode.name === "default" && cell.columns === 120) await begin(cell);
   }
 }
 
@@ -85,6 +87,42 @@ async function drive(cell: Cell, states: readonly State[]): Promise<void> {
     left = await driveSession(world, { cell, states: left, name: `${cell.agent}-${sessions}` });
 }
 
+/** The dialogs with which an agent may begin. */
+async function begin(cell: Cell): Promise<void> {
+  const { agent, host, columns } = cell;
+  for (const { name, agents, unusual, mode = cell.mode, shows, is } of BEGINNINGS) {
+    if (stopped || !agents.includes(agent) || (values.state !== undefined && !values.state.includes(name))) continue;
+    await using world = await RealWorld.open();
+    await using run = await Drive.start(world, { ...cell, mode }, { name: agent, ...(unusual ? { unusual } : {}) });
+    const of = { agent, host, mode: mode.name, columns };
+    run.state = name;
+    try {
+      run.is(is, await run.sees(name, ({ lines }) => shows.test(lines.join("\n"))));
+      await sleep(2 * HOLD_MS);
+      tell(judge(run.truths, (await run.claims()).status, Date.now()), of);
+    } catch (error) {
+      miss(error, { ...of, state: name });
+    }
+  }
+}
+
+function miss(error: unknown, of: Omit<Missed, "why">): void {
+  const why = error instanceof Error ? error.message : String(error);
+  console.log(`✗ ${of.agent} ${of.host} ${of.mode} ${of.columns} ${of.state}: ${why}`);
+  missed.push({ ...of, why });
+}
+
+function tell(judged: readonly Judged[], of: Omit<Missed, "state" | "why">): void {
+  for (const one of judged) {
+    results.push({ ...one, ...of });
+    const isRight = one.verdict === "right";
+    const where = `${of.agent} ${of.host} ${of.mode} ${of.columns} ${one.state}`;
+    console.log(
+      `${isRight ? "✓" : "✗"} ${where}: ${one.is}: ${one.verdict}, ${one.latencyMs ?? "–"} ms${isRight ? "" : ` (said ${one.said})`}`,
+    );
+  }
+}
+
 async function driveSession(
   world: RealWorld,
   { cell, states, name }: { cell: Cell; states: readonly State[]; name: string },
@@ -104,10 +142,8 @@ async function driveSession(
       await state.drive(run);
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    console.log(`✗ ${agent} ${host} ${mode.name} ${columns} ${run.state}: ${why}`);
+    miss(error, { ...of, state: run.state });
     isMissed = true;
-    missed.push({ ...of, state: run.state, why });
     // Of a session that does not start, none does.
     at = run.state === "start" ? states.length : at + 1;
   }
@@ -117,12 +153,7 @@ async function driveSession(
     ...judge(run.truths, status, end),
     ...judge(run.background, background, end).map((one) => ({ ...one, is: one.is === "true" ? "background work" : "no background work" })),
   ].filter(({ state }) => !(state === run.state && isMissed));
-  for (const one of judged) {
-    results.push({ ...one, ...of });
-    console.log(
-      `${one.verdict === "right" ? "✓" : "✗"} ${agent} ${host} ${mode.name} ${columns} ${one.state}: ${one.is}: ${one.verdict}, ${one.latencyMs ?? "–"} ms${one.verdict === "right" ? "" : ` (said ${one.said})`}`,
-    );
-  }
+  tell([...judged, ...run.checks], of);
   return states.slice(at);
 }
 

@@ -73,6 +73,21 @@ export const MODES: readonly Mode[] = [
   { name: "chinese", env: { LANG: "zh_CN.UTF-8", LC_ALL: "zh_CN.UTF-8", LANGUAGE: "zh" } },
 ];
 
+/** Nobody has accepted yet what this mode means. */
+export const BYPASSING: Mode = { name: "bypassing", args: { claude: ["--dangerously-skip-permissions"] } };
+
+/** Nobody has ever started it. */
+export const FIRST_START: Mode = {
+  name: "first start",
+  configure: { claude: (home) => merge(path.join(home, ".claude/.claude.json"), { hasCompletedOnboarding: false, theme: undefined }) },
+};
+
+export function modeOf(name: string): Mode {
+  const mode = MODES.find((each) => each.name === name);
+  if (mode === undefined) throw new Error(`there is no mode ${name}; there are ${MODES.map((each) => each.name).join(", ")}`);
+  return mode;
+}
+
 type Json = Record<string, unknown>;
 
 function merge(file: string, changes: Json): void {

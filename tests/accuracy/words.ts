@@ -31,8 +31,9 @@ const DIALOG: Record<AgentName, RegExp> = {
 /** It says that it is limited. */
 const LIMIT = /\b429\b|rate.?limit|too many requests|usage limit/i;
 
-export function isBusy(agent: AgentName, { lines }: Picture): boolean {
-  return BUSY[agent].test(lines.join("\n"));
+export function isBusy(agent: AgentName, { lines, title }: Picture): boolean {
+  // Qwen says the rest in the language of the system.
+  return BUSY[agent].test(lines.join("\n")) || (agent === "qwen" && /^[◐◓◑◒]/.test(title));
 }
 
 export function asks(agent: AgentName, { lines }: Picture): boolean {

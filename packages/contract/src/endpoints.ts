@@ -12,7 +12,7 @@ import { CONVERSATION_ENDPOINTS } from "./conversation-endpoints.ts";
 import { DIGEST_ENDPOINTS } from "./digest-endpoints.ts";
 import { type Endpoint, SESSION_ERRORS } from "./endpoint.ts";
 import { AnyEvent } from "./events.ts";
-import { Explanation } from "./evidence.ts";
+import { Explanation, Newer } from "./evidence.ts";
 import { FORK_ENDPOINTS } from "./fork-endpoints.ts";
 import { GROUP_ENDPOINTS } from "./group-endpoints.ts";
 import { Principal } from "./ids.ts";
@@ -58,6 +58,8 @@ export const AgentInfo = z.object({
   path: z.nullable(z.string()),
   /** Null: it was not found, not asked, or does not say. */
   version: z.nullable(z.string()),
+  /** Where its version is newer than the one by which the rules for its status were made. */
+  newer: z.nullable(Newer),
   /** Its version is not known yet: it was asked and has not said so in the time that was given. */
   asking: z.boolean(),
   /** False: never tried with the real program; no status beyond that of its process. */

@@ -30,6 +30,10 @@ export type Evidence = z.infer<typeof Evidence>;
 /** What is believed of one axis, and by what. */
 const believed = <T extends z.ZodMiniType>(value: T) => z.nullable(z.object({ value, evidence: Evidence }));
 
+/** An agent is newer than the version by which the rules for its status were made: they may be stale. */
+export const Newer = z.object({ version: z.string(), recorded: z.string() });
+export type Newer = z.infer<typeof Newer>;
+
 /** Why a session has the status it has. Null: unknown, nothing that can be trusted says so. `others`: what was seen besides. */
 export const Explanation = z.object({
   /** What is there to be told by: `hooks` of the agent, its `state_file`, rules for its `screen`. */
@@ -40,5 +44,6 @@ export const Explanation = z.object({
   others: z.array(Evidence),
   /** Files with what its hooks told that could not be taken. */
   unread: z.array(z.string()),
+  newer: z.nullable(Newer),
 });
 export type Explanation = z.infer<typeof Explanation>;

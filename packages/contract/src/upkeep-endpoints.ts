@@ -7,6 +7,8 @@ import { Generation, RestoreItem } from "./restore.ts";
 import { ROUTES } from "./routes.ts";
 import { Session, StatusSchema, Time } from "./session.ts";
 
+/** A search path, or a directory. */
+const place = z.string().check(z.maxLength(65_536, "a search path has at most 65,536 characters"));
 const text = z.string().check(z.maxLength(10_000, "a name or a reason has at most 10,000 characters"));
 
 /**
@@ -158,7 +160,8 @@ export const UPKEEP_ENDPOINTS = {
     ...ROUTES.examine,
     summary: "Looks for what is wrong or will be; with `fix` mends what can be mended safely.",
     scope: "owner",
-    body: z.object({ fix: z._default(z.boolean(), false) }),
+    // With `path` and `home`: where the caller's agents are looked for.
+    body: z.object({ fix: z._default(z.boolean(), false), path: z.optional(place), home: z.optional(place) }),
     reply: z.object({ findings: z.array(Finding) }),
     errors: [],
   },

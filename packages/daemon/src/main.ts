@@ -186,6 +186,9 @@ const MOST_CONNECTIONS = 1000;
 /** What works in a workspace that is removed by force ends as by `stop`. */
 const STOP_GRACE_MS = 5000;
 
+/** An agent that has to be started to say its version may take longer; it is looked at the next time. */
+const VERSIONS_MS = 2000;
+
 /** What somebody who is attached runs by a key. */
 const CLI = [process.execPath, join(import.meta.dirname, "holdfast.cjs")];
 
@@ -517,6 +520,8 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     listening: () => tcp.listening,
     damagedTranscripts: () => transcriptMending.damaged(),
     projects: () => ({ sessions: queries.select({ all: true }), workspaces: workspaces.queries.list() }),
+    agents: (place: { path?: string | undefined; home?: string | undefined }) =>
+      findAgents(profiles, { ...place, versions: true, waitMs: VERSIONS_MS, programs: import.meta.dirname }),
   };
   const doctor = new Doctor({ home, backups, tmux: { hint: TMUX_HINT, program }, configured: lookAtConfiguration, running });
 

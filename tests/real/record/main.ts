@@ -4,6 +4,8 @@
  *   npm run record:agents -- qwen                  recordings 1 and 2 of every state
  *   npm run record:agents -- qwen --recording 3 --state approval --state idle
  *
+ *   npm run record:agents -- qwen --version 0.25.0    of another version, which the tests then use too
+ *
  *   npm run record:agents -- --relabel             what `states.ts` expects now, and what is scrubbed now, in all that was recorded
  *
  * Each recording is a new start of the agent in a terminal of its size, on the scripted model. The format is in
@@ -30,6 +32,7 @@ const { values, positionals } = parseArgs({
   options: {
     state: { type: "string", multiple: true },
     recording: { type: "string", multiple: true },
+    version: { type: "string" },
     relabel: { type: "boolean", default: false },
   },
 });
@@ -46,6 +49,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 
 const agents = positionals as AgentName[];
 const recordings = (values.recording ?? ["1", "2"]).map(Number);
+if (values.version !== undefined) take(agents, values.version);
 for (const agent of agents) {
   await installAgent(agent);
   for (const recording of recordings) {
@@ -60,12 +64,28 @@ for (const agent of agents) {
   }
 }
 
+/** Where an agent's version is written down: what tests install, and by what the daemon knows a newer one. */
+const VERSIONS = ["tests/real/versions.json", "packages/daemon/src/agent/recorded.ts"];
+
+function take([agent, ...others]: readonly AgentName[], version: string): void {
+  if (agent === undefined || others.length > 0) throw new Error("--version is that of one agent");
+  const before = AGENTS[agent].version;
+  for (const file of VERSIONS.map((name) => path.join(ROOT, name))) {
+    const lines = readFileSync(file, "utf8").split("\n");
+    const changed = lines.map((line) => (new RegExp(`^\\s*"?${agent}"?:`).test(line) ? line.replace(`"${before}"`, `"${version}"`) : line));
+    writeFileSync(file, changed.join("\n"));
+  }
+  AGENTS[agent].version = version;
+}
+
 async function record(agent: AgentName, state: State, recording: number): Promise<void> {
   const variant = VARIANTS[recording - 1];
   if (variant === undefined) throw new Error(`there are ${VARIANTS.length} variants`);
   await using world = await RealWorld.open();
   const place = { home: path.join(world.home.root, "u"), project: path.join(world.home.root, "project"), url: world.model.url };
-  const started = setUp(agent, place, state.setUp);
+  const usual = setUp(agent, place, state.setUp);
+  state.mode?.configure?.[agent]?.(place.home);
+  const started = { command: [...usual.command, ...(state.mode?.args?.[agent] ?? [])], env: { ...usual.env, ...state.mode?.env } };
   // What lets hooks in may be what makes an agent trust the directory.
   const isNew = state.setUp === "untrusted" || state.setUp === "logged-out";
   const hooked = isNew ? { ...started, told: () => [], files: () => ({}) } : withHooks(agent, started, place);
@@ -78,7 +98,7 @@ async function record(agent: AgentName, state: State, recording: number): Promis
   terminal.line(`exec ${path.join(ROOT, "bin/holdfast")} attach ${agent}`);
 
   const driver = new Driver(world, agent, variant.words);
-  for (const prompt of isNew ? [] : variant.before) {
+  for (const prompt of isNew || state.first ? [] : variant.before) {
     await driver.prompt(prompt);
     await driver.settles(prompt.slice("say ".length), (asked) => asked.state === "ended");
   }

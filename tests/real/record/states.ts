@@ -2,6 +2,7 @@
  * The states that are recorded: how an agent is brought into each, and what a person who looks at it would say. When it is there is told by
  * the model and by the words of the prompt, never by what our rules look for: those are what the recordings are to test.
  */
+import { BYPASSING, FIRST_START, type Mode, modeOf } from "../../accuracy/modes.ts";
 import type { AgentName, Unusual } from "../agents.ts";
 import type { Driver } from "./driver.ts";
 
@@ -21,6 +22,10 @@ export interface State {
   agents?: readonly AgentName[];
   /** Changes to the set-up that is else used. */
   setUp?: Unusual;
+  /** How it is started, where not as usual. */
+  mode?: Mode;
+  /** It is recorded at its start: no turn comes before. */
+  first?: true;
   expected: Expected;
   /** Where an agent does not show what the state is about. */
   differently?: Partial<Record<AgentName, Partial<Expected>>>;
@@ -46,6 +51,9 @@ const RUN_SUBAGENT: Partial<Record<AgentName, string>> = {
   opencode: `task ${JSON.stringify({ ...WAITING, subagent_type: "general" })}`,
   qwen: `agent ${JSON.stringify({ ...WAITING, subagent_type: "general-purpose" })}`,
 };
+
+/** Its loop detector wants the same 50 letters ten times. */
+const LOOP = "round and round it goes ".repeat(18).trim();
 
 export const STATES: State[] = [
   {
@@ -336,5 +344,72 @@ export const STATES: State[] = [
       await driver.prompt(`tool Agent ${SUBAGENT}; talk 60s`);
       await driver.model((asked) => asked.results.length > 0 && asked.state === "open" && asked.answer.length > 40);
     },
+  },
+  {
+    name: "yolo",
+    about: "waits for a prompt, in the mode in which it asks for nothing",
+    mode: modeOf("yolo"),
+    agents: ["claude", "codex", "gemini", "qwen"],
+    expected: idle,
+    reach: (driver) => driver.ready(),
+  },
+  {
+    name: "no-color",
+    about: "waits for a prompt, without colours",
+    mode: modeOf("no-color"),
+    agents: ["gemini", "qwen"],
+    expected: idle,
+    reach: (driver) => driver.ready(),
+  },
+  {
+    name: "vim",
+    about: "waits for a prompt, in a composer like vim that takes text",
+    mode: modeOf("vim"),
+    first: true,
+    agents: ["claude", "gemini"],
+    expected: idle,
+    reach: (driver) => driver.settles(/INSERT/),
+  },
+  {
+    name: "german",
+    about: "asks in German whether it may run a command",
+    mode: modeOf("german"),
+    first: true,
+    agents: ["qwen"],
+    expected: { turn: "working", attention: { for: "approval" }, background: false, composer: null },
+    async reach(driver) {
+      await driver.settles(/Nachricht eingeben/);
+      await driver.type(`tool shell touch ${driver.words.file}`);
+      await driver.keys("Enter");
+      await driver.settles(/einmal erlauben/);
+    },
+  },
+  {
+    name: "loop",
+    about: "has stopped an answer that repeats itself, and asks what to do about it",
+    agents: ["gemini"],
+    expected: { turn: "working", attention: { for: "question" }, background: false, composer: null },
+    async reach(driver) {
+      await driver.prompt(`say ${LOOP}`);
+      await driver.settles(/A potential loop was detected/);
+    },
+  },
+  {
+    name: "bypass-warning",
+    about: "warns of the mode in which it asks for nothing, and wants that accepted",
+    mode: BYPASSING,
+    first: true,
+    agents: ["claude"],
+    expected: { turn: null, attention: { for: "trust" }, background: false, composer: null },
+    reach: (driver) => driver.settles(/Yes, I accept/),
+  },
+  {
+    name: "theme",
+    about: "has never been started, and asks how it is to look",
+    mode: FIRST_START,
+    first: true,
+    agents: ["claude"],
+    expected: { turn: null, attention: { for: "question" }, background: false, composer: null },
+    reach: (driver) => driver.settles(/Dark mode/),
   },
 ];

@@ -16,14 +16,16 @@ export const command: Command = {
   onlyReads: true,
   usage: "[--fix]",
   description:
-    "Programs, permissions, disk, what a logout would end, and what runs without a record. Exits with 1 when there is a problem.",
+    "Programs, agents newer than the rules for their status, permissions, disk, what a logout would end, and what runs without a record. Exits\nwith 1 when there is a problem.",
   flags: { fix: { summary: "mend what can be mended safely" } },
   examples: [
     ["holdfast doctor", "each finding with its remedy"],
     ["holdfast doctor --fix", "permissions and leftovers are put right"],
   ],
   async run(context) {
-    const { findings } = await context.client.call("examine", { body: { fix: context.flags.has("fix") } });
+    const { findings } = await context.client.call("examine", {
+      body: { fix: context.flags.has("fix"), path: process.env.PATH, home: process.env.HOME },
+    });
     process.stdout.write(context.json ? `${JSON.stringify(findings)}\n` : `${findings.flatMap(render).join("\n")}\n`);
     return findings.some(({ level, fixed }) => level === "problem" && !fixed) ? 1 : 0;
   },

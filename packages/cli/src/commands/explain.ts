@@ -40,7 +40,7 @@ const SOURCES: Readonly<Record<Evidence["source"], string>> = {
 };
 
 function render({ session, explanation }: { session: Session; explanation: Explanation }): string {
-  const { turn, attention, background, others, sources, unread } = explanation;
+  const { turn, attention, background, others, sources, unread, newer } = explanation;
   const now = Date.now();
   const by = (evidence: Evidence) => `by ${SOURCES[evidence.source]}, ${ago(evidence, now)}: ${plain(evidence.what)}`;
   const unknown = sources.length === 0 ? "unknown: nothing tells it" : "unknown: nothing has told it yet";
@@ -74,6 +74,11 @@ function render({ session, explanation }: { session: Session; explanation: Expla
       ],
       ...others.map((one): [string, string] => ["seen besides", `${claimed(one, now)}, ${by(one)}`]),
     );
+  }
+  if (newer) {
+    const record = `npm run record:agents -- ${session.agent} --version ${newer.version}`;
+    const stale = `may be stale: ${session.agent} ${newer.version} is newer than ${newer.recorded}, by which they were made`;
+    rows.push(["rules", plain(`${stale}; update holdfast, or record anew in a checkout of it: ${record}`)]);
   }
   const [first] = unread;
   if (first !== undefined) {

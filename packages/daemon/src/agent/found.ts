@@ -3,6 +3,7 @@ import type { AgentInfo } from "@holdfast/contract";
 import { findProgram, STANDARD_PATH } from "@holdfast/platform";
 import { commandOf, type LaunchContext, type Profile, structuredCommandOf } from "./profile.ts";
 import type { Profiles } from "./profiles/index.ts";
+import { newerThanRecorded } from "./recorded.ts";
 import { PENDING, versionOf } from "./version.ts";
 
 /** Looked for as their sessions would be: on the caller's PATH. */
@@ -28,6 +29,7 @@ async function agentInfo(profile: Profile, context: LaunchContext, waitMs: numbe
     kind: profile.kind,
     path,
     version: version === PENDING ? null : version,
+    newer: profile.own || version === PENDING ? null : newerThanRecorded(profile.name, version),
     asking: version === PENDING,
     tested: profile.untested !== true && profile.standIn !== true,
     own: profile.own === true,

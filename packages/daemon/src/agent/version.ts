@@ -34,14 +34,15 @@ export async function versionOf(
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-/** By the package that says that this very file is its program. */
-function packagedVersion(path: string): string | undefined {
+/** By the package that says that this very file is its program; with a name, the one of that name: Node may come in a package itself. */
+export function packagedVersion(path: string, name?: string): string | undefined {
   try {
     const program = realpathSync(path);
     let directory = dirname(program);
     for (let up = 0; up < DEPTH; up++, directory = dirname(directory)) {
-      const { version, bin } = (readJsonFile(join(directory, "package.json")) ?? {}) as { version?: unknown; bin?: unknown };
-      const files = typeof bin === "string" ? [bin] : Object.values(bin ?? {}).map(String);
+      const { name: own, version, bin } = (readJsonFile(join(directory, "package.json")) ?? {}) as Record<string, unknown>;
+      const programs = typeof bin === "string" ? { [String(own).replace(/^.*\//, "")]: bin } : (bin ?? {});
+      const files = Object.entries(programs).flatMap(([program, file]) => (name === undefined || name === program ? [String(file)] : []));
       if (typeof version === "string" && files.some((file) => join(directory, file) === program)) return version;
     }
   } catch {

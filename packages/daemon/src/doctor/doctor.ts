@@ -2,11 +2,12 @@
  * Looks for what is wrong, or will be: each finding says what and how to get out of it. Only what cannot lose anything is mended by
  * itself, and only when asked.
  */
-import { type Finding, type HoldfastError, type Listening, unwritable } from "@holdfast/contract";
+import { type AgentInfo, type Finding, type HoldfastError, type Listening, unwritable } from "@holdfast/contract";
 import type { Home } from "@holdfast/platform";
 import type { Backups } from "../journal/backups.ts";
 import type { Orphans } from "../session/orphans.ts";
 import { address } from "./address.ts";
+import { agentVersions } from "./agents.ts";
 import { backupState, setAside } from "./backups.ts";
 import { type ConfigurationLook, configuration, daemonTrouble } from "./configuration.ts";
 import { disk, homePermissions, keeperFiles, watches } from "./files.ts";
@@ -25,6 +26,8 @@ interface Running {
   listening(): Listening | null;
   damagedTranscripts(): readonly DamagedTranscript[];
   projects(): Projects;
+  /** On the caller's PATH. */
+  agents(place: { path?: string | undefined; home?: string | undefined }): Promise<{ agents: AgentInfo[] }>;
 }
 
 export class Doctor {
@@ -52,7 +55,7 @@ export class Doctor {
     this.#trouble = options.trouble;
   }
 
-  async examine(options: { fix: boolean }): Promise<Finding[]> {
+  async examine(options: { fix: boolean; path?: string | undefined; home?: string | undefined }): Promise<Finding[]> {
     const checks = [
       ...(this.#trouble ? [daemonTrouble(this.#trouble)] : []),
       ...programs(this.#tmux),
@@ -66,7 +69,12 @@ export class Doctor {
       backupState(this.#backups),
       setAside(this.#home),
       ...(this.#running
-        ? [transcripts(this.#running.damagedTranscripts()), projectsGone(this.#running.projects()), await orphaned(this.#running.orphans)]
+        ? [
+            agentVersions((await this.#running.agents(options)).agents),
+            transcripts(this.#running.damagedTranscripts()),
+            projectsGone(this.#running.projects()),
+            await orphaned(this.#running.orphans),
+          ]
         : []),
       ESCAPES,
     ];

@@ -24,6 +24,7 @@ import { hasHooks } from "../agent/hooks/injection.ts";
 import { type SignalFile, takeSignals, unreadSignals, watchSignals } from "../agent/hooks/signal-files.ts";
 import { isObserved, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
+import { newerThanRecorded, runningVersion } from "../agent/recorded.ts";
 import { startDialogOn } from "../agent/start-dialog.ts";
 import { withEvidence } from "../agent/status/evidence.ts";
 import { explain, fuse, REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
@@ -259,9 +260,11 @@ export class AgentStatus implements RunObserver, Disposable {
       ["title", profile?.screen?.some(({ title }) => title)],
       ["screen", profile?.screen?.some(({ line, foot, without }) => line ?? foot ?? without)],
     ];
-    if (record.kind === "conversation") return { sources: ["protocol"], ...explain(evidence), unread: [] };
+    if (record.kind === "conversation") return { sources: ["protocol"], ...explain(evidence), unread: [], newer: null };
     const sources = profile?.untested ? [] : has.flatMap(([source, there]) => (there ? [source] : []));
-    return { sources, ...explain(evidence), unread: unreadSignals(runDirectory(this.#home, record.id, record.run)) };
+    const isRunning = !hasEnded(record.status) && record.pid !== null && !profile?.own;
+    const newer = isRunning ? newerThanRecorded(record.agent, runningVersion(record.pid ?? 0, record.agent)) : null;
+    return { sources, ...explain(evidence), unread: unreadSignals(runDirectory(this.#home, record.id, record.run)), newer };
   }
 
   /** Evidence carries the time of day: when somebody sets the clock, what is known moves along, or nothing new would be newer. */

@@ -74,7 +74,7 @@ export function statusOf({ turn, attention }: Standing): "working" | "waiting" |
 }
 
 /** What is believed of each axis, why, and what was seen besides, newest first. */
-export function explain(evidence: readonly Evidence[]): Omit<Explanation, "sources" | "unread"> {
+export function explain(evidence: readonly Evidence[]): Omit<Explanation, "sources" | "unread" | "newer"> {
   const standing = fuse(evidence);
   const used = new Set(Object.values(standing).map((believed) => believed?.evidence));
   const others = evidence.filter((one) => !used.has(one)).sort((a, b) => b.at.localeCompare(a.at));

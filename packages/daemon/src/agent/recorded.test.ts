@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { readFixtures } from "./fixtures/fixtures.ts";
+import { newerThanRecorded, RECORDED } from "./recorded.ts";
+
+test("a version is newer by its numbers, and what nobody recorded is never newer (truth 12)", () => {
+  const [, minor = ""] = /^\d+\.(\d+)/.exec(RECORDED.codex ?? "") ?? [];
+  const next = `0.${Number(minor) + 1}.0`;
+  expect(newerThanRecorded("codex", next)).toEqual({ version: next, recorded: RECORDED.codex });
+  expect(newerThanRecorded("codex", "1.0.0-alpha.1")).toMatchObject({ version: "1.0.0-alpha.1" });
+  for (const version of [RECORDED.codex ?? "", "0.9.99", `0.${minor}`, null]) expect(newerThanRecorded("codex", version)).toBeNull();
+  expect(newerThanRecorded("aider", "99.0.0")).toBeNull();
+});
+
+test("the recorded versions are those that the tests install and that the recordings name (truth 12)", () => {
+  const file = path.join(import.meta.dirname, "../../../../tests/real/versions.json");
+  const installed = JSON.parse(readFileSync(file, "utf8")) as Record<string, { version: string }>;
+  const fixtures = readFixtures();
+  for (const [agent, version] of Object.entries(RECORDED)) {
+    expect([agent, installed[agent]?.version]).toEqual([agent, version]);
+    expect([agent, fixtures.some((fixture) => fixture.agent === agent && fixture.version === version)]).toEqual([agent, true]);
+  }
+});
