@@ -52,3 +52,28 @@ test("gemini's composer is found also in a terminal of fewer colours, where it h
   });
   expect(new Set(read)).toEqual(new Set(["empty"]));
 });
+
+test("opencode's placeholder is no draft where a narrow terminal wraps it (truth 10)", () => {
+  const composer = profiles.get("opencode").composer as Composer;
+  const lines = [
+    "",
+    "  ┃",
+    '  ┃  Ask anything… "What is the',
+    '  ┃  tech stack of this project?"',
+    "  ┃",
+    "  ┃  Build · Scripted Scripted",
+    "  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀",
+  ];
+  const screen = { lines, ansi: lines.join("\r\n"), columns: 40 };
+  expect(readComposer(composer, { ...screen, cursor: { x: 5, y: 2, visible: true } })).toEqual({ is: "empty" });
+  // Behind the words that somebody typed.
+  expect(readComposer(composer, { ...screen, cursor: { x: 33, y: 3, visible: true } })).toMatchObject({ is: "draft" });
+});
+
+test("gemini's vim mode takes no message while what is typed are commands (truth 10)", () => {
+  const { composer } = profiles.get("gemini");
+  const vim = all.find((fixture) => nameOf(fixture) === "gemini/vim.1.json") ?? expect.fail();
+  const lines = vim.screen.lines.map((line) => line.replace("Press 'Esc' for NORMAL mode.", "Press 'i' for INSERT mode."));
+  expect(readComposer(composer as Composer, vim.screen)).toEqual({ is: "empty" });
+  expect(readComposer(composer as Composer, { ...vim.screen, lines })).toMatchObject({ is: "draft" });
+});

@@ -24,7 +24,7 @@ export interface Composer {
   ghost?: readonly string[];
   /**
    * It puts the cursor, hidden, below everything while its terminal does not have the focus, as that of a session that nobody is attached to:
-   * then the composer is below the last row of this kind.
+   * then the composer is below the last row of this kind, or in a frame of the last two.
    */
   unfocused?: RegExp;
   /** It shows the terminal's cursor, which is hidden while something else takes what is typed. */
@@ -56,8 +56,10 @@ function cursorIn({ unfocused, mark }: Composer, { lines, cursor }: Pick<Screen,
   const isAway = !cursor.visible && cursor.x === 0 && lines.slice(cursor.y).every((line) => line.trim() === "");
   if (!unfocused || !isAway) return cursor;
   const y = lines.findLastIndex((line) => mark.test(line));
-  const above = lines.findLastIndex((line) => unfocused.test(line));
-  if (above < 0 || y <= above) return undefined;
+  const last = lines.findLastIndex((line) => unfocused.test(line));
+  // In a frame of such rows it is between the last two.
+  const isFramed = y < last && unfocused.test(lines[y - 1] ?? "") && !lines.slice(y, last).some((line) => unfocused.test(line));
+  if (last < 0 || (y <= last && !isFramed)) return undefined;
   return { x: mark.exec(lines[y] ?? "")?.[0].length ?? 0, y, visible: false };
 }
 

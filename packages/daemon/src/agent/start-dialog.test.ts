@@ -38,7 +38,7 @@ test("a dialog is the same wherever its mark is, and none where another screen q
 });
 
 test("no other recorded screen is taken for a trust dialog (mend 17)", () => {
-  const others = fixtures.filter(({ state }) => state !== "trust");
+  const others = fixtures.filter(({ expected }) => expected.attention?.for !== "trust");
   const taken = others.filter(({ agent, screen }) => {
     return startDialogOn(profiles.find(agent)?.approvals?.dialogs, { what: "trust", screen }) !== undefined;
   });

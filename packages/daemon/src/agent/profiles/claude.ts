@@ -33,6 +33,7 @@ export const claude: Profile = {
   },
   screen: [
     { name: "trust dialog", foot: /Enter to confirm/, line: /Is this a project you created or one you trust\?/, waits: "trust" },
+    { name: "bypass permissions warning", foot: /Enter to confirm/, line: /running in (Bypass Permissions mode)/, waits: "trust" },
     { name: "question", foot: /Enter to select .*Esc to cancel/, waits: "question", turn: "working" },
     { name: "permission prompt", foot: /Esc to cancel/, line: /Do you want to .+\?/, waits: "approval", turn: "working" },
     {
@@ -58,6 +59,9 @@ export const claude: Profile = {
       turn: "idle",
       calm: true,
     },
+    // Of its first start. Last: what they say may be quoted above a composer.
+    { name: "theme picker", line: /(Choose the text style that looks best)/, waits: "question" },
+    { name: "security notes", foot: /Press Enter to continue/, line: /(Security notes):/, waits: "question" },
   ],
   hooks: {
     conversation: "session_id",
@@ -106,6 +110,8 @@ export const claude: Profile = {
       keys: { marked: /^\s*❯ \d\. /, allows: /❯ 1\. Yes$/, allow: ["Enter"], deny: ["Escape"] },
     },
     dialogs: [
+      // Not to be answered unseen: it is about all that the agent will do.
+      { for: "trust", from: /^ *WARNING: Claude Code running in Bypass/, to: /^ *Enter to confirm · Esc to cancel/ },
       {
         for: "trust",
         from: /^ ?Accessing workspace:/,

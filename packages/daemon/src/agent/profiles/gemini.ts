@@ -54,6 +54,15 @@ export const gemini: Profile = {
       waits: "rate_limit",
       turn: "working",
     },
+    // Its title says that it is ready.
+    {
+      name: "loop dialog",
+      foot: /^\s*╰─/,
+      line: /\?\s+(A potential loop was detected)/,
+      within: 12,
+      waits: "question",
+      turn: "working",
+    },
     { name: "working", title: /^✦/, turn: "working", calm: true },
     {
       name: "ready, and a process runs",
@@ -73,8 +82,15 @@ export const gemini: Profile = {
     turn: promptIn,
   },
   usage: usageInLines({ files: ({ conversation, env }) => transcriptsOf(conversation, env), call: callIn }),
-  // With fewer colours it has a frame of half blocks in place of a background.
-  composer: { mark: /^ > /, below: /^$|^▀{10}/, unfocused: /^─{10}/, placeholder: /^Type your message or @path\/to\/file$/ },
+  composer: {
+    // A star in its yolo mode. Not the mark of its shell mode, which would run what is typed.
+    mark: /^ [>*] /,
+    // With fewer colours it has a frame of half blocks in place of a background, and of lines without any.
+    below: /^$|^[▀─]{10}/,
+    unfocused: /^─{10}/,
+    // Of its vim mode only that in which what is typed is text.
+    placeholder: /^(Type your message or @path\/to\/file|Press 'Esc' for NORMAL mode\.)$/,
+  },
   hooks: {
     conversation: "session_id",
     tool: { name: "tool_name", input: "tool_input" },

@@ -47,7 +47,8 @@ export const opencode: Profile = {
     },
     // As long as what it says beside it lets it be.
     { name: "progress bar", line: /^\s*[■⬝]+/, within: 4, turn: "working", calm: true },
-    { name: "composer", line: /^\s*╹▀▀▀/, within: 4, turn: "idle", calm: true },
+    // In a narrow terminal its directory takes several lines below it.
+    { name: "composer", line: /^\s*╹▀▀▀/, within: 8, turn: "idle", calm: true },
   ],
   // A frame on the left of all rows; the first and the last two are room, and the agent and the model.
   composer: {
@@ -57,7 +58,8 @@ export const opencode: Profile = {
     below: /^\s*╹▀▀▀/,
     tail: 1,
     cursor: "shown",
-    placeholder: /^Ask anything… ".+"$/,
+    // A narrow one wraps it.
+    placeholder: /^Ask anything…\s".+"$/s,
   },
   hooks: {
     conversation: "properties.sessionID",

@@ -22,6 +22,34 @@ const QWEN_EVENTS = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToo
 /** What is appended there it takes like a prompt that was typed; what a person has half typed stays. */
 const INPUT = "input.jsonl";
 
+/** It speaks the language of the system: what its foot says while it asks, and its empty composer, in each that it has. */
+const CONFIRMS = new RegExp(
+  [
+    "Waiting for user confirmation",
+    "Esperant la confirmació de l'usuari",
+    "Warten auf Benutzerbestätigung",
+    "En attente de la confirmation de l'utilisateur",
+    "ユーザーの確認を待っています",
+    "Aguardando confirmação do usuário",
+    "Ожидание подтверждения от пользователя",
+    "等待用户确认",
+    "等待用戶確認",
+  ].join("|"),
+);
+const PLACEHOLDER = new RegExp(
+  `^(${[
+    "Type your message or @path/to/file",
+    "Escriviu el vostre missatge o @camí/al/fitxer",
+    "Nachricht eingeben oder @Pfad/zur/Datei",
+    "Tapez votre message ou @chemin/vers/fichier",
+    "メッセージを入力、@パス/ファイルでファイルを添付\\(D&D対応\\)",
+    "Digite sua mensagem ou @caminho/do/arquivo",
+    "Введите сообщение или @путь/к/файлу",
+    "输入您的消息或 @ 文件路径",
+    "輸入您的消息或 @ 檔案路徑",
+  ].join("|")})$`,
+);
+
 export const qwen: Profile = {
   name: "qwen",
   description: "Qwen Code",
@@ -50,35 +78,35 @@ export const qwen: Profile = {
     { name: "authentication dialog", foot: /^\s*└─/, line: /Terms of Services and Privacy Notice/, within: 8, waits: "login" },
     {
       name: "question",
-      foot: /Waiting for user confirmation/,
-      line: /Navigate \| Enter: Select/,
+      foot: CONFIRMS,
+      line: /↑\/↓ ?: .+ \| /,
       within: 4,
       waits: "question",
       turn: "working",
     },
-    { name: "permission prompt", foot: /Waiting for user confirmation/, line: /\?$/, within: 12, waits: "approval", turn: "working" },
+    { name: "permission prompt", foot: CONFIRMS, line: /[?？]$/, within: 12, waits: "approval", turn: "working" },
     { name: "spinner", line: /^\s*[⠀-⣿] .*esc to cancel\)/, within: 8, turn: "working", calm: true },
     { name: "spinner in the title", title: /^[◐◓◑◒]/, turn: "working", calm: true },
-    { name: "composer, and a shell runs", foot: /· \d+ shells?\b/, line: /^> /, within: 6, turn: "idle", calm: true, background: true },
+    { name: "composer, and a shell runs", foot: /· \d+ shells?\b/, line: /^[>*] /, within: 6, turn: "idle", calm: true, background: true },
     {
       name: "composer, and an agent runs",
-      block: /^> .*(?:\n.*)*· \d+ local agents?\b/m,
+      block: /^[>*] .*(?:\n.*)*· \d+ local agents?\b/m,
       within: 8,
       turn: "idle",
       calm: true,
       background: true,
     },
-    // A menu of commands stands below it.
-    { name: "composer", line: /^> /, within: 16, turn: "idle", calm: true },
+    // A menu of commands stands below it. A star is its yolo mode, an exclamation mark its shell mode.
+    { name: "composer", line: /^[>*!] /, within: 16, turn: "idle", calm: true },
   ],
   composer: {
-    mark: /^> /,
+    mark: /^[>*] /,
     above: /^─{10}/,
     below: /^─{10}/,
     cursor: "shown",
     // Of its own theme, with 256 colours and with all.
     ghost: ["103", "#6c7086"],
-    placeholder: /^Type your message or @path\/to\/file$/,
+    placeholder: PLACEHOLDER,
   },
   hooks: {
     conversation: "session_id",

@@ -22,7 +22,7 @@ export interface ScreenRule {
   /** Whether it asks for bracketed paste: some do only while they read a line. */
   reads?: boolean;
   turn?: Turn;
-  /** Its text is the rule's first group, or the line that fitted; of a question, the question. */
+  /** Its text is the rule's first group; without one, of a question the question, else the line that fitted. */
   waits?: Wait;
   /** When it goes on by itself: of its last lines, put together, what the first group is about is a time of day, maybe with a date. */
   until?: RegExp;
@@ -55,7 +55,7 @@ export function readScreen(
     const seen = line?.[0] ?? block?.[1] ?? foot?.[0] ?? title?.[0] ?? "";
     const asked = rule.waits === "question" ? questionIn(lines.slice(-WITHIN)) : undefined;
     return {
-      claim: claimOf(rule, asked ?? (line ?? block ?? title)?.[1] ?? line?.input ?? "", untilOf(rule, bottom, now)),
+      claim: claimOf(rule, (line ?? block ?? title)?.[1] ?? asked ?? line?.input ?? "", untilOf(rule, bottom, now)),
       what: `${rule.name}${seen ? `: ${JSON.stringify(seen.trim())}` : ""}`,
       source: rule.line || rule.block || rule.foot || rule.without ? "screen" : "title",
     };
