@@ -22,7 +22,7 @@ const QWEN_EVENTS = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToo
 /** What is appended there it takes like a prompt that was typed; what a person has half typed stays. */
 const INPUT = "input.jsonl";
 
-/** It speaks the language of the system: what its foot says while it asks, and its empty composer, in each that it has. */
+/** It speaks the language of the system: what its foot says while it asks, the choice that allows it once, and its empty composer, in each that it has. */
 const CONFIRMS = new RegExp(
   [
     "Waiting for user confirmation",
@@ -35,6 +35,19 @@ const CONFIRMS = new RegExp(
     "等待用户确认",
     "等待用戶確認",
   ].join("|"),
+);
+const ALLOWS_ONCE = new RegExp(
+  `› 1\\. (${[
+    "Yes, allow once",
+    "Sí, permetre una vegada",
+    "Ja, einmal erlauben",
+    "Oui, autoriser une fois",
+    "はい\\(今回のみ許可\\)",
+    "Sim, permitir uma vez",
+    "Да, разрешить один раз",
+    "是，允许一次",
+    "是，允許一次",
+  ].join("|")})$`,
 );
 const PLACEHOLDER = new RegExp(
   `^(${[
@@ -147,9 +160,9 @@ export const qwen: Profile = {
     hook: permissionHook({ timeoutS: ASK_S, otherwise: "it asks on its own screen" }),
     screen: {
       from: /^\s*\? \S.* ←$/,
-      to: /^\s*\d\. No, suggest changes \(esc\)$/,
+      to: /^\s*\d\. .+[(（]esc[)）]$/i,
       hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
-      keys: { marked: /^\s*› \d\. /, allows: /› 1\. Yes, allow once$/, allow: ["Enter"], deny: ["Escape"] },
+      keys: { marked: /^\s*› \d\. /, allows: ALLOWS_ONCE, allow: ["Enter"], deny: ["Escape"] },
     },
     dialogs: [
       {
