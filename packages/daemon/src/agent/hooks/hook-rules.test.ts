@@ -10,8 +10,8 @@ const profiles = new Profiles();
 
 /** Esc fires no hook, nor does a tool that was allowed and runs, nor a dialog that stands before the conversation: the screen must say it. */
 const SILENT = new Set(["interrupted", "denied", "login", "trust", "tool"]);
-/** Codex has none for what its model refuses, Gemini none for the dialog that it then shows. */
-const SILENT_OF: Record<string, readonly string[]> = { codex: ["refused", "rate-limit", "usage-limit"], gemini: ["usage-limit"] };
+/** Codex has none for what its model refuses, Gemini none for the dialog that it then shows, nor for that of a loop. */
+const SILENT_OF: Record<string, readonly string[]> = { codex: ["refused", "rate-limit", "usage-limit"], gemini: ["usage-limit", "loop"] };
 
 const told = readFixtures().filter(
   ({ agent, state, hooks }) => profiles.get(agent).hooks && hooks.length > 0 && !SILENT.has(state) && !SILENT_OF[agent]?.includes(state),
