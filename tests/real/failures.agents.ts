@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { AGENT_NAMES } from "./agents.ts";
-import { isIdleAfterARefusal, waitsForALimit } from "./failures.ts";
+import { isIdleAfterARefusal, waitsForALimit, waitsOnceForALimit } from "./failures.ts";
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test("is idle again when the model has refused", () => isIdleAfterARefusal(agent));
@@ -9,3 +9,7 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
 describe.each(["claude", "codex", "gemini", "opencode"] as const)("%s", (agent) => {
   test("waits for a used-up limit, until when it says", () => waitsForALimit(agent));
 });
+
+test.each(["codex"] as const)("%s waits once for a limit that passes, and its next turn does not (truth 2, truth 3)", (agent) =>
+  waitsOnceForALimit(agent),
+);

@@ -2,14 +2,11 @@
 import { expect } from "vitest";
 import { eventually } from "../home.ts";
 import type { AgentName } from "./agents.ts";
-import { becomes } from "./watching.ts";
+import { becomes, statuses } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
 /** Claude tries again for minutes after everything but this. */
 const REFUSED: Partial<Record<AgentName, string>> = { claude: "overflow" };
-
-/** Gemini CLI has no hooks here: a turn that is over before its screen is looked at is not seen. */
-const UNTOLD: readonly AgentName[] = ["gemini"];
 
 export async function isIdleAfterARefusal(agent: AgentName): Promise<void> {
   await using world = await RealWorld.open();
@@ -17,8 +14,7 @@ export async function isIdleAfterARefusal(agent: AgentName): Promise<void> {
   await becomes(world, agent, "idle");
   await world.prompt(agent, REFUSED[agent] ?? "error 401");
   await eventually(async () => (await world.model.asked()).length > 0);
-  const seen = (turns: number | null) => turns === 1 || UNTOLD.includes(agent);
-  const failed = await becomes(world, agent, ({ status, turns }) => status === "idle" && seen(turns));
+  const failed = await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
   expect(failed.attention).toBeNull();
 }
 
@@ -38,4 +34,23 @@ export async function waitsForALimit(agent: AgentName): Promise<void> {
   const inHours = (Date.parse(attention?.until ?? "") - began) / 3_600_000;
   expect(inHours).toBeGreaterThan(1.98);
   expect(inHours).toBeLessThan(2.1);
+}
+
+/** For as long as it tries again it waits for the limit; what it showed of that then is not taken for its next turn. */
+export async function waitsOnceForALimit(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn(agent);
+  await becomes(world, agent, "idle");
+  await world.prompt(agent, "error 429 x3 retry-after 2; say better");
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
+  const isLimit = (status: string) => status === "waiting for rate_limit";
+  expect((await statuses(world, agent)).filter(isLimit)).toHaveLength(1);
+  if (agent !== "codex") return;
+  await world.prompt(agent, "error 429 x99");
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 2);
+  await world.shows(agent, /^■ .*429 Too Many Requests/m);
+  const before = (await statuses(world, agent)).length;
+  await world.prompt(agent, "say again; talk 4s");
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 3);
+  expect((await statuses(world, agent)).slice(before)).toEqual(["working", "idle"]);
 }

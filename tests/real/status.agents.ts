@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import { LARGE_AGENTS } from "./agents.ts";
 import { inRootsPlace } from "./roots.ts";
-import { asksAboutOtherHooks, followsStatus, isHungWhileItsModelHolds, isNotEndedByASubagent } from "./status.ts";
+import { asksAboutOtherHooks, followsItsChat, followsStatus, isHungWhileItsModelHolds, isNotEndedByASubagent } from "./status.ts";
 
 describe.each(LARGE_AGENTS)("%s", (agent) => {
   test("is idle, works, waits for an approval that it names, and is idle again; Esc makes it idle too (NEW-03 agents)", () =>
@@ -15,6 +15,12 @@ test("codex asks about hooks that are a user's own, and that is told", asksAbout
 test("gemini takes hooks where nobody but root could have put them, and only there", async () => {
   await followsStatus("gemini", inRootsPlace());
 });
+
+test(
+  "gemini: turns shorter than a look are seen, each message has its receipt, and /clear begins a conversation (truth 6, truth 7)",
+  () => followsItsChat("gemini"),
+  300_000,
+);
 
 test.each(["claude", "gemini"] as const)(
   "%s is hung while its model holds the answer back, although its spinner turns (mend 12)",

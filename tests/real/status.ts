@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import type { Message } from "@holdfast/contract";
 import { expect } from "vitest";
 import { eventually } from "../home.ts";
 import type { AgentName } from "./agents.ts";
@@ -50,6 +51,27 @@ export async function followsStatus(agent: AgentName, hooked = HOOKED.includes(a
   // On a screen alone, what lasts for less than a look is not seen.
   if (hooked) expect(had).toEqual(["working", "idle", "working", ...approval, "working", "idle", "working", "idle"]);
   else expect(had.filter((_, i) => !isBrief(had, i))).toEqual(["working", "idle", ...approval, "idle", "working", "idle"]);
+}
+
+/** Turns that are shorter than a look, of an agent that tells nothing by hooks, and another conversation in the same process. */
+export async function followsItsChat(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn(agent);
+  const { conversation } = await becomes(world, agent, "idle");
+  for (const word of ["one", "two", "three"]) await world.home.ok(["send", agent, `say ${word}`]);
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 3);
+  expect(await statuses(world, agent)).toEqual(["working", "idle", "working", "idle", "working", "idle"]);
+  const told = (await world.home.json<Message[]>(["messages", agent])).map(({ text, evidence }) => [text, evidence]);
+  expect(told.sort()).toEqual(["one", "three", "two"].map((word) => [`say ${word}`, "it wrote the prompt down"]));
+
+  await world.prompt(agent, "/clear");
+  const cleared = await becomes(world, agent, (session) => session.conversation !== conversation);
+  await world.prompt(agent, "say four");
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 4);
+  await world.home.ok(["stop", agent]);
+  await world.home.ok(["resume", agent, "--prompt", "recall"]);
+  await world.shows(agent, /I remember: four\./);
+  expect((await world.home.session(agent)).conversation).toBe(cleared.conversation);
 }
 
 /** Its hooks come too, with ids of their own. */

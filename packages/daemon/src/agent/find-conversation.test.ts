@@ -22,7 +22,8 @@ function machine() {
     utimesSync(file, at, at);
     return file;
   };
-  const running: Running = { pids: [7, 8], since, cwd: "/work", env: { HOME: place.path }, known: null, isTaken: (id) => taken.has(id) };
+  const isTaken = (id: string) => taken.has(id);
+  const running: Running = { pids: [7, 8], since, cwd: "/work", env: { HOME: place.path }, known: null, conversations: [], isTaken };
   return {
     place,
     write,
@@ -81,6 +82,35 @@ test("of Gemini CLI it is the only conversation that was written to since it beg
   expect(find("gemini", { since })).toBeNull();
   chatNow(since + 5000);
   expect(find("gemini", { since })).toBe(A);
+});
+
+test("what Gemini CLI begins at /clear is its own, and what another begins in its directory is not (truth 7)", () => {
+  const { place, write, find, taken } = machine();
+  using _ = place;
+  const later = (seconds: number) => new Date(Date.now() + 1000 * seconds).toISOString();
+  const chat = (sessionId: string, startTime: string) =>
+    write(`.gemini/tmp/x/chats/session-2026-01-01T00-00-${sessionId.slice(0, 8)}.jsonl`, `${JSON.stringify({ sessionId, startTime })}\n`);
+  const typed = (...all: [sessionId: string, message: string, timestamp: string][]) =>
+    write(".gemini/tmp/x/logs.json", JSON.stringify(all.map(([sessionId, message, timestamp]) => ({ sessionId, message, timestamp }))));
+  const own = { known: A as string, conversations: [A as string] };
+  const next = "cccccccc-1111-2222-3333-444444444444";
+  write(".gemini/tmp/x/.project_root", "/work");
+  chat(A, later(1));
+  chat(B, later(20));
+  typed([A, "say one", later(2)], [B, "/clear", later(19)]);
+  expect(find("gemini", own)).toBeNull();
+  typed([A, "say one", later(2)], [A, "/clear", later(19)]);
+  expect(find("gemini", own)).toBe(B);
+  taken.add(B);
+  expect(find("gemini", own)).toBeNull();
+  taken.clear();
+  // The log goes on with the id of the start.
+  const cleared = { known: B as string, conversations: [A as string, B as string] };
+  expect(find("gemini", cleared)).toBeNull();
+  chat(next, later(30));
+  expect(find("gemini", cleared)).toBeNull();
+  typed([A, "/clear", later(19)], [A, "/new", later(29)]);
+  expect(find("gemini", cleared)).toBe(next);
 });
 
 test("Codex has the file of its conversation open", () => {

@@ -16,6 +16,8 @@ export interface Running {
   env: Readonly<Record<string, string>>;
   /** What it was in when that was last known. */
   known: string | null;
+  /** All that it was in, as far as that is known. */
+  conversations: readonly string[];
   /** Whether it is known to be another session's. */
   isTaken(conversation: string): boolean;
 }

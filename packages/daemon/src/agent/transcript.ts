@@ -15,8 +15,16 @@ export interface Transcript {
   files?(of: Whose): readonly string[];
   /** What a line of it says the agent said, if it does. */
   reply(entry: unknown): { text: string; at: string | null } | undefined;
-  /** The id of the turn that a line of it begins, if it does; a line may be written again. Without it, nobody can count them there. */
-  turn?(entry: unknown): string | undefined;
+  /** The prompt with which a turn begins, if a line of it tells one; a line may be written again. Without it, nobody can count turns there. */
+  prompt?(entry: unknown): Prompt | undefined;
+  /** Whether its model owes an answer after a line of it, and since when; undefined: the line says nothing of that. */
+  owes?(entry: unknown): string | false | undefined;
+}
+
+export interface Prompt {
+  id: string;
+  text: string;
+  at: string | null;
 }
 
 /** Of the end of the file: an answer that is longer than what it is said in would be a strange one. */
@@ -32,15 +40,18 @@ export function lastReplyIn(transcript: Transcript, of: Whose): { text: string; 
   return undefined;
 }
 
-/** How many turns it wrote down; null: its files do not say. Without a file there was none that it could go on with. */
-export function turnsIn(transcript: Transcript | undefined, of: Whose): number | null {
+/**
+ * How many turns it wrote down, or how many since a time: a copy has those of the original too. Null: its files do not say. Without a file there
+ * was none that it could go on with.
+ */
+export function turnsIn(transcript: Transcript | undefined, of: Whose, since?: string): number | null {
   if (!transcript) return null;
   const files = filesOf(transcript, of);
   if (files.length === 0) return 0;
-  const { turn } = transcript;
-  if (!turn || bytesOf(files) > READ_BYTES) return null;
+  if (!transcript.prompt || bytesOf(files) > READ_BYTES) return null;
   const lines = files.flatMap((file) => endOf(file).split("\n"));
-  return new Set(lines.flatMap((line) => turn(parsed(line)) ?? [])).size;
+  const prompts = lines.flatMap((line) => transcript.prompt?.(parsed(line)) ?? []);
+  return new Set(prompts.flatMap(({ id, at }) => (since === undefined || at === null || at >= since ? [id] : []))).size;
 }
 
 export function filesOf(transcript: Transcript, of: Whose): readonly string[] {

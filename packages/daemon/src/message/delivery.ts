@@ -61,6 +61,7 @@ export class Delivery implements Disposable {
   readonly #profiles: Profiles;
   readonly #typing: Turns;
   readonly #expiry: Expiry;
+  readonly #status: AgentStatus;
   readonly #usedUp: (record: SessionRecord) => string | null;
   readonly #attempts = new Map<string, Attempt>();
   readonly #seen = new Map<string, Seen>();
@@ -92,6 +93,7 @@ export class Delivery implements Disposable {
     this.#typing = options.typing;
     this.#expiry = options.expiry;
     this.#usedUp = options.usedUp;
+    this.#status = options.status;
     options.status.followWith(this.#follow);
   }
 
@@ -385,9 +387,13 @@ export class Delivery implements Disposable {
     const rules = (record && this.#profiles.find(record.agent))?.hooks?.rules ?? [];
     const heard = isToldByHook(message) || (record?.standing?.evidence.some(({ source }) => source === "hook") ?? false);
     return {
-      prompts: heard && rules.some(({ prompt }) => prompt !== undefined),
+      prompts: (heard && rules.some(({ prompt }) => prompt !== undefined)) || (record !== undefined && this.#writesPrompts(record)),
       replies: heard && rules.some(({ reply }) => reply !== undefined),
     };
+  }
+
+  #writesPrompts({ id: session, run }: SessionRecord): boolean {
+    return this.#status.writesPrompts({ session, run });
   }
 
   #composerOf(

@@ -32,7 +32,7 @@ export function receiptsOf(signal: Signal, told: Told): Draft[] {
 }
 
 function promptTold(signal: Signal, prompt: string, { run, messages, said, answerSince, atRest }: Told): Draft[] {
-  const message = messages.find((each) => isHandedOver(each, run) && isSame(said(each), prompt));
+  const message = messages.find((each) => isHandedOver(each, run) && isSame(said(each), prompt) && !isOlder(signal, each));
   const receipts = message ? turnStarted(message, { run, evidence: evidenceOf(signal), turn: signal.turn }) : [];
   // What is told in the middle of another turn has been taken, and no more: when its own begins, if it has one, is told by nobody.
   if (message?.working && answerSince(message) === null) return receipts.slice(0, -1);
@@ -43,7 +43,9 @@ function promptTold(signal: Signal, prompt: string, { run, messages, said, answe
     // A turn that its screen showed first is told of by its prompt now.
     return begins && (message !== undefined || !isSame(said(each), prompt));
   });
-  return [...before.map((each) => overtaken(each, { run, reply: answerSince(each) })), ...receipts];
+  // Of what it wrote down itself nobody tells the end: a turn that is over was answered.
+  const end = signal.written ? replied : overtaken;
+  return [...before.map((each) => end(each, { run, reply: answerSince(each) })), ...receipts];
 }
 
 /** Its turn ended before another began, and nobody told of an answer to it. */
@@ -67,13 +69,21 @@ function isAnothers({ turnId }: MessageRecord, { turn }: Signal): boolean {
 
 const HOOK = "its hook ";
 
-export function evidenceOf({ event }: Signal): string {
-  return `${HOOK}${event} told the prompt`;
+export function evidenceOf({ event, written }: Signal): string {
+  return written ? "it wrote the prompt down" : `${HOOK}${event} told the prompt`;
 }
 
 /** A hook told of the message, so the agent's hooks are on in that run. */
 export function isToldByHook({ evidence }: Pick<MessageRecord, "evidence">): boolean {
   return evidence?.startsWith(HOOK) ?? false;
+}
+
+/** Between an Enter and the note of it in the journal. */
+const NOTED_MS = 5000;
+
+/** Another prompt of the same words: what an agent wrote down is read again by the next daemon. */
+function isOlder({ written, at }: Signal, { queuedAt, injectedAt }: MessageRecord): boolean {
+  return written === true && Date.parse(at) < (injectedAt === null ? Date.parse(queuedAt) : Date.parse(injectedAt) - NOTED_MS);
 }
 
 interface Began {

@@ -15,6 +15,7 @@ import { finishCut, keepToLimit } from "./limit.ts";
 import { Recording, type Segment } from "./recording.ts";
 import type { Size } from "./sample.ts";
 import { Times } from "./times.ts";
+import { Titles } from "./titles.ts";
 import { TRANSCRIPT_FILE } from "./transcript.ts";
 
 /** Coarser: replay jumps. Finer: a spinner costs a file write per frame. */
@@ -31,8 +32,9 @@ export class RunWatch implements Disposable {
   #unwatchedSaid = false;
   readonly #onExit: () => void;
   readonly #onGap: (() => void) | undefined;
-  readonly #onOutput: (() => void) | undefined;
+  readonly #onOutput: ((watch: RunWatch) => void) | undefined;
   readonly #readers = new Set<() => void>();
+  readonly #titles = new Titles();
   readonly #limit: number;
   readonly #beforeCut: ((paths: string[]) => void) | undefined;
   #sampledAt = Number.NEGATIVE_INFINITY;
@@ -47,7 +49,7 @@ export class RunWatch implements Disposable {
     directory: string;
     onExit(): void;
     onGap?(): void;
-    onOutput?(): void;
+    onOutput?(watch: RunWatch): void;
     limit?: number;
     beforeCut?(paths: string[]): void;
   }) {
@@ -81,7 +83,7 @@ export class RunWatch implements Disposable {
       this.#sample();
       this.lastActivity = this.recording.lastActivity();
       this.#activeAt = performance.now();
-      this.#onOutput?.();
+      this.#onOutput?.(this);
       for (const reader of [...this.#readers]) reader();
     });
   }
@@ -89,6 +91,13 @@ export class RunWatch implements Disposable {
   /** Whether `changed` is prompt. */
   get hasNotices(): boolean {
     return this.#watcher !== undefined;
+  }
+
+  /** The titles that its terminal was given since this was last asked. */
+  titles(): string[] {
+    if (this.#closed) return [];
+    this.#size();
+    return this.#titles.read(this.#tail?.path);
   }
 
   /** How long ago it last wrote something, whatever was done to the clock since. */
@@ -115,6 +124,7 @@ export class RunWatch implements Disposable {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#watcher?.close();
+    this.#titles[Symbol.dispose]();
     this.#tail = undefined;
     this.#carefully(() => this.#sample());
     for (const reader of [...this.#readers]) reader();
@@ -150,7 +160,7 @@ export class RunWatch implements Disposable {
   #grew(): void {
     this.lastActivity = Date.now();
     this.#activeAt = performance.now();
-    this.#onOutput?.();
+    this.#onOutput?.(this);
     for (const reader of [...this.#readers]) reader();
     if (this.#timer) return;
     const wait = this.#sampledAt + SAMPLE_MS - this.#activeAt;

@@ -262,7 +262,7 @@ export class Adopting implements Disposable {
     const env = runEnvironment(all ?? {});
     const cwd = directoryOf(info.pid) ?? env.HOME ?? "/";
     // What it was started with it may have left since.
-    const running = { ...whatRuns(info), cwd, env, known: null, isTaken: takenFrom(this.#queries) };
+    const running = { ...whatRuns(info), cwd, env, known: null, conversations: [], isTaken: takenFrom(this.#queries) };
     const conversation = request.conversation ?? findConversation(profile, running) ?? conversationIn(words, profile);
     const isAgent = profile.kind === "terminal";
     if (request.resumeWhenEnded && conversation === null) {

@@ -7,6 +7,7 @@
  */
 import type { FSWatcher } from "node:fs";
 import {
+  type Claim,
   type EventData,
   type Evidence,
   type Explanation,
@@ -18,6 +19,7 @@ import {
 } from "@holdfast/contract";
 import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
+import { ChatFiles } from "../agent/chat-files.ts";
 import { dialogOn } from "../agent/dialog.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
 import { hasHooks } from "../agent/hooks/injection.ts";
@@ -29,9 +31,10 @@ import { startDialogOn } from "../agent/start-dialog.ts";
 import { withEvidence } from "../agent/status/evidence.ts";
 import { explain, fuse, REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
 import { Looks } from "../agent/status/looks.ts";
-import { readScreen } from "../agent/status/screen-rules.ts";
+import { readScreen, readTitle, titleRules } from "../agent/status/screen-rules.ts";
 import { readStateFile } from "../agent/status/state-file.ts";
 import { steady } from "../agent/status/steady.ts";
+import type { Prompt } from "../agent/transcript.ts";
 import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -41,12 +44,22 @@ import { amendSpec, readSessionFiles } from "./run-files.ts";
 /** What a less trusted source saw is believed only some time after what a more trusted one said: then look again. */
 const LOOK_AGAIN_MS = REDRAW_MS + 100;
 
+/** A screen that never comes to rest and says the same for this long is believed as one at rest. */
+const UNSETTLED_MS = 2 * REDRAW_MS;
+
 interface Observed {
   run: RunId;
   profile: Profile;
   evidence: Evidence[];
-  /** Of the last look, and when: a screen that moves on and says the same is as good as one at rest. */
-  lastClaim: { text: string; at: number } | undefined;
+  /** Of the last look, and since when: a screen that moves on and says the same is as good as one at rest. */
+  lastClaim: { claim: Claim; since: number } | undefined;
+  /** Which rules its last title was about. */
+  titled: string | undefined;
+  /** What it writes down itself, of one that tells nothing by hooks, and of which conversation that was last read. */
+  chat: ChatFiles | undefined;
+  chatOf: string | undefined;
+  /** Since when its model owes an answer, by that. */
+  owes: string | null;
   watcher: FSWatcher | undefined;
   looking: boolean;
   /** When it last got anything done, as far as it shows; monotonic. */
@@ -141,7 +154,10 @@ export class AgentStatus implements RunObserver, Disposable {
 
   [Symbol.dispose](): void {
     this.#looks[Symbol.dispose]();
-    for (const { watcher } of this.#observed.values()) watcher?.close();
+    for (const { watcher, chat } of this.#observed.values()) {
+      watcher?.close();
+      chat?.[Symbol.dispose]();
+    }
     this.#observed.clear();
   }
 
@@ -157,6 +173,10 @@ export class AgentStatus implements RunObserver, Disposable {
       profile,
       evidence: atLatestNow(record.standing?.evidence ?? []),
       lastClaim: undefined,
+      titled: undefined,
+      chat: undefined,
+      chatOf: undefined,
+      owes: null,
       watcher,
       looking: false,
       progressAt: performance.now(),
@@ -169,13 +189,72 @@ export class AgentStatus implements RunObserver, Disposable {
     if (profile !== TALKS) this.#looks.stir(marker);
   }
 
-  wrote(run: RunId): void {
+  wrote(run: RunId, titles?: () => string[]): void {
     const marker = runMarker(run);
     const observed = this.#observed.get(marker);
     if (!observed) return;
+    if (titles && observed.profile.screen?.some(({ title }) => title)) this.#readTitles(observed, titles());
     // Of one with a screen, output may be a spinner that turns: what it shows tells.
     if (observed.profile !== TALKS) this.#looks.stir(marker);
     if (!observed.profile.screen) this.#moved(observed);
+  }
+
+  /** One that is about something else is looked at soon; of one that was replaced meanwhile nobody will see more than this. */
+  #readTitles(observed: Observed, titles: readonly string[]): void {
+    const rules = observed.profile.screen ?? [];
+    for (const [i, title] of titles.entries()) {
+      const titled = titleRules(rules, title);
+      if (titled === observed.titled) continue;
+      observed.titled = titled;
+      this.#looks.hurry(runMarker(observed.run));
+      const isAlone = !isTold(observed.evidence) && !this.#hasSilentHooks(observed);
+      const read = i < titles.length - 1 && isAlone ? readTitle(rules, title) : undefined;
+      if (!read) continue;
+      this.#followClock();
+      const seen = { ...read, at: new Date().toISOString(), settled: false };
+      this.#absorb(observed, [...withoutScreens(observed.evidence), seen]);
+    }
+  }
+
+  /** They would tell, and have not told anything yet: at its start an agent may show a spinner that is no turn. */
+  #hasSilentHooks({ run, evidence }: Observed): boolean {
+    return !isTold(evidence) && hasHooks(runDirectory(this.#home, run.session, run.run));
+  }
+
+  /** Whether each prompt that begins a turn is told by what it writes down itself. */
+  writesPrompts(run: RunId): boolean {
+    return this.#observed.get(runMarker(run))?.chat !== undefined;
+  }
+
+  /** Its own files, from the time on that they are there. */
+  #followChat(observed: Observed, record: SessionRecord): void {
+    const { run, profile } = observed;
+    const { conversation } = record;
+    if (!profile.transcript?.prompt || conversation === null || hasHooks(runDirectory(this.#home, run.session, run.run))) return;
+    observed.env ??= readSessionFiles(this.#home, record.id).env;
+    const whose = { conversation, cwd: record.cwd, env: observed.env };
+    observed.chat ??= ChatFiles.open(profile.transcript, whose, () => {
+      this.#takeChat(observed);
+      // When its screen has come to show it: turns are counted then, and another conversation is found.
+      this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
+    });
+    if (observed.chat && observed.chatOf !== conversation) this.#takeChat(observed);
+  }
+
+  #takeChat(observed: Observed): void {
+    const record = this.#queries.get(observed.run.session);
+    const { chat, env } = observed;
+    if (!record || !chat || !env || record.conversation === null || record.startedAt === null) return;
+    observed.chatOf = record.conversation;
+    const { prompts, owes } = chat.read({ conversation: record.conversation, cwd: record.cwd, env }, record.startedAt);
+    // What it owes no more it may do something with: its screen tells.
+    if (observed.owes !== null && owes === null) this.#looks.hurry(runMarker(observed.run));
+    observed.owes = owes;
+    if (prompts.length > 0) this.#moved(observed);
+    for (const prompt of prompts) {
+      const evidence = owes === null ? observed.evidence : withOwed(observed.evidence, owes);
+      this.#absorb(observed, evidence, { signal: asSignal(prompt, record.conversation) });
+    }
   }
 
   /** Runs that should do something: for how long none of them showed any progress, and whether it is known to hang. */
@@ -223,6 +302,7 @@ export class AgentStatus implements RunObserver, Disposable {
     if (observed && !hasHooks(runDirectory(this.#home, run.session, run.run))) this.#absorb(observed, observed.evidence);
     this.#parking?.ended(run);
     observed?.watcher?.close();
+    observed?.chat?.[Symbol.dispose]();
     this.#looks.forget(marker);
     this.#observed.delete(marker);
   }
@@ -256,7 +336,7 @@ export class AgentStatus implements RunObserver, Disposable {
     const evidence = hasEnded(record.status) ? [] : (seen?.evidence ?? record.standing?.evidence ?? []);
     const has: [Explanation["sources"][number], unknown][] = [
       ["hook", profile?.hooks && hasHooks(runDirectory(this.#home, record.id, record.run))],
-      ["state_file", profile?.stateFile],
+      ["state_file", profile?.stateFile ?? seen?.chat],
       ["title", profile?.screen?.some(({ title }) => title)],
       ["screen", profile?.screen?.some(({ line, foot, without }) => line ?? foot ?? without)],
     ];
@@ -354,17 +434,27 @@ export class AgentStatus implements RunObserver, Disposable {
     let evidence = observed.evidence;
     const file = this.#stateOf(observed, record);
     if (file) evidence = withEvidence(evidence, file);
+    if (observed.chat) evidence = withOwed(evidence, observed.owes);
     if (read) {
       const now = Date.now();
-      const claim = JSON.stringify(read.claim);
-      const stays = settled || (observed.lastClaim?.text === claim && now - observed.lastClaim.at >= REDRAW_MS);
-      observed.lastClaim = { text: claim, at: now };
-      // A look replaces the one before: what it does not see any more is not so any more.
-      evidence = [...withoutScreens(evidence), { ...read, at: new Date(now).toISOString(), settled: stays }];
+      const { lastClaim } = observed;
+      const since = lastClaim && saysTheSame(lastClaim.claim, read.claim) ? lastClaim.since : now;
+      observed.lastClaim = { claim: read.claim, since };
+      const before = evidence.find(({ source, settled: is }) => is && (source === "screen" || source === "title"));
+      // What was at rest before the agent told something else is on its way out.
+      const toldAt = Math.max(0, ...evidence.filter(isTelling).map(({ at }) => Date.parse(at)));
+      const goesOn = before !== undefined && Date.parse(before.at) > toldAt && saysTheSame(before.claim, read.claim);
+      const stays = settled || goesOn || now - Math.max(since, toldAt) >= UNSETTLED_MS;
+      // A look replaces the one before: what it does not see any more is not so any more. What moves does not replace what was at rest, where
+      // that is weighed against what the agent told; nor does a spinner count, where a hook would have told of a turn.
+      const isDoubtful = isTold(evidence) ? before !== undefined : read.claim.turn === "working" && this.#hasSilentHooks(observed);
+      if (stays || !isDoubtful) evidence = [...withoutScreens(evidence), { ...read, at: new Date(now).toISOString(), settled: stays }];
+      else this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
     } else if (settled) {
       evidence = withoutScreens(evidence);
     }
     this.#absorb(observed, evidence, screen ? { seen: { screen, settled } } : {});
+    this.#followChat(observed, this.#queries.get(run.session) ?? record);
     if (read && contradicts(read.claim, evidence)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
   }
 
@@ -418,8 +508,34 @@ function atLatestNow(evidence: readonly Evidence[]): Evidence[] {
   return evidence.map((one) => (one.at > now ? { ...one, at: now } : one));
 }
 
+/** Whether anything more trusted than its screen says what it does. */
+function isTold(evidence: readonly Evidence[]): boolean {
+  return evidence.some((one) => isTelling(one) && one.claim.turn !== undefined);
+}
+
+function isTelling({ source }: Evidence): boolean {
+  return source !== "screen" && source !== "title";
+}
+
+/** In whatever words. */
+function saysTheSame(a: Claim, b: Claim): boolean {
+  return a.turn === b.turn && a.attention?.for === b.attention?.for && a.background === b.background;
+}
+
+/** What an agent without hooks or a state file of its own has written down, and nothing but that. */
+function withOwed(evidence: readonly Evidence[], owes: string | null): Evidence[] {
+  const others = evidence.filter(({ source }) => source !== "state_file");
+  if (owes === null) return others;
+  return [...others, { source: "state_file", at: owes, claim: { turn: "working" }, what: "its model has not answered yet" }];
+}
+
+function asSignal({ text, at }: Prompt, conversation: string): Signal {
+  const said = { prompt: text, reply: null, failure: null, tool: null, directory: null, turn: null };
+  return { event: "prompt", at: at ?? new Date().toISOString(), claim: {}, conversation, opens: undefined, ...said, written: true };
+}
+
 function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
-  return evidence.filter(({ source }) => source !== "screen" && source !== "title");
+  return evidence.filter(isTelling);
 }
 
 /** Where its dialog can be read, that says more than the line by which it is known. */

@@ -39,7 +39,7 @@ export interface FollowUp {
 /** Who wants to know what a live run does. `ended` comes before the end is written. */
 export interface RunObserver {
   began(run: RunId): void;
-  wrote(run: RunId): void;
+  wrote(run: RunId, titles?: () => string[]): void;
   /** Now and then, for who may have missed a notice. */
   look(run: RunId): void;
   ended(run: RunId): void;
@@ -312,7 +312,7 @@ export class Lifecycle implements Disposable {
     this.#memoryKills.set(run.session, kernelMemoryKills());
     const record = this.#queries.get(run.session);
     const limit = this.#limitOf(record);
-    const onOutput = () => this.#observer?.wrote(run);
+    const onOutput = (watch: RunWatch) => this.#observer?.wrote(run, () => watch.titles());
     const beforeCut = (paths: string[]) => record && this.#hosts.get(record.host)?.rememberFrom(run, paths);
     this.#watches.set(marker, new RunWatch({ directory, onExit, onGap: () => this.#gaps.tell(run), onOutput, limit, beforeCut }));
     this.#gaps.tell(run);

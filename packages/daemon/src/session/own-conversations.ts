@@ -31,6 +31,7 @@ export function conversationsFrom({
       cwd,
       env,
       known: record.conversation,
+      conversations: record.conversations.map(({ id }) => id),
       isTaken: takenFrom(queries, record),
     });
     if (found === null || found === record.conversation) return [];

@@ -21,10 +21,12 @@ export function ownTurns(options: {
   envOf(session: SessionId): Readonly<Record<string, string>> | undefined;
 }): StatusFollower {
   const counted = new Map<SessionId, Counted>();
-  return ({ record, changed, seen }) => {
-    const { id, conversation, cwd, agent, run, kind } = record;
+  return ({ record, changed, seen, signal }) => {
+    const { id, conversation, cwd, agent, run, kind, createdAt } = record;
     const transcript = options.profiles.find(agent)?.transcript;
-    if (kind !== "terminal" || !transcript?.turn || conversation === null) return [];
+    if (kind !== "terminal" || !transcript?.prompt || conversation === null) return [];
+    // That a prompt was written down comes before its screen shows the turn.
+    if (signal && !changed) return [];
     const env = options.envOf(id);
     if (!env) return [];
     const of = { conversation, cwd, env };
@@ -35,15 +37,17 @@ export function ownTurns(options: {
     if (changed?.turnBegan) {
       if (before) counted.set(id, { ...before, ahead: null });
       // The same turn is about to be counted a second time.
-      const isCounted = typeof before?.ahead === "number" && turnsIn(transcript, of) === before.ahead;
+      const isCounted = typeof before?.ahead === "number" && turnsIn(transcript, of, createdAt) === before.ahead;
       return isCounted ? count(-1, seenIn(record, conversation) - 1) : [];
     }
     const turn = changed ? changed.turn : (record.standing?.turn ?? null);
     const isEnd = !changed && !seen;
     if (turn === "working" || (turn === null && !isEnd)) return [];
+    // A screen that moves may be about to show it.
+    if (seen && !seen.settled) return [];
     const bytes = bytesOf(filesOf(transcript, of));
     if (bytes === before?.bytes) return [];
-    const turns = turnsIn(transcript, of);
+    const turns = turnsIn(transcript, of, createdAt);
     const missed = turns === null ? 0 : turns - seenIn(record, conversation);
     counted.set(id, { bytes, ahead: missed > 0 ? turns : null });
     return turns === null || missed <= 0 ? [] : count(missed, turns);

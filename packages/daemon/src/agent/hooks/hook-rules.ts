@@ -64,6 +64,8 @@ export interface Signal {
   reply: string | null;
   /** Why a turn failed. */
   failure: string | null;
+  /** No hook told it: the agent wrote it down itself. */
+  written?: true;
 }
 
 /** Undefined: it says nothing that matters, or a subagent says it, which counts only when it `asks` for leave. */

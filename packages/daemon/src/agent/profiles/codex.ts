@@ -33,6 +33,9 @@ const CODEX_EVENTS: readonly CodexHook[] = [
   { event: "Interrupt", timeout: 1 },
 ];
 
+/** Nothing but its heading, what it starts, and its composer. */
+const STARTING = /^(?![\s\S]*^(?:[›■] |• (?!(?:Booting|Starting) MCP))[\s\S]*^› )[\s\S]*(>_ OpenAI Codex)/m;
+
 export const codex: Profile = {
   name: "codex",
   description: "Codex CLI",
@@ -69,7 +72,16 @@ export const codex: Profile = {
       turn: "working",
     },
     { name: "action required", title: /Action Required/, waits: "approval", turn: "working" },
-    { name: "rate limit", title: /^[⠀-⣿] /, line: /429 Too Many Requests/, within: 8, waits: "rate_limit", turn: "working" },
+    {
+      name: "rate limit",
+      title: /^[⠀-⣿] /,
+      // Below what it does now, with nothing but the composer after it: an earlier turn that failed by it says so for as long as it is to be seen.
+      block: /(?:Reconnecting|esc to interrupt).*\n\s*└ ([^›]*?429\s+Too\s+Many\s+Requests).*\n(?:(?!› ).*\n)*› (?![\s\S]*\n› )/,
+      waits: "rate_limit",
+      turn: "working",
+    },
+    // Nobody has said anything to it: it starts its MCP servers, and takes what is typed.
+    { name: "starting up", title: /^[⠀-⣿] /, block: STARTING, turn: "idle", calm: true },
     { name: "spinner in the title", title: /^[⠀-⣿] /, turn: "working", calm: true },
     {
       name: "usage limit",

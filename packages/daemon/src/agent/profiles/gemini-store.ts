@@ -2,12 +2,13 @@
  * Where Gemini CLI keeps conversations, and how one is copied to another directory. They are below a name for each project, which it finds by a mark there
  * (`.project_root`); of a directory that it does not know yet, the mark is made here, under a name that no other project has.
  */
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, constants, existsSync, globSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { writeFileAtomic } from "@holdfast/platform";
+import { readOrdinaryFile, writeFileAtomic } from "@holdfast/platform";
 import { isOf, type Running } from "../find-conversation.ts";
 import { type Copied, type CopyPlace, copiedLines, oneTranscript } from "../fork.ts";
+import { textAt } from "../hooks/hook-rules.ts";
 
 const MARK = ".project_root";
 
@@ -35,14 +36,50 @@ export async function copyGeminiConversation({ from, id, directory, env }: CopyP
  * may not have come to that: then only what began with it counts. What is known is not doubted by it.
  */
 export function findGeminiConversation(running: Running): string | undefined {
-  const project = running.known === null ? projectOf(storeOf(running.env), running.cwd) : undefined;
+  const project = projectOf(storeOf(running.env), running.cwd);
   const files = project === undefined ? [] : globSync("chats/session-*.jsonl", { cwd: project }).map((path) => join(project, path));
-  const found = files.filter((file) => isOf(running, file)).map(headOf);
+  const written = files.filter((file) => isOf(running, file));
+  if (running.known !== null) return project === undefined ? undefined : clearedInto(running, { project, written });
+  const found = written.map(headOf);
   const own = found.filter(({ sessionId }) => typeof sessionId === "string" && !running.isTaken(sessionId));
   const ids = new Set(own.map(({ sessionId }) => sessionId as string));
   const isYoung = Date.now() - running.since < WRITTEN_MS;
   if (ids.size !== 1 || (isYoung && !own.some(({ startTime }) => Date.parse(String(startTime)) >= running.since))) return undefined;
   return [...ids][0];
+}
+
+/**
+ * `/clear` begins another conversation, and so another file. That it was said here, and when, is in a log of what was typed in the project, under the id
+ * with which the program began.
+ */
+function clearedInto(running: Running, { project, written }: { project: string; written: readonly string[] }): string | undefined {
+  const known = running.known?.slice(0, 8);
+  if (written.every((file) => file.endsWith(`-${known}.jsonl`))) return undefined;
+  const cleared = typedIn(project).findLast(
+    (entry) =>
+      running.conversations.includes(textAt(entry, "sessionId") ?? "") &&
+      /^\/(clear|new)\b/.test(textAt(entry, "message") ?? "") &&
+      Date.parse(textAt(entry, "timestamp") ?? "") >= running.since,
+  );
+  const since = cleared === undefined ? Number.POSITIVE_INFINITY : Date.parse(textAt(cleared, "timestamp") ?? "");
+  const begun = written
+    .map(headOf)
+    .map(({ sessionId, startTime }) => ({ id: String(sessionId), at: Date.parse(String(startTime)) }))
+    .filter(({ id, at }) => at >= since && !running.isTaken(id))
+    .sort((a, b) => a.at - b.at);
+  return begun.some(({ id }) => id === running.known) ? undefined : begun[0]?.id;
+}
+
+/** More than people type in a project. */
+const LARGEST_LOG = 32 << 20;
+
+function typedIn(project: string): unknown[] {
+  try {
+    const typed: unknown = JSON.parse(readOrdinaryFile(join(project, "logs.json"), LARGEST_LOG));
+    return Array.isArray(typed) ? typed : [];
+  } catch {
+    return [];
+  }
 }
 
 /** From its start to its first file, on a machine that is overloaded. */
@@ -66,9 +103,19 @@ function projectOf(store: string, directory: string): string | undefined {
   return project !== undefined && existsSync(project) ? project : undefined;
 }
 
-function headOf(file: string): { sessionId?: unknown; startTime?: unknown } {
+/** Its first line is short; what follows may be long. */
+const HEAD_BYTES = 16 << 10;
+
+function headOf(path: string): { sessionId?: unknown; startTime?: unknown } {
   try {
-    return JSON.parse(readFileSync(file, "utf8").split("\n", 1)[0] ?? "") as object;
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const bytes = Buffer.alloc(HEAD_BYTES);
+      const read = readSync(file, bytes, 0, HEAD_BYTES, 0);
+      return JSON.parse(bytes.toString("utf8", 0, read).split("\n", 1)[0] ?? "") as object;
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return {};
   }

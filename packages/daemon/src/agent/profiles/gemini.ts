@@ -6,6 +6,7 @@ import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
+import type { Prompt } from "../transcript.ts";
 import { type Call, count, less, usageInLines } from "../usage-source.ts";
 import { copyGeminiConversation, findGeminiConversation } from "./gemini-store.ts";
 
@@ -79,7 +80,10 @@ export const gemini: Profile = {
     path: ({ conversation, env }) => transcriptOf(conversation, env),
     files: ({ conversation, env }) => transcriptsOf(conversation, env),
     reply: replyIn,
-    turn: promptIn,
+    prompt: promptIn,
+    // What it is told is written down before it is asked; its answer, and that there is none, when that is known.
+    owes: (entry) =>
+      textAt(entry, "id") === undefined ? undefined : textAt(entry, "type") === "user" && (textAt(entry, "timestamp") ?? ""),
   },
   usage: usageInLines({ files: ({ conversation, env }) => transcriptsOf(conversation, env), call: callIn }),
   composer: {
@@ -191,9 +195,14 @@ function isRootsAlone(path: string): boolean {
   );
 }
 
-/** Of a project each, under a name of its own; the file's has the beginning of the id, and the newest goes on with the others. */
+/**
+ * Of a project each, under a name of its own; the file's has the beginning of the id. One that goes on with a conversation makes another, empty one,
+ * and writes into the one that it goes on with.
+ */
 function transcriptOf(conversation: string, env: Readonly<Record<string, string>>): string | undefined {
-  return transcriptsOf(conversation, env).at(-1);
+  const writtenAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const files = transcriptsOf(conversation, env);
+  return files.sort((a, b) => writtenAt(a) - writtenAt(b)).at(-1);
 }
 
 function transcriptsOf(conversation: string, env: Readonly<Record<string, string>>): string[] {
@@ -204,11 +213,17 @@ function transcriptsOf(conversation: string, env: Readonly<Record<string, string
 }
 
 /** A person's words begin a turn. What a tool answered is told to the model in the person's name, and begins none. */
-function promptIn(entry: unknown): string | undefined {
-  if (textAt(entry, "type") !== "user") return undefined;
-  const { content } = entry as { content?: unknown };
+function promptIn(entry: unknown): Prompt | undefined {
+  const id = textAt(entry, "id");
+  if (textAt(entry, "type") !== "user" || id === undefined) return undefined;
+  const { content, displayContent } = entry as { content?: unknown; displayContent?: unknown };
   const isAnswer = Array.isArray(content) && content.length > 0 && content.every((part) => Object.hasOwn(Object(part), "functionResponse"));
-  return isAnswer ? undefined : textAt(entry, "id");
+  return isAnswer ? undefined : { id, text: wordsIn(displayContent ?? content), at: textAt(entry, "timestamp") ?? null };
+}
+
+function wordsIn(content: unknown): string {
+  const parts: unknown[] = Array.isArray(content) ? content : [content];
+  return parts.map((part) => (typeof part === "string" ? part : (textAt(part, "text") ?? ""))).join("");
 }
 
 function replyIn(entry: unknown): { text: string; at: string | null } | undefined {

@@ -9,18 +9,39 @@ function watched(): { looks: Looks; seen: [key: string, settled: boolean][] } {
   return { seen, looks: new Looks((key, settled) => seen.push([key, settled])) };
 }
 
-test("a screen that came to rest is looked at once, and not again while nothing is written", () => {
+test("a screen is looked at when it begins to move and when it came to rest, and not again while nothing is written (truth 6)", () => {
   const { looks, seen } = watched();
   for (let i = 0; i < 5; i++) {
     looks.stir("a");
     vi.advanceTimersByTime(20);
   }
-  expect(seen).toEqual([]);
+  expect(seen).toEqual([["a", false]]);
   vi.advanceTimersByTime(400);
-  expect(seen).toEqual([["a", true]]);
+  expect(seen.slice(1)).toEqual([["a", true]]);
   expect(vi.getTimerCount()).toBe(0);
   vi.advanceTimersByTime(60_000);
-  expect(seen).toHaveLength(1);
+  expect(seen).toHaveLength(2);
+});
+
+test("one that moves now and then is looked at once each time (truth 6)", () => {
+  const { looks, seen } = watched();
+  for (let i = 0; i < 10; i++) {
+    looks.stir("clock");
+    vi.advanceTimersByTime(200);
+  }
+  expect(seen.slice(1)).toEqual(Array(10).fill(["clock", true]));
+});
+
+test("one that begins to spin right after a look is looked at within half a second (truth 6)", () => {
+  const { looks, seen } = watched();
+  looks.stir("a");
+  vi.advanceTimersByTime(200);
+  seen.length = 0;
+  for (let i = 0; i < 4; i++) {
+    looks.stir("a");
+    vi.advanceTimersByTime(125);
+  }
+  expect(seen).toEqual([["a", false]]);
 });
 
 test("one that never rests is looked at once a second, and soon when it does", () => {
@@ -29,8 +50,8 @@ test("one that never rests is looked at once a second, and soon when it does", (
     looks.stir("spinner");
     vi.advanceTimersByTime(100);
   }
-  expect(seen.length).toBeGreaterThanOrEqual(4);
-  expect(seen.length).toBeLessThanOrEqual(5);
+  expect(seen.length).toBeGreaterThanOrEqual(5);
+  expect(seen.length).toBeLessThanOrEqual(6);
   expect(seen.every(([, settled]) => !settled)).toBe(true);
   vi.advanceTimersByTime(300);
   expect(seen.at(-1)).toEqual(["spinner", true]);

@@ -1,8 +1,12 @@
 /**
- * When the screens of many runs are looked at: one that came to rest, once; one that never does, once a second. One timer for all of
- * them, and none while nothing is written.
+ * When the screens of many runs are looked at: one that begins to move, at once; one that came to rest, once; one that never does, once a second.
+ * One timer for all of them, and none while nothing is written.
  */
 
+/** The first redraw after quiet comes in several writes, too. */
+const FIRST_MS = 30;
+/** What moves now and then must not be looked at twice each time. */
+const APART_MS = 350;
 /** A redraw comes in several writes; people do not notice a status that is this late. */
 const SETTLE_MS = 150;
 const RESTLESS_MS = 1000;
@@ -10,14 +14,15 @@ const RESTLESS_MS = 1000;
 const GRAIN_MS = 15;
 
 interface Stirred {
-  /** When something was last written, and when it was last looked at or began to stir. */
+  /** When something was last written, and when it is looked at if it does not come to rest. */
   last: number;
-  since: number;
+  due: number;
 }
 
 export class Looks implements Disposable {
   readonly #look: (key: string, settled: boolean) => void;
   readonly #stirred = new Map<string, Stirred>();
+  readonly #lookedAt = new Map<string, number>();
   /** Looks that were ordered for a time, whatever is written until then. */
   readonly #ordered = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -32,8 +37,22 @@ export class Looks implements Disposable {
     const now = performance.now();
     const stirred = this.#stirred.get(key);
     if (stirred) stirred.last = now;
-    else this.#stirred.set(key, { last: now, since: now });
+    else {
+      const due = Math.max(now + FIRST_MS, (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) + APART_MS);
+      this.#stirred.set(key, { last: now, due });
+      this.#arm(due);
+    }
     this.#arm(now + SETTLE_MS);
+  }
+
+  /** What was written says more than that something was: it is looked at soon, however short ago the last look was. */
+  hurry(key: string): void {
+    const now = performance.now();
+    const due = now + FIRST_MS;
+    const stirred = this.#stirred.get(key);
+    if (stirred) stirred.due = Math.min(stirred.due, due);
+    else this.#stirred.set(key, { last: now, due });
+    this.#arm(due);
   }
 
   /** Look again in a while, even if nothing is written. */
@@ -46,6 +65,7 @@ export class Looks implements Disposable {
   forget(key: string): void {
     this.#stirred.delete(key);
     this.#ordered.delete(key);
+    this.#lookedAt.delete(key);
   }
 
   [Symbol.dispose](): void {
@@ -68,8 +88,8 @@ export class Looks implements Disposable {
       if (now >= stirred.last + SETTLE_MS) {
         this.#stirred.delete(key);
         due.push([key, true]);
-      } else if (now >= stirred.since + RESTLESS_MS) {
-        stirred.since = now;
+      } else if (now >= stirred.due) {
+        stirred.due = now + RESTLESS_MS;
         due.push([key, false]);
       }
     }
@@ -80,9 +100,12 @@ export class Looks implements Disposable {
     }
     this.#armedFor = Number.POSITIVE_INFINITY;
     let next = Number.POSITIVE_INFINITY;
-    for (const { last, since } of this.#stirred.values()) next = Math.min(next, last + SETTLE_MS, since + RESTLESS_MS);
+    for (const { last, due: restless } of this.#stirred.values()) next = Math.min(next, last + SETTLE_MS, restless);
     for (const at of this.#ordered.values()) next = Math.min(next, at);
     if (next < Number.POSITIVE_INFINITY) this.#arm(next);
-    for (const [key, settled] of due) this.#look(key, settled);
+    for (const [key, settled] of due) {
+      this.#lookedAt.set(key, now);
+      this.#look(key, settled);
+    }
   }
 }

@@ -63,6 +63,17 @@ export function readScreen(
   return undefined;
 }
 
+/** Which rules a title is about; one that differs from the last says that the agent does something else. */
+export function titleRules(rules: readonly ScreenRule[], title: string): string {
+  return rules.map((rule) => (rule.title?.test(title) ? 1 : 0)).join("");
+}
+
+/** What a title says alone, of a screen that has another by now. */
+export function readTitle(rules: readonly ScreenRule[], title: string): ReturnType<typeof readScreen> {
+  const alone = rules.filter((rule) => rule.title && !(rule.line ?? rule.block ?? rule.foot ?? rule.without ?? rule.reads));
+  return readScreen(alone, { lines: [], title });
+}
+
 /** What stands right above its first choice, in every agent we know. */
 function questionIn(lines: readonly string[]): string | undefined {
   const plain = lines.map(unframed).filter(Boolean);

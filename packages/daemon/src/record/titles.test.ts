@@ -1,0 +1,31 @@
+import { appendFileSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Titles } from "./titles.ts";
+
+test("each title is told once, also one that comes in two writes or across two segments (truth 6)", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  using titles = new Titles();
+  const [first, second] = [join(directory.path, "output.000000"), join(directory.path, "output.000001")];
+  writeFileSync(first, "\x1b]0;before\x07");
+  expect(titles.read(first)).toEqual([]);
+  appendFileSync(first, "words \x1b]0;◇ Ready\x07 more \x1b]2;✦ Working\x1b\\ and \x1b]0;◇ Re");
+  expect(titles.read(first)).toEqual(["◇ Ready", "✦ Working"]);
+  appendFileSync(first, "ady again\x07\x1b");
+  expect(titles.read(first)).toEqual(["◇ Ready again"]);
+  appendFileSync(first, "]0;one more\x07");
+  writeFileSync(second, "\x1b]0;the next\x07");
+  expect(titles.read(second)).toEqual(["one more", "the next"]);
+  expect(titles.read(second)).toEqual([]);
+});
+
+test("of a flood the last titles are told (truth 6)", () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), "hf-"));
+  using titles = new Titles();
+  const path = join(directory.path, "output.000000");
+  writeFileSync(path, "");
+  titles.read(path);
+  appendFileSync(path, `\x1b]0;first\x07${"x".repeat(1 << 20)}\x1b]0;last\x07`);
+  expect(titles.read(path)).toEqual(["last"]);
+});

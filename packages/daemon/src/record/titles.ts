@@ -1,0 +1,71 @@
+/**
+ * The titles that a program gives its terminal, read from the end of its recording as it grows: the screen shows only the last of them, and an agent's
+ * turn may be over between two looks. The file stays open, so that a spinner in the title costs one read per frame.
+ */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+/** At one time: of a flood only the end is read. */
+const READ_BYTES = 64 << 10;
+/** A title that is longer is none. */
+const LONGEST = 1024;
+
+/** For all of them: what is read is not kept. */
+const BUFFER = Buffer.allocUnsafe(READ_BYTES);
+
+const ESC = "\x1b";
+const BEL = "\x07";
+const TITLE = new RegExp(`${ESC}\\][02];([^${BEL}${ESC}]*)(?:${BEL}|${ESC}\\\\)`, "g");
+
+export class Titles implements Disposable {
+  #path: string | undefined;
+  #file: number | undefined;
+  #offset = 0;
+
+  /** Those that have come since the last time, the segment that grows being `path`. Of the first segment nothing is told that was there before. */
+  read(path: string | undefined): string[] {
+    if (path === this.#path) return this.#more();
+    const before = this.#more();
+    const isFirst = this.#path === undefined;
+    this.#open(path, isFirst);
+    return isFirst ? [] : [...before, ...this.#more()];
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  #open(path: string | undefined, atItsEnd: boolean): void {
+    this[Symbol.dispose]();
+    this.#path = path;
+    if (path === undefined) return;
+    try {
+      this.#file = openSync(path, "r");
+      this.#offset = atItsEnd ? fstatSync(this.#file).size : 0;
+    } catch {
+      // It has just been deleted.
+      this.#path = undefined;
+    }
+  }
+
+  #more(): string[] {
+    if (this.#file === undefined) return [];
+    let read = readSync(this.#file, BUFFER, 0, READ_BYTES, this.#offset);
+    if (read === READ_BYTES) {
+      this.#offset = Math.max(this.#offset, fstatSync(this.#file).size - READ_BYTES);
+      read = readSync(this.#file, BUFFER, 0, READ_BYTES, this.#offset);
+    }
+    const bytes = BUFFER.subarray(0, read);
+    const open = bytes.lastIndexOf(`${ESC}]`);
+    const text = bytes.toString("utf8");
+    const titles = Array.from(text.matchAll(TITLE), ([, title = ""]) => title);
+    // One that is half written is read again with its rest.
+    const isHalf = open >= 0 && read - open < LONGEST && !isEnded(bytes.toString("latin1", open));
+    this.#offset += isHalf ? open : bytes.at(-1) === 0x1b ? read - 1 : read;
+    return titles;
+  }
+}
+
+function isEnded(title: string): boolean {
+  return title.includes(BEL) || title.includes(`${ESC}\\`);
+}
