@@ -28,8 +28,8 @@ import { isObserved, type Profile } from "../agent/profile.ts";
 import type { Profiles } from "../agent/profiles/index.ts";
 import { newerThanRecorded, runningVersion } from "../agent/recorded.ts";
 import { startDialogOn } from "../agent/start-dialog.ts";
-import { withEvidence } from "../agent/status/evidence.ts";
-import { explain, fuse, REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
+import { newestOf, withEvidence } from "../agent/status/evidence.ts";
+import { explain, fuse, REDRAW_MS, SLOW_REDRAW_MS, statusOf } from "../agent/status/fuse.ts";
 import { Looks } from "../agent/status/looks.ts";
 import { readScreen, readTitle, titleRules } from "../agent/status/screen-rules.ts";
 import { readStateFile } from "../agent/status/state-file.ts";
@@ -53,6 +53,8 @@ interface Observed {
   evidence: Evidence[];
   /** Of the last look, and since when: a screen that moves on and says the same is as good as one at rest. */
   lastClaim: { claim: Claim; since: number } | undefined;
+  /** When its screen last showed that it waits for somebody. */
+  waitedAt: number;
   /** Which rules its last title was about. */
   titled: string | undefined;
   /** What it writes down itself, of one that tells nothing by hooks, and of which conversation that was last read. */
@@ -173,6 +175,7 @@ export class AgentStatus implements RunObserver, Disposable {
       profile,
       evidence: atLatestNow(record.standing?.evidence ?? []),
       lastClaim: undefined,
+      waitedAt: 0,
       titled: undefined,
       chat: undefined,
       chatOf: undefined,
@@ -440,6 +443,7 @@ export class AgentStatus implements RunObserver, Disposable {
       const { lastClaim } = observed;
       const since = lastClaim && saysTheSame(lastClaim.claim, read.claim) ? lastClaim.since : now;
       observed.lastClaim = { claim: read.claim, since };
+      if (read.claim.attention) observed.waitedAt = now;
       const before = evidence.find(({ source, settled: is }) => is && (source === "screen" || source === "title"));
       // What was at rest before the agent told something else is on its way out.
       const toldAt = Math.max(0, ...evidence.filter(isTelling).map(({ at }) => Date.parse(at)));
@@ -448,7 +452,8 @@ export class AgentStatus implements RunObserver, Disposable {
       // A look replaces the one before: what it does not see any more is not so any more. What moves does not replace what was at rest, where
       // that is weighed against what the agent told; nor does a spinner count, where a hook would have told of a turn.
       const isDoubtful = isTold(evidence) ? before !== undefined : read.claim.turn === "working" && this.#hasSilentHooks(observed);
-      if (stays || !isDoubtful) evidence = [...withoutScreens(evidence), { ...read, at: new Date(now).toISOString(), settled: stays }];
+      if (isUndrawn(observed, read.claim, now)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
+      else if (stays || !isDoubtful) evidence = [...withoutScreens(evidence), { ...read, at: new Date(now).toISOString(), settled: stays }];
       else this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
     } else if (settled) {
       evidence = withoutScreens(evidence);
@@ -515,6 +520,13 @@ function isTold(evidence: readonly Evidence[]): boolean {
 
 function isTelling({ source }: Evidence): boolean {
   return source !== "screen" && source !== "title";
+}
+
+/** It has told that it waits, and its screen has not come to that yet; that it waits no more is shown by a dialog that went. */
+function isUndrawn({ evidence, waitedAt }: Observed, shown: Claim, now: number): boolean {
+  const told = newestOf(evidence, "hook", "attention");
+  const toldAt = told?.claim.attention ? Date.parse(told.at) : 0;
+  return !shown.attention && waitedAt < toldAt && now < toldAt + SLOW_REDRAW_MS;
 }
 
 /** In whatever words. */
