@@ -44,6 +44,15 @@ export const claude: Profile = {
       waits: "rate_limit",
       turn: "idle",
     },
+    // Between its last words and the composer; it says so from its third try on.
+    {
+      name: "rate limit",
+      title: /^[◐◓◑◒]/,
+      line: /^\S (429 .*?) · Retrying in \d+/,
+      within: 8,
+      waits: "rate_limit",
+      turn: "working",
+    },
     // Its turn is over, its Stop hook has fired and its composer takes the next; its title and its file say busy all the same.
     { name: "background agents", line: /^✻ Waiting for \d+ background agents?/, within: 8, turn: "idle", calm: true, background: true },
     // A draft hides the words at the foot that say so, and a list of subagents stands below them.
@@ -128,7 +137,8 @@ export const claude: Profile = {
     rules: [
       { when: { status: /^waiting$/, waitingFor: /permission/ }, turn: "working", waits: "approval" },
       { when: { status: /^waiting$/, waitingFor: /input/ }, turn: "working", waits: "question" },
-      { when: { status: /^idle$/ }, turn: "idle", calm: true },
+      // While a shell of its runs, it says so instead.
+      { when: { status: /^idle$/ }, turn: "idle", calm: true, background: false },
       { when: { status: /^shell$/ }, turn: "idle", calm: true, background: true },
       { when: { status: /^busy$/ }, turn: "working", calm: true },
     ],

@@ -40,7 +40,7 @@ export const opencode: Profile = {
     { name: "question", line: /enter submit +esc dismiss/, within: 4, waits: "question", turn: "working" },
     {
       name: "rate limit",
-      line: /^\s*[■⬝]+ ?(.*?\b(?:rate limit|usage limit|quota|too many requests)\b.*?)(?:\s*\[retrying.*)?$/i,
+      line: /^\s*[■⬝]+ ?(.*?\b(?:rate limit|usage limit|quota|too many requests|429)\b.*?)(?:\s*\[retrying.*)?$/i,
       within: 4,
       waits: "rate_limit",
       turn: "working",

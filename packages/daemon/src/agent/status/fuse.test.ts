@@ -60,6 +60,12 @@ test("a composer that waits for the next prompt does not end a limit that a hook
   expect(status(limited, hook(9000, { turn: "working", attention: null }))).toBe("working");
 });
 
+test("a progress bar does not end a limit before the time that a hook has told (truth 2)", () => {
+  const limited = hook(1000, { turn: "working", attention: { for: "rate_limit", text: null, until: time(20_000) } });
+  expect(status(limited, screen(9000, { turn: "working", attention: null }))).toBe("waiting");
+  expect(status(limited, screen(21_000, { turn: "working", attention: null }))).toBe("working");
+});
+
 test("an idle prompt with something in the background is idle with background work", () => {
   const standing = fuse([hook(1000, { turn: "idle" }), screen(2000, { background: true })]);
   expect(statusOf(standing)).toBe("idle");

@@ -60,8 +60,10 @@ function differs(a: Evidence, b: Evidence, axis: keyof Claim): boolean {
 /** Whether a less trusted source is to be believed all the same. A structured protocol is never corrected. */
 function corrects(less: Evidence, more: Evidence, axis: keyof Claim): boolean {
   if (more.source === "protocol" || more.held) return false;
-  // A composer that waits says nothing of a limit.
-  if (axis === "attention" && more.claim.attention?.for === "rate_limit" && less.claim.turn === "idle") return false;
+  const { attention } = more.claim;
+  // A composer that waits says nothing of a limit, nor does a progress bar before the time that was told.
+  const isLimit = axis === "attention" && attention?.for === "rate_limit";
+  if (isLimit && (less.claim.turn === "idle" || Date.parse(less.at) < Date.parse(attention.until ?? ""))) return false;
   const isFile = less.source === "state_file";
   const late = axis === "turn" && !isFile ? SLOW_REDRAW_MS : REDRAW_MS;
   return (less.settled === true || isFile) && Date.parse(less.at) > Date.parse(more.at) + late;

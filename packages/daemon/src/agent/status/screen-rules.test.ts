@@ -29,3 +29,17 @@ test("codex has no turn while it starts up (truth 11)", () => {
   expect(codex(SPINS, "› deploy")).toEqual({ turn: "working", attention: null });
   expect(codex(SPINS, "• Working (1s • esc to interrupt)")).toEqual({ turn: "working", attention: null });
 });
+
+test("a limit that claude and opencode name on the screen is one (truth 9)", () => {
+  const read = (agent: string, lines: string[], title = "") => readScreen(new Profiles().get(agent).screen ?? [], { lines, title })?.claim;
+  const rule = "─".repeat(20);
+  const claude = (said: string) =>
+    read("claude", ["❯ deploy", said, rule, "❯", rule, "  ⏸ manual mode on · esc to interrupt"], "◐ Claude Code");
+  const limited = { turn: "working", attention: { for: "rate_limit" } };
+  expect(claude("✻ 429 Rate limit reached, try again later · Retrying in 3s · attempt 3/10")).toMatchObject(limited);
+  expect(claude("✻ API error · Retrying in 2s · attempt 1/10")).toEqual({ turn: "working", attention: null });
+  expect(claude("● It said: 429 Too Many Requests")).toEqual({ turn: "working", attention: null });
+  expect(read("opencode", ["  ╹▀▀▀", "   ⬝⬝⬝■ 429 status code (no body) [retrying in 2s attempt #1]   esc interrupt"])).toMatchObject(
+    limited,
+  );
+});
