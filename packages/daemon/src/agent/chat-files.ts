@@ -25,8 +25,7 @@ export class ChatFiles implements Disposable {
     if (path === undefined) return undefined;
     try {
       return new ChatFiles(transcript, watch(dirname(path), { persistent: false }, onChange));
-    } catch (error) {
-      log(`cannot watch ${dirname(path)}: ${describe(error)}`);
+    } catch {
       return undefined;
     }
   }

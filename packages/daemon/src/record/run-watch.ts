@@ -95,9 +95,13 @@ export class RunWatch implements Disposable {
 
   /** The titles that its terminal was given since this was last asked. */
   titles(): string[] {
-    if (this.#closed) return [];
-    this.#size();
-    return this.#titles.read(this.#tail?.path);
+    let titles: string[] = [];
+    if (this.#closed) return titles;
+    this.#carefully(() => {
+      this.#size();
+      titles = this.#titles.read(this.#tail?.path);
+    });
+    return titles;
   }
 
   /** How long ago it last wrote something, whatever was done to the clock since. */

@@ -215,7 +215,11 @@ export class AgentStatus implements RunObserver, Disposable {
       if (!read) continue;
       this.#followClock();
       const seen = { ...read, at: new Date().toISOString(), settled: false };
-      this.#absorb(observed, [...withoutScreens(observed.evidence), seen]);
+      try {
+        this.#absorb(observed, [...withoutScreens(observed.evidence), seen]);
+      } catch (error) {
+        log(`session ${observed.run.session}: what its title said cannot be taken: ${describe(error)}`);
+      }
     }
   }
 
@@ -245,6 +249,19 @@ export class AgentStatus implements RunObserver, Disposable {
   }
 
   #takeChat(observed: Observed): void {
+    try {
+      this.#takeWritten(observed);
+    } catch (error) {
+      // Read again from the start of the run at the next look.
+      observed.chat?.[Symbol.dispose]();
+      observed.chat = undefined;
+      observed.chatOf = undefined;
+      this.#looks.order(runMarker(observed.run), 2000);
+      log(`session ${observed.run.session}: what it wrote down cannot be taken: ${describe(error)}`);
+    }
+  }
+
+  #takeWritten(observed: Observed): void {
     const record = this.#queries.get(observed.run.session);
     const { chat, env } = observed;
     if (!record || !chat || !env || record.conversation === null || record.startedAt === null) return;
