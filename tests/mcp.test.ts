@@ -140,7 +140,9 @@ test("event_monitor lets a burst through and then so many a second, and counts w
   expect(items).toHaveLength(7);
   expect(passed).toBe(7);
   expect(dropped).toBeGreaterThan(50);
-  expect(heard).toEqual(items);
+  // The last one may come together with the result.
+  expect((items as unknown as string[]).slice(0, heard.length)).toEqual(heard);
+  expect(heard.length).toBeGreaterThanOrEqual(6);
   expect(Number(cursor)).toBeGreaterThan(200);
 
   const all = await mcp.ok("event_monitor", { name: "flood", after: "1", duration_ms: 1500, burst: 2, per_second: 0.01 });
@@ -255,9 +257,12 @@ test("over HTTP the tools are the same, for whoever has a token, and a call can 
   expect(await mcp.client.listTools()).toEqual(await stdio.client.listTools());
   expect(await mcp.ok("run_shell", { command: "echo over http", wait_ms: 20_000 })).toMatchObject({ output: "over http\n", ended: true });
   const heard: string[] = [];
-  await mcp.ok("spawn_agent", { agent: "demo", name: "child", prompt: "say hello" });
-  await mcp.ok("wait_for", { names: ["child"] }, { onprogress: ({ message = "" }) => void heard.push(message) });
-  expect(heard).toContain("child is idle");
+  const go = path.join(home.root, "go");
+  await mcp.ok("spawn_agent", { agent: "demo", name: "child", prompt: `until ${go}; say hello` });
+  const settled = mcp.ok("wait_for", { names: ["child"] }, { onprogress: ({ message = "" }) => void heard.push(message) });
+  await eventually(() => heard.includes("child is working"));
+  writeFileSync(go, "");
+  expect(await settled).toMatchObject({ sessions: [{ status: "idle" }] });
   const { contents } = await mcp.client.readResource({ uri: "holdfast://sessions/child/transcript" });
   expect((contents[0] as { text: string }).text).toContain("hello");
 
