@@ -2,6 +2,7 @@
  * Interrupts a turn, and says how that went. A key that was pressed is no turn that ended: each step is followed by a look at what the agent does, and
  * an agent that ignores one step gets the next. None of them ends the agent; that is for `stop`, which is offered.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type CancelOutcome, type CancelStep, HoldfastError, isRunning, type Principal } from "@holdfast/contract";
 import type { Profile } from "../agent/profile.ts";
 import type { RunId } from "../host/host.ts";
@@ -11,6 +12,9 @@ import { notRunning } from "../session/running.ts";
 
 /** A screen that no hook confirms is believed only after this; a step that is given less would be called ignored too soon. */
 const LOOKS_MS = 300;
+
+/** Two Escapes that a terminal program reads at once are one key with Alt. */
+const APART_MS = 150;
 
 export interface Cancelled {
   outcome: CancelOutcome;
@@ -76,7 +80,12 @@ export class Cancelling {
         hint: `look at it: holdfast screen ${name}; then: holdfast keys ${name} ${interrupt.join(" ")}; or stop it: holdfast stop ${name}`,
       });
     }
-    const press = (keys: readonly string[]) => () => this.#rooms.press(record.id, { keys, actor });
+    const press = (keys: readonly string[]) => async () => {
+      for (const [i, key] of keys.entries()) {
+        if (i > 0) await sleep(APART_MS);
+        await this.#rooms.press(record.id, { keys: [key], actor });
+      }
+    };
     const steps: Plan["steps"] = [
       ["keys", press(interrupt)],
       ["keys_again", press(interrupt)],
