@@ -34,7 +34,7 @@ const CODEX_EVENTS: readonly CodexHook[] = [
 ];
 
 /** Nothing but its heading, what it starts, and its composer. */
-const STARTING = /^(?![\s\S]*^(?:[›■] |• (?!(?:Booting|Starting) MCP))[\s\S]*^› )[\s\S]*(>_ OpenAI Codex)/m;
+const STARTING = /(?<![\s\S])(?![\s\S]*^(?:[›■] |• (?!(?:Booting|Starting) MCP))[\s\S]*^› )[\s\S]*(>_ OpenAI Codex)/m;
 
 export const codex: Profile = {
   name: "codex",
@@ -76,7 +76,7 @@ export const codex: Profile = {
       name: "rate limit",
       title: /^[⠀-⣿] /,
       // Below what it does now, with nothing but the composer after it: an earlier turn that failed by it says so for as long as it is to be seen.
-      block: /(?:Reconnecting|esc to interrupt).*\n\s*└ ([^›]*?429\s+Too\s+Many\s+Requests).*\n(?:(?!› ).*\n)*› (?![\s\S]*\n› )/,
+      block: /(?:Reconnecting|esc to interrupt)(?![\s\S]*(?:Reconnecting|esc to interrupt)).*\n\s*└ ([^›]*?429\s+Too\s+Many\s+Requests).*\n(?:(?!› ).*\n)*› (?![\s\S]*\n› )/,
       waits: "rate_limit",
       turn: "working",
     },
