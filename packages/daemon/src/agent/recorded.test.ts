@@ -13,6 +13,10 @@ test("a version is newer by its numbers, and what nobody recorded is never newer
   expect(newerThanRecorded("aider", "99.0.0")).toBeNull();
 });
 
+test("a version that would be more than a word in a command is none", () => {
+  for (const version of ["99.0.0-$(id)", "99.0.0-a; id", "99.0.0-a\nid", "99.x"]) expect(newerThanRecorded("codex", version)).toBeNull();
+});
+
 test("the recorded versions are those that the tests install and that the recordings name (truth 12)", () => {
   const file = path.join(import.meta.dirname, "../../../../tests/real/versions.json");
   const installed = JSON.parse(readFileSync(file, "utf8")) as Record<string, { version: string }>;

@@ -15,10 +15,14 @@ export const RECORDED: Readonly<Record<string, string>> = {
   qwen: "0.24.4",
 };
 
+/** A package says what it likes, and the version is shown as part of a command: anything else is no version. */
+const VERSION = /^\d+(?:\.\d+)*(?:[-+][\w.+-]{1,60})?$/;
+
 /** Null: its rules were made by this version or a newer one, or none were recorded. */
 export function newerThanRecorded(agent: string, version: string | null): Newer | null {
   const recorded = RECORDED[agent];
-  return recorded !== undefined && version !== null && isNewer(version, recorded) ? { version, recorded } : null;
+  if (recorded === undefined || version === null || !VERSION.test(version)) return null;
+  return isNewer(version, recorded) ? { version, recorded } : null;
 }
 
 /** The version of the program of that name that a process runs, as far as its package says. */

@@ -76,7 +76,8 @@ export const codex: Profile = {
       name: "rate limit",
       title: /^[⠀-⣿] /,
       // Below what it does now, with nothing but the composer after it: an earlier turn that failed by it says so for as long as it is to be seen.
-      block: /(?:Reconnecting|esc to interrupt)(?![\s\S]*(?:Reconnecting|esc to interrupt)).*\n\s*└ ([^›]*?429\s+Too\s+Many\s+Requests).*\n(?:(?!› ).*\n)*› (?![\s\S]*\n› )/,
+      block:
+        /(?:Reconnecting|esc to interrupt)(?![\s\S]*(?:Reconnecting|esc to interrupt)).*\n\s*└ ([^›]*?429\s+Too\s+Many\s+Requests).*\n(?:(?!› ).*\n)*› (?![\s\S]*\n› )/,
       waits: "rate_limit",
       turn: "working",
     },
