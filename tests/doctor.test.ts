@@ -142,7 +142,7 @@ function installed(home: TestHome, version: string): string {
   return [path.dirname(process.execPath), path.join(home.root, "npm"), home.env.PATH].join(path.delimiter);
 }
 
-test("doctor and explain say that an agent is newer than the rules for its status, and how to record it (truth 12)", async () => {
+test("doctor and explain say that an agent is newer than the rules for its status, and how to record it", async () => {
   await using home = new TestHome();
   const PATH = installed(home, "99.1.0");
   const { stdout } = await home.cli(["doctor", "--json"], { env: { PATH } });
@@ -161,7 +161,7 @@ test("doctor and explain say that an agent is newer than the rules for its statu
   );
 });
 
-test("doctor has nothing to say of an agent that is not newer (truth 12)", async () => {
+test("doctor has nothing to say of an agent that is not newer", async () => {
   await using home = new TestHome();
   const { stdout } = await home.cli(["doctor", "--json"], { env: { PATH: installed(home, "0.1.0") } });
   expect((JSON.parse(stdout) as Finding[]).find(({ id }) => id === "agents")).toMatchObject({ level: "ok", remedy: null });

@@ -12,7 +12,7 @@ function verdicts(...claims: [at: number, says: string | null][]): string[] {
   return judge(truths, said, 30_000).map(({ verdict, latencyMs }) => `${verdict} ${latencyMs}`);
 }
 
-describe("the judge of npm run accuracy (truth 12)", () => {
+describe("the judge of npm run accuracy", () => {
   test("a claim within half a second is right, and a later one late", () => {
     expect(verdicts([0, "idle"], [10_200, "working"], [20_700, "idle"])).toEqual(["right 0", "right 200", "late 700"]);
   });
