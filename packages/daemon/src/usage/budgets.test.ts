@@ -252,6 +252,43 @@ test("minutes are looked for when they are due, and by a timer that is there onl
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test("a limit of minutes is kept when an event of another session comes just before its late timer", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  const bench = new Bench();
+  bench.create({ minutes: 1 });
+  using budgets = bench.open();
+  budgets.begin();
+  // The clock goes on, and the timer does not fire: the daemon is busy.
+  vi.setSystemTime(Date.now() + 61_000);
+  bench.journal.append({ ...status("working"), session: "bbbbbbbbbb" as SessionId } as Draft);
+  await calm();
+  await vi.advanceTimersByTimeAsync(100);
+  await calm();
+  expect([bench.facts().length, bench.done]).toEqual([1, ["stop"]]);
+});
+
+test("a session that could not be stopped at its limit is stopped later", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  const bench = new Bench();
+  bench.create({ minutes: 1 }, new Date(Date.now() - 120_000).toISOString());
+  let tries = 0;
+  using budgets = bench.open({
+    lookMs: 1000,
+    stop: async () => {
+      tries += 1;
+      if (tries === 1) throw new Error("its host does not answer");
+      bench.journal.append(ended("stopped"));
+    },
+  });
+  budgets.begin();
+  await calm();
+  expect(tries).toBe(1);
+  await vi.advanceTimersByTimeAsync(1100);
+  await calm();
+  expect([tries, bench.facts().length]).toEqual([2, 1]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test("while an agent works that has a limit of tokens or cost, what it has used so far is read now and then", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const bench = new Bench();

@@ -252,6 +252,7 @@ export class Budgets implements Accounts, Disposable {
       if (HoldfastError.from(error).code !== "session_ended") log(`session ${id}: not stopped at its limit: ${describe(error)}`);
     } finally {
       this.#stopping.delete(id);
+      this.#arm();
     }
   }
 
@@ -283,9 +284,14 @@ export class Budgets implements Accounts, Disposable {
     this.#timer = setTimeout(() => void this.#look(), Math.min(next + BEYOND_MS, LONGEST_MS)).unref();
   }
 
+  /** A mark that was passed since the last look may not wait for an event: on a busy machine the timer for it can be late, and be set again before it fires. */
   #minuteMark(record: SessionRecord): number {
-    const minutes = record.budget?.minutes;
-    return minutes === undefined ? Number.POSITIVE_INFINITY : nextMinuteMark({ allowed: minutes }, this.#ranMs(record));
+    const { journal, lookMs = LOOK_MS } = this.#rooms;
+    const use = this.#uses(record, record.budget ?? {}).find(({ limit }) => limit === "minutes");
+    if (!use) return Number.POSITIVE_INFINITY;
+    if (isReached(use, record)) return record.budgetExceeded === null && !journal.owes(record.id, "budget.exceeded") ? 0 : lookMs;
+    const isWarned = record.budgetWarned.includes("minutes") || journal.owes(record.id, "budget.warned");
+    return isNear(use) && !isWarned ? 0 : nextMinuteMark(use, (use.used ?? 0) * 60_000);
   }
 
   /** Those that work, and use of models what a limit counts: their own, or that of a session above them. */
