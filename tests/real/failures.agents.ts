@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { AGENT_NAMES } from "./agents.ts";
-import { isIdleAfterARefusal, waitsForALimit, waitsOnceForALimit } from "./failures.ts";
+import { isIdleAfterARefusal, namesALimitInAnAnswer, waitsForALimit, waitsOnceForALimit } from "./failures.ts";
 
 describe.each(AGENT_NAMES)("%s", (agent) => {
   test("is idle again when the model has refused", () => isIdleAfterARefusal(agent));
@@ -13,3 +13,5 @@ describe.each(["claude", "codex", "gemini", "opencode"] as const)("%s", (agent) 
 test.each(["codex"] as const)("%s waits once for a limit that passes, and its next turn does not (truth 2, truth 3)", (agent) =>
   waitsOnceForALimit(agent),
 );
+
+test("qwen names a limit in the middle of an answer, and its next turn does not (truth 9)", () => namesALimitInAnAnswer("qwen"));

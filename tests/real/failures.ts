@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { eventually } from "../home.ts";
 import type { AgentName } from "./agents.ts";
-import { becomes, statuses } from "./watching.ts";
+import { becomes, interrupt, statuses } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
 /** Claude tries again for minutes after everything but this. */
@@ -18,7 +18,7 @@ export async function isIdleAfterARefusal(agent: AgentName): Promise<void> {
   expect(failed.attention).toBeNull();
 }
 
-/** Those that say when it is over. Qwen Code says nothing of a limit, and tries again for minutes. */
+/** Those that say when it is over. Qwen Code says nothing of one that meets its request, and tries again for minutes. */
 const TELL_THE_TIME: readonly AgentName[] = ["codex", "opencode"];
 
 export async function waitsForALimit(agent: AgentName): Promise<void> {
@@ -52,5 +52,21 @@ export async function waitsOnceForALimit(agent: AgentName): Promise<void> {
   const before = (await statuses(world, agent)).length;
   await world.prompt(agent, "say again; talk 4s");
   await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 3);
+  expect((await statuses(world, agent)).slice(before)).toEqual(["working", "idle"]);
+}
+
+/** It names one that meets it in the middle of an answer at once; what stays of that on the screen is not taken for its next turn. */
+export async function namesALimitInAnAnswer(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  await world.spawn(agent);
+  await becomes(world, agent, "idle");
+  await world.prompt(agent, "break 429");
+  const { status, attention } = await becomes(world, agent, ({ attention }) => attention?.for === "rate_limit");
+  expect([status, attention?.text]).toEqual(["waiting", expect.stringContaining("Rate limit reached")]);
+  await interrupt(world, agent);
+  await becomes(world, agent, "idle");
+  const before = (await statuses(world, agent)).length;
+  await world.prompt(agent, "say again; talk 4s");
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 2);
   expect((await statuses(world, agent)).slice(before)).toEqual(["working", "idle"]);
 }

@@ -98,6 +98,14 @@ export const qwen: Profile = {
       turn: "working",
     },
     { name: "permission prompt", foot: CONFIRMS, line: /[?？]$/, within: 12, waits: "approval", turn: "working" },
+    {
+      name: "rate limit",
+      // Right above its spinner, and only while it waits; of an earlier turn the words alone stay. The seconds count down.
+      block:
+        /^ {2}✕ (?=(?:.|\n {4})*?(?:\b429\b|rate.?limit|quota|too\s+many\s+requests))((?:(?!\(Retrying )(?:.|\n {4}))*)(?:.|\n {4})*\n {2}↻ (?:.|\n {4})*\n {1,2}[⠀-⣿]/im,
+      waits: "rate_limit",
+      turn: "working",
+    },
     { name: "spinner", line: /^\s*[⠀-⣿] .*esc to cancel\)/, within: 8, turn: "working", calm: true },
     { name: "spinner in the title", title: /^[◐◓◑◒]/, turn: "working", calm: true },
     { name: "composer, and a shell runs", foot: /· \d+ shells?\b/, line: /^[>*] /, within: 6, turn: "idle", calm: true, background: true },

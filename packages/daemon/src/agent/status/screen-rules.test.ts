@@ -43,3 +43,29 @@ test("a limit that claude and opencode name on the screen is one (truth 9)", () 
     limited,
   );
 });
+
+test("a limit that qwen names is one, in its own turn and no other (truth 9)", () => {
+  const rule = "─".repeat(20);
+  const qwen = (...said: string[]) => {
+    const lines = ["  > deploy", ...said, rule, ">   Type your message or @path/to/file", rule, "  ➜ project · scripted"];
+    return readScreen(new Profiles().get("qwen").screen ?? [], { lines, title: "◐︎ Qwen - project" })?.claim;
+  };
+  const limited = (text: string) => ({ turn: "working", attention: { for: "rate_limit", text, until: null } });
+  const working = { turn: "working", attention: null };
+  const spins = "  ⠋ Just a tick... (1m 43s · esc to cancel)";
+  const words = "[API Error: 429 Rate limit reached, try again later]";
+  expect(qwen(`  ✕ ${words} (Retrying in 53s… (attempt 1/10))`, "  ↻ Retrying in 53 seconds… (attempt 1/10)", spins)).toEqual(
+    limited(words),
+  );
+  // In another language, in a narrow terminal.
+  const narrow = ["  ✕ [API Error: 429 Rate limit", "    reached, try again later]", "    (Retrying in 5s… (attempt 1/10))"];
+  expect(
+    qwen(...narrow, "  ↻ Erneuter Versuch in 5 Sekunden…", "    (Versuch 1/10)", " ⠧Einen Moment (9s · esc to", "      cancel)"),
+  ).toEqual(limited("[API Error: 429 Rate limit reached, try again later]"));
+  // Another failure, the words of an earlier turn, and an answer about them.
+  expect(
+    qwen("  ✕ [API Error: 503 Overloaded] (Retrying in 5s… (attempt 1/10))", "  ↻ Retrying in 5 seconds… (attempt 1/10)", spins),
+  ).toEqual(working);
+  expect(qwen(`  ✕ ${words}`, "  > deploy again", spins)).toEqual(working);
+  expect(qwen(`  ◆︎ It said:`, `    ✕ ${words} (Retrying in 5s…)`, "    ↻ Retrying in 5 seconds…", spins)).toEqual(working);
+});

@@ -90,7 +90,8 @@ function untilOf({ until }: ScreenRule, bottom: readonly string[], now: number):
 function claimOf(rule: ScreenRule, text: string, until: string | null): Claim {
   const claim: Claim = {};
   if (rule.turn) claim.turn = rule.turn;
-  if (rule.waits) claim.attention = { for: rule.waits, text: unframed(text) || null, until } satisfies Attention;
+  const line = unframed(text).replaceAll(/\s*\n\s*/g, " ");
+  if (rule.waits) claim.attention = { for: rule.waits, text: line || null, until } satisfies Attention;
   else if (rule.calm) claim.attention = null;
   if (rule.background !== undefined) claim.background = rule.background;
   return claim;
