@@ -329,6 +329,42 @@ test("of keys that were pressed and not taken nobody says that they allowed anyt
   expect(await home.json<Approval>(["approvals", "show", asked.id])).toMatchObject({ status: "elsewhere", answeredBy: null });
 });
 
+test("an answer without an effect is said to have had none, and the request is open again on the agent's screen (truth 1)", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home);
+  const { pid } = await home.session("fix");
+  await eventually(async () => (await home.ok(["screen", "fix"])).includes("[y/n]"));
+  process.kill(pid ?? 0, "SIGSTOP");
+  expect(await home.cli(["approvals", "allow", "fix"])).toMatchObject({
+    code: 27,
+    stdout: "",
+    stderr: expect.stringMatching(/fix \(demo\) did not take the answer: it still asks on its own screen\n.*open again/),
+  });
+  const [again] = await waiting(home);
+  expect(again).toMatchObject({ id: asked.id, channel: "screen", answeredBy: null, text: asked.text, answers: ["allow", "deny"] });
+  expect(again?.input).toMatchObject({ command: "touch made.txt", screen: expect.stringContaining("touch made.txt") });
+  expect(await home.session("fix")).toMatchObject({ status: "waiting", attention: { for: "approval" } });
+  // It hears of it after all.
+  process.kill(pid ?? 0, "SIGCONT");
+  await waiting(home, 0);
+  await home.until("fix", ({ status }) => status === "idle");
+});
+
+test("an answer whose effect a killed daemon did not see is looked after by the next one (truth 1)", async () => {
+  await using home = new TestHome();
+  const asked = await asking(home);
+  const { pid } = await home.session("fix");
+  await eventually(async () => (await home.ok(["screen", "fix"])).includes("[y/n]"));
+  process.kill(pid ?? 0, "SIGSTOP");
+  const allowing = home.cli(["approvals", "allow", "fix"]);
+  await eventually(async () => (await home.ok(["events", "--type", "approval.answered"])) !== "");
+  await home.killDaemon();
+  await allowing;
+  expect(await waiting(home)).toMatchObject([{ id: asked.id, channel: "screen" }]);
+  process.kill(pid ?? 0, "SIGCONT");
+  await waiting(home, 0);
+});
+
 test("what is asked right after an answer by keys is in the inbox at once", async () => {
   await using home = new TestHome();
   const first = await asking(home, { args: ["--hook", "true"], command: "touch made.txt; tool shell touch more.txt" });

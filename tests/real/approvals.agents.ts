@@ -97,6 +97,37 @@ test.each(["claude", "opencode"] as const)("a question of %s is answered from th
   await status(world, agent, "idle");
 });
 
+test.each([
+  ["claude", "--permission-mode"],
+  ["qwen", "--approval-mode"],
+] as const)(
+  "a plan of %s is shown in the inbox, and an answer that its hook does not take is given by keys (truth 1)",
+  async (agent, mode) => {
+    await using world = await RealWorld.open();
+    await world.spawn(agent, agent, ["--", mode, "plan"]);
+    await world.shows(agent, IDLE[agent]);
+    await world.home.ok(["send", agent, "say hello", "--wait"]);
+    const plan = "# The plan\n\n1. Paint the shed green\n";
+    // Claude tells its model where the plan is to be written.
+    const file = /[^"\\ `]*\/plans\/[\w-]+\.md/.exec(JSON.stringify(await world.model.bodies()))?.[0];
+    const steps = {
+      claude: `tool Write ${JSON.stringify({ file_path: file, content: plan })}; tool ExitPlanMode {}`,
+      qwen: `tool exit_plan_mode ${JSON.stringify({ plan })}`,
+    };
+    await world.home.ok(["send", agent, `${steps[agent]}; say the end`]);
+    const asked = await waiting(world);
+    expect(asked).toMatchObject({ channel: "hook", text: expect.stringContaining("Paint the shed green"), input: { plan } });
+    const refused = await world.home.cli(["approvals", "allow", agent]);
+    expect(refused).toMatchObject({ code: 27, stderr: expect.stringContaining("did not take the answer") });
+    expect(await waiting(world)).toMatchObject({ id: asked.id, channel: "screen", answers: ["allow", "deny"] });
+    expect((await world.home.session(agent)).status).toBe("waiting");
+    await world.home.ok(["approvals", "allow", agent]);
+    await status(world, agent, "idle");
+    expect(await approval(world, asked)).toMatchObject({ status: "allowed" });
+    expect((await world.model.asked()).some(({ results }) => results.some((result) => /approved/i.test(result)))).toBe(true);
+  },
+);
+
 describe("gemini", () => {
   test("its own dialog is in the inbox, and allowed from there by its keys", async () => {
     await using world = await RealWorld.open();

@@ -10,7 +10,7 @@ export const PATHS = ["file_path", "filePath", "filepath", "absolute_path", "not
 const COMMANDS = ["command", "cmd"];
 
 /** What a tool's arguments are mostly about: the first of these that is there. */
-const TELLING = [...COMMANDS, ...PATHS, "url", "pattern", "query", "prompt", "question"];
+const TELLING = [...COMMANDS, ...PATHS, "url", "pattern", "query", "prompt", "question", "plan"];
 
 /** Of a command: an agent's own words about it, and how long it may take. Neither changes what is done. */
 const BESIDE_A_COMMAND = ["description", "justification", "timeout", "timeout_ms"];

@@ -188,6 +188,8 @@ export const EVENTS = {
     /** Also from now on, by the agent's own rules. */
     always: z.optional(z.boolean()),
   }),
+  /** The answer had no effect: the agent still asks, on its own screen, where it is answered from now on. */
+  "approval.reopened": z.object({ id: z.string(), run: RunNumber, text: z.string(), dialog: z.nullable(z.string()) }),
   /** Over without an answer from the inbox. */
   "approval.resolved": z.object({ id: z.string(), run: RunNumber, how: z.enum(RESOLVED) }),
   ...MESSAGE_EVENTS,

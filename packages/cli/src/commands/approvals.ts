@@ -99,16 +99,19 @@ async function answer(
   return 0;
 }
 
+/** After these it waits. */
+const COME = ["approval.requested", "approval.reopened"];
+
 /** What waits, then what comes and what becomes of it, one line each. A daemon that dies or is replaced is found again. */
 async function watch(context: Context): Promise<number> {
   const { cursor: after, approvals } = await waiting(context);
   for (const approval of approvals) await tell(context, approval);
-  const query = { session: context.flags.text("session"), type: ["approval.requested", "approval.answered", "approval.resolved"] };
+  const query = { session: context.flags.text("session"), type: [...COME, "approval.answered", "approval.resolved"] };
   const onEvent = async ({ type, data }: AnyEvent) => {
     const id = String((data as { id?: unknown }).id);
     const approval = await context.client.call("getApproval", { params: { id } }).catch(unlessGone);
     // Of a request that is over by now there is another event.
-    if (approval && (approval.status !== "open" || type === "approval.requested")) await tell(context, approval);
+    if (approval && (approval.status !== "open" || COME.includes(type))) await tell(context, approval);
   };
   await followEvents(context, { query, after, onEvent });
   return 0;

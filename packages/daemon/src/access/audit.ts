@@ -69,6 +69,7 @@ const WORDS: Words = {
   "session.detach_requested": (_, name) => `sent the terminals of ${name} away`,
   "approval.requested": ({ text }, name) => `asked leave, or an answer, for ${name}: ${text}`,
   "approval.resolved": (_, name) => `took back what ${name} asked for`,
+  "approval.reopened": ({ text }, name) => `found that ${name} took no answer: ${text}`,
   "approval.answering": ({ decision, text }, name) => `had keys pressed to ${decision} ${name}: ${text}`,
   "approval.answered": ({ decision, reason, text }, name) =>
     `${{ allow: "allowed", deny: "denied", answer: "answered" }[decision]} ${name}: ${text}${reason === null ? "" : ` (${reason})`}`,

@@ -19,6 +19,8 @@ export interface ScreenChannel {
     allows: RegExp;
     allow: readonly string[];
     deny: readonly string[];
+    /** Other keys that allow what is asked for, in a dialog whose lines show this. */
+    others?: readonly { shows: RegExp; allow: readonly string[] }[];
   };
 }
 
@@ -27,8 +29,10 @@ export interface Dialog {
   text: string;
   /** What it asks about, in one line. */
   about: string;
-  /** Enter allows what it asks for, once, and nothing else. */
+  /** Its keys allow what it asks for, once, and nothing else. */
   canAllow: boolean;
+  /** The keys that do. */
+  allow: readonly string[];
   canDeny: boolean;
 }
 
@@ -46,11 +50,12 @@ export function dialogOn({ from, to, notice, hidden, keys }: ScreenChannel, scre
   const marked = keys ? own.filter((line) => keys.marked.test(line)) : [];
   const isWhole = keys !== undefined && !own.some((line) => hidden?.test(line));
   // What is asked about may look like a choice itself.
-  const canAllow = isWhole && marked.length === 1 && (keys?.allows.test(marked[0] ?? "") ?? false);
+  const other = keys?.others?.find(({ shows }) => shows.test(own.join("\n")));
+  const canAllow = isWhole && marked.length === 1 && (other !== undefined || keys.allows.test(marked[0] ?? ""));
   const text = own.map(unframed).filter(Boolean);
   const choices = keys ? own.findIndex((line) => keys.marked.test(line)) : -1;
   const about = said(choices > 0 ? own.slice(0, choices).map(unframed).filter(Boolean) : text);
-  return { text: text.join("\n"), about: inOneLine(about), canAllow, canDeny: isWhole };
+  return { text: text.join("\n"), about: inOneLine(about), canAllow, allow: other?.allow ?? keys?.allow ?? [], canDeny: isWhole };
 }
 
 /** A heading often ends with what is said again below it. */

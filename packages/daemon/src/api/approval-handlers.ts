@@ -49,13 +49,13 @@ export function approvalHandlers(rooms: {
     },
     withdrawApproval: ({ params }, { actor, reach }) => approvals.withdraw(params.id, { within: within(reach), actor }),
     answerApproval: ({ params, body }, { actor, reach }) => {
-      if (reach === undefined) return approvals.answer(params.id, { ...body, actor });
+      if (reach === undefined) return approvals.answerAndProve(params.id, { ...body, actor });
       if (!parentsAnswer) throw gate.refuse(reach, "answerApproval", "config.toml lets no session answer for its children");
       const { id, session, name, for: what } = own(params.id, reach);
       if (what === "trust" || what === "login") throw gate.refuse(reach, "answerApproval", "what is trusted is decided by a person");
       if (session === reach) throw gate.refuse(reach, "answerApproval", "no session answers what it asks itself");
       if (body.always) throw gate.refuse(reach, "answerApproval", `a session allows ${name} what it asks for once each time`);
-      return approvals.answer(id, { ...body, actor });
+      return approvals.answerAndProve(id, { ...body, actor });
     },
   };
 }

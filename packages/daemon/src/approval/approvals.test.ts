@@ -343,6 +343,9 @@ test.each(["SIGTERM", "SIGKILL"] as const)("a hook that is ended by %s is withdr
     );
   }
   await eventually(() => expect(world.queries.get(asked?.id ?? "")?.status).toBe("withdrawn"));
+  // Whether its turn goes on nobody has said (truth 5).
+  const said = world.sessions.get(SESSION)?.standing?.evidence.find(({ what }) => what.startsWith("approval.resolved"));
+  expect(said?.claim).toEqual({ attention: null });
   expect(world.left()).toEqual([]);
   expect(world.sessions.get(SESSION)?.status).not.toBe("waiting");
 });

@@ -9,6 +9,7 @@
  * To end a hook without a decision is always safe: no profile names a channel whose agent then goes on as if it had been allowed.
  */
 import type { FSWatcher } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Approval,
   type ApprovalRequest,
@@ -40,8 +41,8 @@ import type { Turns } from "../session/typing.ts";
 import { answerByChoice } from "./by-choice.ts";
 import { answerByKeys, type Pressed } from "./by-keys.ts";
 import { calmByTool, checkToolAnswer, toolRequest, waitingByTool } from "./by-tool.ts";
-import { isOver } from "./over.ts";
-import { changed, noChoice, noReason, notAllShown, notTaken, onlyOnce, over, tooLong, unanswerable } from "./refusals.ts";
+import { attentionOf, isOver, isTaken } from "./over.ts";
+import { changed, noChoice, noEffect, noReason, notAllShown, notTaken, onlyOnce, over, tooLong, unanswerable } from "./refusals.ts";
 import {
   answered,
   answering,
@@ -51,6 +52,7 @@ import {
   isStart,
   type ProtocolAsk,
   protocolRequest,
+  reopened,
   requestOf,
   resolved,
   shown,
@@ -59,6 +61,7 @@ import {
   waitingByProtocol,
 } from "./request.ts";
 import { decide, type Rule } from "./rules.ts";
+import { stillAsks } from "./taken.ts";
 import type { WorktreeTrust } from "./worktree-trust.ts";
 
 /** The longest that a timer can wait. */
@@ -66,6 +69,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The dialog of a request that was answered goes within this time, on a busy machine too. */
 const GOES_MS = 10_000;
+
+/** An answer that has an effect shows it within this time after its hook has ended. */
+const TAKEN_MS = 2000;
+const LOOK_MS = 100;
+/** So many looks in a row. */
+const STANDS = 3;
 
 type Followed = Parameters<StatusFollower>[0];
 
@@ -99,6 +108,8 @@ export class Approvals implements Parking, Disposable {
   readonly #untold = new Set<string>();
   /** Ids of those for which keys are being pressed: that their dialog goes is the answer. */
   readonly #pressing = new Set<string>();
+  /** Answers of which it is not known yet whether they had an effect. */
+  readonly #unproved = new Map<string, { approval: ApprovalRecord; proved: AbortController; over: Promise<void> }>();
   /** Whose dialog has been on the screen. */
   readonly #shown = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -142,7 +153,7 @@ export class Approvals implements Parking, Disposable {
     const runs = new Set(live.map(({ id, run }) => runMarker({ session: id, run })));
     for (const approval of this.#queries.list({ sessions: live.map(({ id }) => id) })) {
       if (!runs.has(runMarker(approval))) continue;
-      if (approval.status !== "open") this.#tell(approval);
+      if (approval.status !== "open") this.#tellAgain(approval);
       else if (approval.channel === "hook") this.#watch(approval);
     }
     for (const { session, run } of this.#queries.list({ open: true })) this.look({ session, run });
@@ -165,6 +176,7 @@ export class Approvals implements Parking, Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
+    for (const { proved } of this.#unproved.values()) proved.abort();
     for (const watcher of this.#watchers.values()) watcher?.close();
     this.#watchers.clear();
   }
@@ -205,7 +217,11 @@ export class Approvals implements Parking, Disposable {
     if (ruled) {
       const data = { id, run, decision: ruled.decision, reason: ruled.reason, text };
       const answered: Draft = { type: "approval.answered", actor: ruled.rule, session: record.id, data };
-      return { drafts: [requested, answered], evidence: undefined, written: () => this.#tell(this.#queries.get(id)) };
+      const written = () => {
+        this.#tell(this.#queries.get(id));
+        this.#prove(id);
+      };
+      return { drafts: [requested, answered], evidence: undefined, written };
     }
     // Nobody allows what nobody can read.
     if (asked.input === null && signal.tool?.input != null) {
@@ -292,6 +308,9 @@ export class Approvals implements Parking, Disposable {
 
   #followHooks({ record, signal, evidence }: Followed): Draft[] {
     const channel = this.#channelOf(record.agent);
+    for (const { approval, proved } of this.#unproved.values()) {
+      if (signal && channel && approval.session === record.id && isTaken(approval, signal, channel)) proved.abort();
+    }
     const open = channel ? this.#queries.openOf(record.id, record.run) : [];
     return open.flatMap((approval): Draft[] => {
       if (approval.ask === null || !isHooks(approval) || !channel || !isOver(approval, { signal, evidence, channel, shown: this.#shown }))
@@ -363,7 +382,71 @@ export class Approvals implements Parking, Disposable {
     }
     this.#conclude(approval, answered(approval, answer));
     this.#tell(this.#queries.get(approval.id));
+    this.#prove(approval.id);
     return this.get(approval.id);
+  }
+
+  /** The same once it is known whether the answer had an effect; throws if it had none. */
+  async answerAndProve(ref: string, answer: Answer): Promise<Approval> {
+    const { id } = await this.answer(ref, answer);
+    await this.#unproved.get(id)?.over;
+    const approval = this.get(id);
+    if (approval.status === "open") throw noEffect(approval);
+    return approval;
+  }
+
+  #tellAgain(approval: ApprovalRecord): void {
+    this.#tell(approval);
+    const isLate = Math.abs(Date.now() - Date.parse(approval.endedAt ?? "")) < GOES_MS;
+    if (approval.channel === "hook" && approval.answeredBy !== null && isLate) this.#prove(approval.id);
+  }
+
+  #prove(id: string): void {
+    const approval = this.#queries.get(id);
+    if (approval?.channel !== "hook" || approval.endedAt === null) return;
+    const proved = new AbortController();
+    const over = this.#seeTaken(approval, approval.endedAt, proved.signal)
+      .catch((error: unknown) => log(`approval ${id}: whether its answer was taken is not known: ${describe(error)}`))
+      .finally(() => this.#unproved.delete(id));
+    this.#unproved.set(id, { approval, proved, over });
+  }
+
+  /** Until something proves that the answer had an effect; if nothing does and its dialog stands, the request is open again. */
+  async #seeTaken(approval: ApprovalRecord, answeredAt: string, proved: AbortSignal): Promise<void> {
+    const run = { session: approval.session, run: approval.run };
+    let until = performance.now() + TAKEN_MS;
+    let stood = 0;
+    for (;;) {
+      await sleep(LOOK_MS, undefined, { ref: false, signal: proved }).catch(() => {});
+      if (proved.aborted) return;
+      // It has not heard the answer yet.
+      if (this.#isWaiting(approval)) until = performance.now() + TAKEN_MS;
+      const reading = await this.#status.reading(run);
+      if (proved.aborted || !reading) return;
+      const asks = stillAsks(reading, answeredAt);
+      if (asks === false) return;
+      if (performance.now() < until) continue;
+      // What else it waits for has a dialog, too.
+      if (!asks || this.#queries.openOf(run.session, run.run).length > 0) return;
+      // The hook of the next request may be about to tell.
+      if (++stood < STANDS) continue;
+      return this.#reopen(approval, reading);
+    }
+  }
+
+  #isWaiting(approval: ApprovalRecord): boolean {
+    using hook = this.#hookOf(approval);
+    return hook !== undefined;
+  }
+
+  #reopen(approval: ApprovalRecord, { screen }: { screen: Screen | undefined }): void {
+    const run = { session: approval.session, run: approval.run };
+    const channel = this.#profiles.find(approval.agent)?.approvals?.screen;
+    const dialog = channel && screen && dialogOn(channel, screen);
+    const at = new Date().toISOString();
+    const what = "the answer had no effect: it still asks on its screen";
+    const evidence: Evidence = { source: "hook", at, claim: { turn: "working", attention: attentionOf(approval) }, what };
+    this.#status.learn(run, evidence, [reopened(approval, dialog?.text ?? null)]);
   }
 
   #answerByProtocol(approval: ApprovalRecord, answer: Answer): Approval {
@@ -531,17 +614,20 @@ export class Approvals implements Parking, Disposable {
     const now = new Date().toISOString();
     const what = `${draft.type}: ${approval.text}`;
     const kind = this.#sessions.get(run.session)?.kind ?? "terminal";
-    const calm = approval.channel === "tool" ? calmByTool(kind, { at: now, what }) : this.#calm(approval, { at: now, what });
+    const calm =
+      approval.channel === "tool"
+        ? calmByTool(kind, { at: now, what })
+        : this.#calm(approval, { at: now, what, turn: draft.type === "approval.answered" });
     const more = next && (isHooks(next) ? channel && waiting(next, channel) : byProtocolOrTool(next, kind));
     this.#status.learn(run, more ? { ...more, at: now } : calm, [draft]);
     this.#shown.delete(approval.id);
     this.#unwatch(run);
   }
 
-  #calm({ session, run, channel, for: asked }: ApprovalRecord, { at, what }: { at: string; what: string }): Evidence {
+  /** After an answer its turn goes on. What is over without one may be over with its turn; and behind a dialog at its start nothing works yet. */
+  #calm({ session, run, channel, for: asked }: ApprovalRecord, { at, what, turn }: { at: string; what: string; turn: boolean }): Evidence {
     const source = channel === "hook" || channel === "protocol" ? channel : (this.#status.waitsBy({ session, run }) ?? "screen");
-    // Behind a dialog at its start nothing works yet.
-    return { source, at, claim: isStart(asked) ? { attention: null } : { turn: "working", attention: null }, what };
+    return { source, at, claim: turn && !isStart(asked) ? { turn: "working", attention: null } : { attention: null }, what };
   }
 
   /**

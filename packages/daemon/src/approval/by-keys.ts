@@ -25,7 +25,6 @@ export async function answerByKeys(options: {
   pressing(): void;
 }): Promise<Pressed> {
   const { host, run, channel, decision } = options;
-  const keys = decision === "allow" ? channel.keys?.allow : decision === "deny" ? channel.keys?.deny : undefined;
   const onScreen = async (): Promise<{ dialog: Dialog; all: string } | undefined> => {
     const screen = await host.screen(run);
     const dialog = dialogOn(channel, screen);
@@ -33,6 +32,7 @@ export async function answerByKeys(options: {
   };
   const before = await onScreen();
   if (!before) return "gone";
+  const keys = decision === "allow" ? before.dialog.allow : decision === "deny" ? channel.keys?.deny : undefined;
   if (!keys || !isSafe(before.dialog, decision)) return "unsafe";
   options.pressing();
   let now: typeof before | undefined = before;

@@ -30,6 +30,12 @@ export function isOver(approval: ApprovalRecord, { signal, evidence, channel, sh
   return shown.has(approval.id) || Date.parse(attention.evidence.at) - Date.parse(approval.requestedAt) > DRAWN_MS;
 }
 
+/** Whether a signal proves that the agent has taken the answer: the tool has run, or the agent goes on with something else. */
+export function isTaken(approval: ApprovalRecord, signal: Signal, { used }: HookChannel): boolean {
+  if (used.includes(signal.event)) return isSameTool(approval, signal);
+  return signal.claim.attention === null;
+}
+
 function isSameTool({ tool, input }: ApprovalRecord, signal: Signal): boolean {
   return signal.tool !== null && signal.tool.name === tool && JSON.stringify(signal.tool.input) === JSON.stringify(input);
 }

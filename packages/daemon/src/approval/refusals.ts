@@ -51,6 +51,13 @@ export function notTaken({ name, agent }: ApprovalRecord): HoldfastError {
   });
 }
 
+/** Its hook heard the answer, and its dialog stands. */
+export function noEffect({ name, agent, id }: Pick<ApprovalRecord, "name" | "agent" | "id">): HoldfastError {
+  return new HoldfastError("approval_unanswerable", `${name} (${agent}) did not take the answer: it still asks on its own screen`, {
+    hint: `it is open again: holdfast approvals show ${id}; or answer it there: holdfast attach ${name}`,
+  });
+}
+
 /** Nobody allows what nobody has seen. */
 export function notAllShown({ name, agent }: ApprovalRecord): HoldfastError {
   return new HoldfastError("approval_unanswerable", `${name} (${agent}) asks for more than its screen shows: it is answered only there`, {

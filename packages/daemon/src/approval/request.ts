@@ -20,7 +20,7 @@ import type { Dialog } from "../agent/dialog.ts";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
 import { choicesIn } from "../agent/start-dialog.ts";
 import type { Draft } from "../journal/journal.ts";
-import type { ApprovalRecord } from "../projection/approvals.ts";
+import { type ApprovalRecord, ON_SCREEN } from "../projection/approvals.ts";
 import type { SessionRecord } from "../projection/session-queries.ts";
 import type { Answer } from "./approvals.ts";
 import { toolAnswers } from "./by-tool.ts";
@@ -73,11 +73,7 @@ export function shownRequest(
     input: null,
     text: dialog?.about ?? inOneLine(attention.text ?? "it asks on its screen"),
     directory: record.cwd,
-    channel: "screen" as const,
-    expiresAt: null,
-    otherwise: "it goes on asking on its own screen",
-    reasons: false,
-    ask: null,
+    ...ON_SCREEN,
     dialog: dialog?.text ?? null,
   };
 }
@@ -148,6 +144,10 @@ export function resolved({ id, run, session }: ApprovalRecord, how: How): Draft 
   return { type: "approval.resolved", actor: DAEMON, session, data: { id, run, how } };
 }
 
+export function reopened({ id, run, session, text }: ApprovalRecord, dialog: string | null): Draft {
+  return { type: "approval.reopened", actor: DAEMON, session, data: { id, run, text, dialog } };
+}
+
 export function isDue({ expiresAt }: ApprovalRecord): boolean {
   return expiresAt !== null && Date.now() >= Date.parse(expiresAt);
 }
@@ -156,11 +156,16 @@ export function shown({ ask, dialog, always, ...approval }: ApprovalRecord, chan
   const answers = approval.status === "open" ? answersOf({ ...approval, dialog }, channels) : [];
   return {
     ...approval,
-    ...(dialog === null ? {} : { input: { screen: dialog } }),
+    ...(dialog === null ? {} : { input: { ...objectOf(approval.input), screen: dialog } }),
     ...(approval.channel === "protocol" && ask !== null ? { ask } : {}),
     digest: digestOf({ ...approval, dialog }),
     answers,
   };
+}
+
+/** What its hook told before, of one that is asked on its screen now. */
+function objectOf(input: unknown): object {
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
 }
 
 /** Of all that whoever answers has to have seen. */

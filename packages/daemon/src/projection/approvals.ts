@@ -7,6 +7,15 @@ import { insertRow } from "./sessions.ts";
 
 const STATUS_OF: Readonly<Record<Decision, ApprovalStatus>> = { allow: "allowed", deny: "denied", answer: "answered" };
 
+/** Of what is asked on the agent's own screen alone. */
+export const ON_SCREEN = {
+  channel: "screen",
+  expiresAt: null,
+  otherwise: "it goes on asking on its own screen",
+  reasons: false,
+  ask: null,
+} as const;
+
 export const approvalsProjection: Projection = {
   tables: ["approvals"],
   apply(db, event) {
@@ -19,6 +28,14 @@ export const approvalsProjection: Projection = {
       const { id, decision, reason, always = false } = event.data;
       const sql = "UPDATE approvals SET status = ?, ended_at = ?, answered_by = ?, reason = ?, always = ? WHERE id = ? AND status = 'open'";
       db.prepare(sql).run(STATUS_OF[decision], at, actor, reason, Number(always), id);
+    } else if (type === "approval.reopened") {
+      const { id, dialog } = event.data;
+      const row = db.prepare("SELECT asked FROM approvals WHERE id = ?").get(id);
+      if (!row) return;
+      const asked = { ...(JSON.parse(String(row.asked)) as EventData<"approval.requested">), ...ON_SCREEN, dialog };
+      const sql =
+        "UPDATE approvals SET asked = ?, status = 'open', ended_at = NULL, answered_by = NULL, reason = NULL, always = 0 WHERE id = ?";
+      db.prepare(sql).run(JSON.stringify(asked), id);
     } else if (type === "approval.resolved") {
       db.prepare("UPDATE approvals SET status = ?, ended_at = ? WHERE id = ? AND status = 'open'").run(event.data.how, at, event.data.id);
     } else if (type === "session.ended") {

@@ -7,6 +7,7 @@
  */
 import type { FSWatcher } from "node:fs";
 import {
+  type Attention,
   type Claim,
   type EventData,
   type Evidence,
@@ -335,7 +336,10 @@ export class AgentStatus implements RunObserver, Disposable {
       if (drafts.length > 0) this.#journal.append(...drafts);
       return;
     }
-    this.#absorb(observed, withEvidence(observed.evidence, evidence), { drafts });
+    const known = withEvidence(observed.evidence, evidence);
+    // What its own file says by now is known as well: its turn may be over with what it asked for.
+    const file = this.#stateIfReadable(observed, record);
+    this.#absorb(observed, file ? withEvidence(known, file) : known, { drafts });
     if (observed.profile !== TALKS) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
   }
 
@@ -343,6 +347,17 @@ export class AgentStatus implements RunObserver, Disposable {
   waitsBy(run: RunId): Evidence["source"] | undefined {
     const attention = fuse(this.#observed.get(runMarker(run))?.evidence ?? []).attention;
     return attention?.value ? attention.evidence.source : undefined;
+  }
+
+  /** What its screen shows and its own file says right now. */
+  async reading(run: RunId): Promise<{ screen: Screen | undefined; shown: Attention | null; file: Evidence | undefined } | undefined> {
+    const observed = this.#observed.get(runMarker(run));
+    const record = this.#queries.get(run.session);
+    if (!observed || !record || hasEnded(record.status) || record.run !== run.run) return undefined;
+    const { profile } = observed;
+    const screen = profile.screen ? await this.#hosts.get(record.host)?.screen(run).catch(outOfReach) : undefined;
+    const read = screen && withDialog(profile, screen, readScreen(profile.screen ?? [], screen));
+    return { screen, shown: read?.claim.attention ?? null, file: this.#stateIfReadable(observed, record) };
   }
 
   /** Its screen is looked at in a while, also when nothing comes. */
@@ -478,6 +493,15 @@ export class AgentStatus implements RunObserver, Disposable {
     this.#absorb(observed, evidence, screen ? { seen: { screen, settled } } : {});
     this.#followChat(observed, this.#queries.get(run.session) ?? record);
     if (read && contradicts(read.claim, evidence)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
+  }
+
+  /** An answer is given also where the session's own files are damaged; a look at its screen says so. */
+  #stateIfReadable(observed: Observed, record: SessionRecord): Evidence | undefined {
+    try {
+      return this.#stateOf(observed, record);
+    } catch {
+      return undefined;
+    }
   }
 
   #stateOf(observed: Observed, record: SessionRecord): Evidence | undefined {

@@ -37,6 +37,14 @@ export const claude: Profile = {
     { name: "question", foot: /Enter to select .*Esc to cancel/, waits: "question", turn: "working" },
     { name: "permission prompt", foot: /Esc to cancel/, line: /Do you want to .+\?/, waits: "approval", turn: "working" },
     {
+      name: "plan",
+      foot: /^ {3}ctrl\+g to edit in |^ {6}2\. No$/,
+      line: /Would you like to proceed\?|Claude wants to exit plan mode/,
+      within: 8,
+      waits: "approval",
+      turn: "working",
+    },
+    {
       name: "usage limit",
       line: /⚠ (Usage limit reached .*)/,
       within: 4,
@@ -114,9 +122,16 @@ export const claude: Profile = {
       answer: answeredQuestions,
     }),
     screen: {
-      from: /^─{10}/,
-      to: /^ ?Esc to cancel\b/,
-      keys: { marked: /^\s*❯ \d\. /, allows: /❯ 1\. Yes$/, allow: ["Enter"], deny: ["Escape"] },
+      from: /^─{10}|^ {3}(Ready to code|Exit plan mode)\?$/,
+      to: /^ ?Esc to cancel\b|^ {3}ctrl\+g to edit in |^ {6}2\. No$/,
+      keys: {
+        marked: /^\s*❯ \d\. /,
+        allows: /❯ 1\. Yes(, and switch to default \(ask each time\) for this session)?$/,
+        allow: ["Enter"],
+        deny: ["Escape"],
+        // Its first choice gives more than leave to begin.
+        others: [{ shows: /^\s*❯ 1\. Yes, auto-accept edits\n\s*2\. Yes, manually approve edits$/m, allow: ["2"] }],
+      },
     },
     dialogs: [
       // Not to be answered unseen: it is about all that the agent will do.

@@ -170,7 +170,14 @@ export const qwen: Profile = {
       from: /^\s*\? \S.* ←$/,
       to: /^\s*\d\. .+[(（]esc[)）]$/i,
       hidden: /\blines? hidden\b|ctrl\+[a-z] to /i,
-      keys: { marked: /^\s*› \d\. /, allows: ALLOWS_ONCE, allow: ["Enter"], deny: ["Escape"] },
+      keys: {
+        marked: /^\s*› \d\. /,
+        allows: ALLOWS_ONCE,
+        allow: ["Enter"],
+        deny: ["Escape"],
+        // Of a plan.
+        others: [{ shows: /^\s*› 1\. Yes, restore previous mode \(default\)$/m, allow: ["Enter"] }],
+      },
     },
     dialogs: [
       {
