@@ -42,7 +42,7 @@ export async function untilSession(context: Context, options: Awaiting): Promise
       const query = { after: cursor, session: options.id, type };
       for await (const event of context.client.events({ query }, wait)) if (type.includes(event.type)) break;
     } catch (error) {
-      if (error instanceof HoldfastError && !PASSING.includes(error.code)) throw error;
+      if (!wait.aborted && error instanceof HoldfastError && !PASSING.includes(error.code)) throw error;
     }
   }
 }

@@ -144,3 +144,10 @@ test("a hole that was known before is where it is, also when the stream goes on 
   for await (const bytes of bytesOf(daemon.context, options)) told.push(Buffer.from(bytes).toString());
   expect(told).toEqual(["4", 5, "567", 8]);
 });
+
+test("a reader who gives up before the daemon has answered gets the end, not an error", async () => {
+  const over = new AbortController();
+  await using daemon = await new Daemon(() => over.abort()).listen();
+  const read = bytesOf(daemon.context, { ref: "it", run: 1, from: 0, follow: true, signal: over.signal });
+  expect(await text(read)).toBe("");
+});

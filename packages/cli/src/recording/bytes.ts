@@ -70,6 +70,7 @@ export async function* bytesOf(
       // A run that has no watch yet, or cannot have one: it is looked at now and then.
       if (from === before) await patience.pause();
     } catch (error) {
+      if (options.signal?.aborted) return;
       if (!(error instanceof HoldfastError) || error.code !== "recording_cut") {
         await patience.bear(error);
         continue;
