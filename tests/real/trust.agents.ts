@@ -49,3 +49,36 @@ async function beginOnce(world: RealWorld, how: { project: string; env: Record<s
   await eventually(async () => (await world.home.json<Approval[]>(["approvals"])).length > 0, PATIENCE_MS, 200);
   await world.home.ok(["stop", "first"]);
 }
+
+// Behind each choice is a form for the key, or a browser: those are filled in by a person who attaches.
+test.each([
+  ["codex", "3", /API key/],
+  ["gemini", "Use Gemini API Key", /API Key/],
+  ["qwen", "3", /Custom|Protocol|protocol/],
+] as const)("%s: a way to log in is chosen from the inbox (mend 17)", async (agent, choice, next) => {
+  await using world = await RealWorld.open();
+  await installAgent(agent);
+  const [home, project] = [path.join(world.home.root, "home"), path.join(world.home.root, "app")];
+  const { env } = setUp(agent, { home, project, url: world.model.url }, "logged-out");
+  await world.home.ok(["spawn", agent, "--name", "new"], { cwd: project, env });
+  const offered = async () =>
+    (await world.home.json<Approval[]>(["approvals"])).find(({ for: what, answers }) => what === "login" && answers.length > 0);
+  const asked = await eventually(offered, PATIENCE_MS, 200);
+  expect(asked).toMatchObject({ agent, channel: "screen", answers: ["answer"] });
+  expect((await world.home.cli(["approvals", "allow", asked.id])).code).toBe(27);
+  // What it draws a moment later is another dialog, which is asked about anew.
+  const isAnswered = async () => {
+    const now = await offered();
+    return now !== undefined && (await world.home.cli(["approvals", "answer", now.id, choice])).code === 0;
+  };
+  await eventually(isAnswered, PATIENCE_MS, 200);
+  const first = (asked.input as { screen: string }).screen.split("\n");
+  await eventually(
+    async () => {
+      const shown = await world.home.ok(["screen", "new"]);
+      return next.test(shown) && !first.every((line) => shown.includes(line));
+    },
+    PATIENCE_MS,
+    200,
+  );
+});

@@ -24,6 +24,21 @@ test.each(trusts.map((fixture) => [`${fixture.agent} ${fixture.version} ${fixtur
   },
 );
 
+const logins = fixtures.filter(({ state, agent }) => state === "login" && agent !== "claude" && agent !== "opencode");
+
+test.each(logins.map((fixture) => [`${fixture.agent} ${fixture.version} ${fixture.recording}`, fixture] as const))(
+  "the ways to log in to %s are the choices of its dialog (mend 17)",
+  (_, { agent, screen }) => {
+    const dialogs = profiles.get(agent).approvals?.dialogs;
+    const shown = startDialogOn(dialogs, { what: "login", screen });
+    const { choices = [] } = choicesIn(dialogs, shown?.text ?? "") ?? {};
+    expect(choices).toHaveLength(3);
+    expect(choices[0]).toBe(shown?.marked);
+    expect(choiceOf(choices, "3")).toBe(choices[2]);
+    expect(startDialogOn(dialogs, { what: "trust", screen })).toBeUndefined();
+  },
+);
+
 test("a dialog is the same wherever its mark is, and none where another screen quotes it (mend 17)", () => {
   const [claude] = trusts.filter(({ agent }) => agent === "claude");
   const dialogs = profiles.get("claude").approvals?.dialogs;

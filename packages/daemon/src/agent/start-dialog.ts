@@ -15,6 +15,8 @@ export interface StartDialog {
    * is shown in the inbox, and answered on its screen.
    */
   choices?: { allow: RegExp; deny: RegExp };
+  /** Of a dialog that offers several ways to go on, none of which allows or denies anything: the lines that can be chosen. */
+  offers?: RegExp;
 }
 
 export interface ShownDialog {
@@ -49,8 +51,8 @@ export function startDialogOn(
   return undefined;
 }
 
-function isChoice({ choices }: StartDialog, words: string): boolean {
-  return choices !== undefined && (choices.allow.test(words) || choices.deny.test(words));
+function isChoice({ choices, offers }: StartDialog, words: string): boolean {
+  return [choices?.allow, choices?.deny, offers].some((choice) => choice?.test(words));
 }
 
 const NUMBER = /^(\d+)\. +/;
@@ -64,6 +66,7 @@ export function choicesIn(
   for (const dialog of dialogs ?? []) {
     const known = lines.filter((line) => isChoice(dialog, line));
     if (known.length === 0) continue;
+    if (dialog.offers) return { dialog, choices: known };
     if (known.every((line) => NUMBER.test(line))) return { dialog, choices: lines.filter((line) => NUMBER.test(line)) };
     // Without numbers they stand below each other, above the last line, which says which keys to press.
     const first = lines.findIndex((line) => isChoice(dialog, line));

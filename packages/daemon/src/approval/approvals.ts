@@ -496,17 +496,18 @@ export class Approvals implements Parking, Disposable {
 
   #choicesOf({ agent, dialog, for: what }: ApprovalRecord) {
     const dialogs = this.#profiles.find(agent)?.approvals?.dialogs?.filter((each) => each.for === what);
-    return what === "login" || dialog === null ? undefined : choicesIn(dialogs, dialog);
+    return dialog === null ? undefined : choicesIn(dialogs, dialog);
   }
 
   async #choose(approval: ApprovalRecord, answer: Answer): Promise<Approval> {
-    const { dialog } = approval;
+    const { dialog, for: what } = approval;
     const { decision, reason } = answer;
     const dialogs = this.#profiles.find(approval.agent)?.approvals?.dialogs;
-    const shown = this.#choicesOf(approval);
-    if (!dialogs || dialog === null || !shown) throw unanswerable(approval, decision);
-    const isMeant = (words: string) => (decision === "answer" ? words === reason : (shown.dialog.choices?.[decision].test(words) ?? false));
-    return this.#press(approval, answer, (how) => answerByChoice({ ...how, dialogs, dialog, isMeant }));
+    const choices = this.#choicesOf(approval)?.dialog.choices;
+    const isAnswerable = decision === "answer" || choices !== undefined;
+    if (!dialogs || dialog === null || !isStart(what) || !isAnswerable) throw unanswerable(approval, decision);
+    const isMeant = (words: string) => (decision === "answer" ? words === reason : (choices?.[decision].test(words) ?? false));
+    return this.#press(approval, answer, (how) => answerByChoice({ ...how, dialogs, what, dialog, isMeant }));
   }
 
   /**
@@ -710,7 +711,7 @@ export class Approvals implements Parking, Disposable {
 /** One that only its screen can be told is not told apart from others by what it shows. */
 function startDialogWithChoices({ dialogs }: ApprovalChannels, what: "trust" | "login", screen: Screen) {
   const shown = startDialogOn(dialogs, { what, screen });
-  return shown?.dialog.choices ? shown : undefined;
+  return shown?.dialog.choices || shown?.dialog.offers ? shown : undefined;
 }
 
 /** Of a hook that waits, or a dialog; not of a protocol or a tool. */

@@ -34,7 +34,7 @@ async function answer(decision: "allow" | "deny" | RegExp, ...screens: string[][
   const text = startDialogOn(dialogs, { what: "trust", screen: { lines: dialogAt(0) } })?.text ?? "";
   const wanted = typeof decision === "string" ? dialogs[0]?.choices?.[decision] : decision;
   const isMeant = (words: string) => wanted?.test(words) ?? false;
-  const how = await answerByChoice({ host, run, dialogs, dialog: text, isMeant, pressing() {} });
+  const how = await answerByChoice({ host, run, dialogs, what: "trust", dialog: text, isMeant, pressing() {} });
   return { how, keys: pressed.length };
 }
 
@@ -62,7 +62,7 @@ test("the mark is moved the shorter way, up or down (mend 17)", async () => {
   const run = { session: "aaaaaaaaaa" as SessionId, run: 1 };
   const text = startDialogOn(dialogs, { what: "trust", screen: { lines: dialogAt(0) } })?.text ?? "";
   const isMeant = (words: string) => words === "No, exit";
-  expect(await answerByChoice({ host, run, dialogs, dialog: text, isMeant, pressing() {} })).toBe("taken");
+  expect(await answerByChoice({ host, run, dialogs, what: "trust", dialog: text, isMeant, pressing() {} })).toBe("taken");
   expect(keys).toEqual([parseKey("Up"), parseKey("Enter")].map((key) => JSON.stringify(key)));
 });
 

@@ -17,14 +17,15 @@ export async function answerByChoice(options: {
   host: Host;
   run: RunId;
   dialogs: readonly StartDialog[];
+  what: StartDialog["for"];
   dialog: string;
   /** Whether these words are those of the choice. */
   isMeant(words: string): boolean;
   pressing(): void;
 }): Promise<Pressed> {
-  const { host, run, dialogs, isMeant } = options;
+  const { host, run, dialogs, what, isMeant } = options;
   const look = async (): Promise<ShownDialog | undefined> => {
-    const shown = startDialogOn(dialogs, { what: "trust", screen: await host.screen(run) });
+    const shown = startDialogOn(dialogs, { what, screen: await host.screen(run) });
     return shown?.text === options.dialog ? shown : undefined;
   };
   let now = await look();

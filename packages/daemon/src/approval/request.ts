@@ -187,7 +187,7 @@ function answersOf(
           choicesIn(
             dialogs.filter((each) => each.for === what),
             dialog,
-          )?.choices,
+          ),
         );
   if (channel === "tool") return toolAnswers({ for: what });
   if (channel === "protocol") return unshown ? ["deny"] : ["allow", "deny"];
@@ -196,8 +196,10 @@ function answersOf(
 }
 
 /** `answer`: there are choices beside the two. */
-function startAnswers(choices: readonly string[] = []): Decision[] {
-  return choices.length === 0 ? [] : ["allow", "deny", ...(choices.length > 2 ? (["answer"] as const) : [])];
+function startAnswers(shown: ReturnType<typeof choicesIn>): Decision[] {
+  if (!shown || shown.choices.length === 0) return [];
+  if (shown.dialog.offers) return ["answer"];
+  return ["allow", "deny", ...(shown.choices.length > 2 ? (["answer"] as const) : [])];
 }
 
 function askedFor(attention: Attention | null | undefined): AskedFor {

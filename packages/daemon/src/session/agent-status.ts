@@ -597,8 +597,8 @@ function withDialog<R extends { claim: Evidence["claim"] }>(profile: Profile, sc
   const channel = profile.approvals?.screen;
   const dialogs = profile.approvals?.dialogs;
   const dialog =
-    attention?.for === "trust"
-      ? startDialogOn(dialogs, { what: "trust", screen })
+    attention?.for === "trust" || attention?.for === "login"
+      ? startDialogOn(dialogs, { what: attention.for, screen })
       : channel && attention?.for === "approval"
         ? dialogOn(channel, screen)
         : undefined;

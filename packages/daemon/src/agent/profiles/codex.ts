@@ -139,6 +139,7 @@ export const codex: Profile = {
         to: /^ +enter continue · esc quit/,
         choices: { allow: /^\d\. Trust and continue$/, deny: /^\d\. Quit$/ },
       },
+      { for: "login", from: /^ *Sign in with ChatGPT to use Codex/, to: /^ *Press enter to continue/, offers: /^\d\. / },
     ],
   },
   usage: usageInLines({ files: rolloutsOf, call: callIn }),

@@ -158,6 +158,7 @@ export const gemini: Profile = {
         to: /^\s*╰─/,
         choices: { allow: /^\d\. Trust folder \(/, deny: /^\d\. Don't trust/ },
       },
+      { for: "login", from: /│ \? Get started/, to: /^\s*╰─/, offers: /^\d\. / },
     ],
   },
   // In the file that has its hooks, where it has any: a user's own servers of the same name come before these.

@@ -186,6 +186,12 @@ export const qwen: Profile = {
         to: /^\s*╰─/,
         choices: { allow: /^\d\. Trust folder \(/, deny: /^\d\. Don't trust/ },
       },
+      {
+        for: "login",
+        from: /│ Connect a Provider/,
+        to: /^\s*└─/,
+        offers: /^(Alibaba ModelStudio|Third-party Providers|Custom Provider)$/,
+      },
     ],
   },
   usage: usageInLines({ files: transcriptsOf, call: callIn }),
