@@ -55,6 +55,8 @@ export interface Outcome {
 export const HELD_MS = 2000;
 
 const STUCK_MS = 120_000;
+/** An Esc that was taken has ended the request by then. */
+const TAKES_MS = 5000;
 const DRAFT = "words that nobody sent";
 
 export async function disturb(plan: Plan): Promise<Outcome> {
@@ -146,8 +148,13 @@ class Disturbed {
     // Seen by the person who presses Esc.
     await eventually(async () => new RegExp(`^\\W*${sent.id} \\w+`, "m").test(await this.#screen(sent.lane)), STUCK_MS, 100);
     sent.escaped = true;
-    await this.#insistOn(() => interrupt(this.#world, agent, sent.lane));
-    await eventually(async () => (await this.#asked(sent.id)).every(({ state }) => state !== "open"), STUCK_MS, 100);
+    const isOver = async () => (await this.#asked(sent.id)).every(({ state }) => state !== "open");
+    // Again while the turn goes on, as a person does: an agent that is busy may drop a key.
+    for (let presses = 0; presses < 10 && !(await isOver()); presses++) {
+      await this.#insistOn(() => interrupt(this.#world, agent, sent.lane));
+      await eventually(isOver, TAKES_MS, 100).catch(() => {});
+    }
+    await eventually(isOver, STUCK_MS, 100);
   }
 
   async #answer(sent: Sent, agent: AgentName): Promise<void> {
@@ -287,7 +294,9 @@ export function judge(sent: Sent, message: Message | undefined, asked: readonly 
   const { state, reply, why } = message;
   if (first.length === 0) return `the model was never asked; it is called ${state}: ${why}`;
   if (reply !== null && !reply.includes(sent.id)) return `it is given the reply of another: ${JSON.stringify(reply)}`;
-  if (sent.kind === "interrupted" && state === "replied") return "it was interrupted and is called replied";
+  // One whose answer was whole when Esc came was answered.
+  const isCutShort = asked.some((request) => idOf(request) === sent.id && request.state === "aborted");
+  if (sent.kind === "interrupted" && isCutShort && state === "replied") return "it was interrupted and is called replied";
   if (state === "failed" && !sent.escaped) return `it is called failed: ${why}`;
   if (state !== "replied" && state !== "failed" && state !== "injected") return `it stayed ${state}: ${why}`;
   return undefined;

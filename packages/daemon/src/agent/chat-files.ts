@@ -1,13 +1,17 @@
 /**
- * Follows the files in which an agent writes its conversation down itself, where it has no hooks that would tell: each prompt that begins a turn is told
- * once. Driven by the kernel's file notices, of a new file of its project too; no timer.
+ * Follows the files in which an agent writes its conversation down itself, where it has no hooks that would tell: each prompt that begins a turn, once,
+ * and what becomes of that turn. Driven by the kernel's file notices, of a new file of its project too; no timer.
  *
  * What was written while no daemon ran is told at the start, as far as it is of the run.
  */
 import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, watch } from "node:fs";
 import { dirname } from "node:path";
 import { describe, log } from "@holdfast/platform";
-import { filesOf, type Prompt, parsed, type Transcript, type Whose } from "./transcript.ts";
+import { textAt } from "./hooks/hook-rules.ts";
+import { filesOf, type Outcome, parsed, type Transcript, type Whose } from "./transcript.ts";
+
+/** `turn`: the id of the prompt that began it. `over`: another has begun. */
+export type Written = { turn: string; at: string } & ({ prompt: string } | { over: true } | Outcome);
 
 /** Of one notice, and of what came before the first: who pastes more has a turn that is seen on its screen. */
 const READ_BYTES = 8 << 20;
@@ -18,6 +22,7 @@ export class ChatFiles implements Disposable {
   readonly #offsets = new Map<string, number>();
   readonly #told = new Set<string>();
   #owes: string | null = null;
+  #turn: string | null = null;
 
   /** Undefined: there is no file yet, or the system has no watches left. */
   static open(transcript: Transcript, of: Whose, onChange: () => void): ChatFiles | undefined {
@@ -37,18 +42,22 @@ export class ChatFiles implements Disposable {
   }
 
   /** What has come since the last time, and after `since`; and since when the model owes an answer, if it does. */
-  read(of: Whose, since: string): { prompts: Prompt[]; owes: string | null } {
-    const prompts: Prompt[] = [];
+  read(of: Whose, since: string): { written: Written[]; owes: string | null } {
+    const written: Written[] = [];
     const lines = filesOf(this.#transcript, of).flatMap((file) => this.#linesOf(file));
     for (const entry of lines.map(parsed)) {
       const owes = this.#transcript.owes?.(entry);
       if (owes !== undefined) this.#owes = owes !== false && owes >= since ? owes : null;
+      const outcome = this.#turn === null ? undefined : this.#transcript.outcome?.(entry);
+      if (this.#turn !== null && outcome) written.push({ turn: this.#turn, at: textAt(entry, "timestamp") ?? since, ...outcome });
       const prompt = this.#transcript.prompt?.(entry);
       if (!prompt || this.#told.has(prompt.id) || prompt.at === null || prompt.at < since) continue;
       this.#told.add(prompt.id);
-      prompts.push(prompt);
+      if (this.#turn !== null) written.push({ turn: this.#turn, at: prompt.at, over: true });
+      this.#turn = prompt.id;
+      written.push({ turn: prompt.id, at: prompt.at, prompt: prompt.text });
     }
-    return { prompts, owes: this.#owes };
+    return { written, owes: this.#owes };
   }
 
   [Symbol.dispose](): void {

@@ -17,9 +17,14 @@ export interface Transcript {
   reply(entry: unknown): { text: string; at: string | null } | undefined;
   /** The prompt with which a turn begins, if a line of it tells one; a line may be written again. Without it, nobody can count turns there. */
   prompt?(entry: unknown): Prompt | undefined;
+  /** What a line of it says of how the turn ends that runs there; what follows may say otherwise. Without it, nobody tells its answers. */
+  outcome?(entry: unknown): Outcome | undefined;
   /** Whether its model owes an answer after a line of it, and since when; undefined: the line says nothing of that. */
   owes?(entry: unknown): string | false | undefined;
 }
+
+/** `reply`: null when the turn goes on. */
+export type Outcome = { reply: string | null } | { failure: string } | { interrupted: true };
 
 export interface Prompt {
   id: string;

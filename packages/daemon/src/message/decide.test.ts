@@ -22,7 +22,7 @@ const ready: Situation = {
   usedUp: null,
   composer: "nothing",
   steadyMs: 0,
-  attempt: { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null },
+  attempt: { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null, failure: null },
   tells: { prompts: true, replies: true },
   channel: undefined,
 };

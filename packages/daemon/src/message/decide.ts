@@ -42,6 +42,8 @@ export interface Attempt {
   told: string | null;
   /** What the agent said last since. */
   reply: string | null;
+  /** Why the turn failed, if nothing followed. */
+  failure: string | null;
 }
 
 export type Action =
@@ -80,7 +82,7 @@ export function decide(message: MessageRecord, now: Situation): Action {
   if (message.state === "queued") return decideQueued(message, now);
   if (message.state === "injecting") return decideInjecting(message, now);
   if (message.state === "injected") return decideInjected(message, now);
-  return decideStarted(message, now);
+  return decideStarted(now);
 }
 
 function decideQueued(message: MessageRecord, now: Situation): Action {
@@ -153,7 +155,7 @@ function decideInjected(message: MessageRecord, now: Situation): Action {
 }
 
 /** Given into a running turn, it may be answered with that one or with one of its own right after: the last answer is its answer. */
-function decideStarted(message: MessageRecord, now: Situation): Action {
+function decideStarted(now: Situation): Action {
   if (now.process !== "lives" || !now.sameRun)
     return failed("its run ended before it answered", "read what it said: holdfast logs NAME", true);
   // A limit that it waits for in the middle of a turn it sees to itself.
@@ -162,8 +164,13 @@ function decideStarted(message: MessageRecord, now: Situation): Action {
     return failed("its rate limit ended the turn", "send it again when that is over: holdfast ls says when", true);
   if (now.turn !== "idle" || now.attention) return hold("it is working on it", limited ? 500 : LATER_MS);
   if (now.steadyMs < ANSWER_MS) return hold("it is working on it", 500);
-  if (!now.tells.replies || (message.working && now.attempt.reply !== null)) return { do: "note reply" };
+  if (!now.tells.replies || now.attempt.reply !== null) return { do: "note reply" };
+  if (now.attempt.failure !== null) return failed(turnFailed(now.attempt.failure), "see what it shows: holdfast screen NAME", true);
   return failed("the turn ended without an answer; somebody may have interrupted it", "see what it shows: holdfast screen NAME", true);
+}
+
+export function turnFailed(why: string): string {
+  return `its turn failed: ${why}`;
 }
 
 /** A limit of which nobody said when it ends is tried after this: a turn that fails by it says so to its sender. */

@@ -29,7 +29,19 @@ import { ChannelFile } from "./channel-file.ts";
 import { type Action, type Attempt, decide, limitIsOver, type Situation } from "./decide.ts";
 import type { Expiry } from "./expiry.ts";
 import { sessionOf } from "./people.ts";
-import { evidenceOf, failure, isSame, isStarted, isToldByHook, overtaken, receiptsOf, replied, turnStarted } from "./receipts.ts";
+import {
+  evidenceOf,
+  failure,
+  isOf,
+  isSame,
+  isStarted,
+  isToldByHook,
+  isWritten,
+  overtaken,
+  receiptsOf,
+  replied,
+  turnStarted,
+} from "./receipts.ts";
 import { remembers } from "./remembers.ts";
 import { asTyped } from "./same-words.ts";
 import { whoseText } from "./whose-text.ts";
@@ -126,8 +138,7 @@ export class Delivery implements Disposable {
     if (changed?.turnBegan) this.#noteTurn(open, changed);
     setImmediate(() => this.#see(record.id));
     if (!signal) return [];
-    const steered = open.filter(({ working, state }) => working && state !== "queued");
-    for (const message of steered) this.#noteWords(message, signal);
+    for (const message of open) this.#noteWords(message, signal, record.run);
     const messages = signal.prompt === null ? open : [...open, ...this.#messages.doubtful(record.id, record.run)];
     const rules = this.#profiles.find(record.agent)?.hooks?.rules ?? [];
     const answers = rules.some(({ event, reply }) => event === signal.event && reply !== undefined);
@@ -137,14 +148,21 @@ export class Delivery implements Disposable {
       answers,
       said: (message) => this.said(message),
       answerSince: ({ id }) => this.#attempts.get(id)?.reply ?? null,
+      failureSince: ({ id }) => this.#attempts.get(id)?.failure ?? null,
       atRest: record.standing?.turn !== "working",
     });
   };
 
-  /** Of what was given into a running turn nobody tells when it is answered: what was told last, once all is quiet, is the answer. */
-  #noteWords(message: SessionMessage, signal: Signal): void {
+  /**
+   * Of what was given into a running turn nobody tells when it is answered, nor does an agent that writes its words down: what was told last, once
+   * all is quiet, is the answer.
+   */
+  #noteWords(message: SessionMessage, signal: Signal, run: number): void {
+    const isOwn = signal.written === true && isStarted(message, run) && isOf(message, signal);
+    if (!isOwn && !(message.working && message.state !== "queued")) return;
     const attempt = this.#attemptOf(message);
-    if (signal.reply !== null) attempt.reply = signal.reply;
+    if (isOwn && signal.event === "outcome" && !signal.over) Object.assign(attempt, { reply: signal.reply, failure: signal.failure });
+    else if (signal.reply !== null) attempt.reply = signal.reply;
     if (signal.prompt !== null && isSame(this.said(message), signal.prompt)) attempt.told = evidenceOf(signal);
   }
 
@@ -281,8 +299,8 @@ export class Delivery implements Disposable {
       .open(message.session)
       .filter((each) => each.id !== message.id && isStarted(each, run))
       .map((each) => {
-        const { reply } = this.#attemptOf(each);
-        return this.#tells(each).replies ? overtaken(each, { run, reply }) : replied(each, { run, reply });
+        const { reply, failure: why } = this.#attemptOf(each);
+        return this.#tells(each).replies ? overtaken(each, { run, reply, why }) : replied(each, { run, reply });
       });
   }
 
@@ -388,12 +406,19 @@ export class Delivery implements Disposable {
     const heard = isToldByHook(message) || (record?.standing?.evidence.some(({ source }) => source === "hook") ?? false);
     return {
       prompts: (heard && rules.some(({ prompt }) => prompt !== undefined)) || (record !== undefined && this.#writesPrompts(record)),
-      replies: heard && rules.some(({ reply }) => reply !== undefined),
+      replies:
+        (heard && rules.some(({ reply }) => reply !== undefined)) ||
+        isWritten(message) ||
+        (record !== undefined && this.#writesOutcomes(record)),
     };
   }
 
   #writesPrompts({ id: session, run }: SessionRecord): boolean {
     return this.#status.writesPrompts({ session, run });
+  }
+
+  #writesOutcomes({ id: session, run }: SessionRecord): boolean {
+    return this.#status.writesOutcomes({ session, run });
   }
 
   #composerOf(
@@ -433,7 +458,7 @@ export class Delivery implements Disposable {
   #attemptOf({ id }: SessionMessage): Attempt {
     let attempt = this.#attempts.get(id);
     if (!attempt) {
-      attempt = { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null };
+      attempt = { pasted: 0, entered: 0, sawTurn: null, told: null, reply: null, failure: null };
       this.#attempts.set(id, attempt);
     }
     return attempt;

@@ -25,10 +25,14 @@ function receipts(of: Signal, message: Partial<MessageRecord>, { turnEnded = fal
   return receiptsOfAll(of, [message], { answer: turnEnded ? "done" : null, atRest });
 }
 
-function receiptsOfAll(of: Signal, all: Partial<MessageRecord>[], { answer = null as string | null, atRest = true } = {}) {
+function receiptsOfAll(
+  of: Signal,
+  all: Partial<MessageRecord>[],
+  { answer = null as string | null, failed = null as string | null, atRest = true } = {},
+) {
   const messages = all.map((message) => ({ ...submitted, ...message }) as MessageRecord);
   const told = { run: 2, messages, answers: of.event === "Stop", said: ({ text }: MessageRecord) => text };
-  const drafts = receiptsOf(of, { ...told, answerSince: () => answer, atRest });
+  const drafts = receiptsOf(of, { ...told, answerSince: () => answer, failureSince: () => failed, atRest });
   return drafts.map(({ type, data }) => ({ type, ...data }));
 }
 
@@ -114,4 +118,27 @@ test("one given into a running turn keeps the answer that was told before anothe
     { type: "message.replied", id: "first", reply: "its own" },
     { type: "message.turn_started", id: "m" },
   ]);
+});
+
+const written = { ...signal, event: "outcome", at: "2026-01-01T00:00:01.000Z", written: true } as const;
+
+test("what an agent wrote down of a turn tells whether it was interrupted, and its own only (truth 8)", () => {
+  const second = { ...started, id: "second", turnId: "t2" };
+  expect(receiptsOfAll({ ...written, turn: "t1", interrupted: true }, [started, second])).toMatchObject([interrupted]);
+  expect(receiptsOfAll({ ...written, turn: "t1", reply: "so far" }, [started, second])).toEqual([]);
+  expect(receiptsOfAll({ ...written, turn: "t1", over: true }, [started, second])).toMatchObject([interrupted]);
+  expect(receiptsOfAll({ ...written, turn: "t1", over: true }, [started], { answer: "done" })).toMatchObject([
+    { type: "message.replied", id: "first", reply: "done" },
+  ]);
+  expect(receiptsOfAll({ ...written, turn: "t1", over: true }, [started], { failed: "429" })).toMatchObject([
+    { type: "message.failed", id: "first", why: "its turn failed: 429" },
+  ]);
+});
+
+test("what it wrote down before the message is no word of it, also when the next daemon reads it again (truth 8)", () => {
+  const seen = { ...started, turnId: null };
+  const before = { ...written, at: "2025-12-31T23:59:59.000Z", turn: "t0" };
+  expect(receiptsOfAll({ ...before, interrupted: true }, [started, seen])).toEqual([]);
+  expect(receiptsOfAll({ ...before, event: "prompt", prompt: "an older one" }, [started, seen])).toEqual([]);
+  expect(receiptsOfAll({ ...written, turn: "t3", interrupted: true }, [seen])).toMatchObject([interrupted]);
 });

@@ -7,6 +7,7 @@ import { whateverItsName } from "../agent/heading.ts";
 import type { Signal } from "../agent/hooks/hook-rules.ts";
 import type { Draft } from "../journal/journal.ts";
 import type { MessageRecord } from "../projection/messages.ts";
+import { turnFailed } from "./decide.ts";
 import { asShown } from "./same-words.ts";
 
 export interface Told {
@@ -19,6 +20,8 @@ export interface Told {
   said(message: MessageRecord): string;
   /** What the agent answered last since one was given into a running turn; null: nothing, so that turn has not ended. */
   answerSince(message: MessageRecord): string | null;
+  /** Why its turn failed, by what it wrote down itself. */
+  failureSince(message: MessageRecord): string | null;
   /** No turn ran before the signal, as far as is known. */
   atRest: boolean;
 }
@@ -26,31 +29,43 @@ export interface Told {
 export function receiptsOf(signal: Signal, told: Told): Draft[] {
   const { run, messages, answers } = told;
   if (signal.prompt !== null) return promptTold(signal, signal.prompt, told);
+  if (signal.written) return writtenDown(signal, told);
   if (!answers && signal.failure === null) return [];
-  const ending = messages.filter((message) => isStarted(message, run) && !message.working && !isAnothers(message, signal));
+  const ending = messages.filter((message) => isStarted(message, run) && !message.working && isOf(message, signal));
   return ending.map((message) => ended(message, signal, run));
 }
 
-function promptTold(signal: Signal, prompt: string, { run, messages, said, answerSince, atRest }: Told): Draft[] {
+/** What it wrote down of a turn that runs may not be its last word. */
+function writtenDown(signal: Signal, { run, messages, answerSince, failureSince }: Told): Draft[] {
+  const own = messages.filter((message) => isStarted(message, run) && isOf(message, signal));
+  if (signal.interrupted) return own.map(interrupted);
+  return signal.over ? own.map((each) => overtaken(each, { run, reply: answerSince(each), why: failureSince(each) })) : [];
+}
+
+function promptTold(signal: Signal, prompt: string, { run, messages, said, answerSince, failureSince, atRest }: Told): Draft[] {
   const message = messages.find((each) => isHandedOver(each, run) && isSame(said(each), prompt) && !isOlder(signal, each));
   const receipts = message ? turnStarted(message, { run, evidence: evidenceOf(signal), turn: signal.turn }) : [];
   // What is told in the middle of another turn has been taken, and no more: when its own begins, if it has one, is told by nobody.
-  if (message?.working && answerSince(message) === null) return receipts.slice(0, -1);
+  if (message?.working && !signal.written && answerSince(message) === null) return receipts.slice(0, -1);
   const begins = atRest || message !== undefined;
   const before = messages.filter((each) => {
     if (!isStarted(each, run)) return false;
-    if (each.turnId !== null && signal.turn !== null) return isAnothers(each, signal);
+    // The end of a turn that was written down is told itself.
+    if (signal.written) return each.turnId === null && isOf(each, signal) && !isSame(said(each), prompt);
+    if (each.turnId !== null && signal.turn !== null) return !isOf(each, signal);
     // A turn that its screen showed first is told of by its prompt now.
     return begins && (message !== undefined || !isSame(said(each), prompt));
   });
-  // Of what it wrote down itself nobody tells the end: a turn that is over was answered.
-  const end = signal.written ? replied : overtaken;
-  return [...before.map((each) => end(each, { run, reply: answerSince(each) })), ...receipts];
+  return [...before.map((each) => overtaken(each, { run, reply: answerSince(each), why: failureSince(each) })), ...receipts];
 }
 
-/** Its turn ended before another began, and nobody told of an answer to it. */
-export function overtaken(message: MessageRecord, { run, reply }: { run: number; reply: string | null }): Draft {
-  if (message.working && reply !== null) return replied(message, { run, reply });
+/** Its turn ended before another began, and nobody told of its end. */
+export function overtaken(message: MessageRecord, { run, reply, why }: { run: number; reply: string | null; why: string | null }): Draft {
+  if (reply !== null) return replied(message, { run, reply });
+  return why === null ? interrupted(message) : failure(message, { why: turnFailed(why), hint: SCREEN, known: true });
+}
+
+function interrupted(message: MessageRecord): Draft {
   return failure(message, { why: "its turn was interrupted before it answered", hint: SCREEN, known: true });
 }
 
@@ -62,15 +77,23 @@ export function isStarted({ state, run: startedIn }: MessageRecord, run: number)
   return state === "turn_started" && startedIn === run;
 }
 
-/** What is told is of another turn than the one that began with the message. */
-function isAnothers({ turnId }: MessageRecord, { turn }: Signal): boolean {
-  return turnId !== null && turn !== null && turnId !== turn;
+/** What is told is of the turn that began with the message. What an agent wrote down is read again by the next daemon. */
+export function isOf({ turnId, injectedAt }: MessageRecord, { turn, written, at }: Signal): boolean {
+  if (turnId !== null && turn !== null) return turnId === turn;
+  return !written || (injectedAt !== null && at >= injectedAt);
 }
 
 const HOOK = "its hook ";
 
+const WRITTEN = "it wrote the prompt down";
+
 export function evidenceOf({ event, written }: Signal): string {
-  return written ? "it wrote the prompt down" : `${HOOK}${event} told the prompt`;
+  return written ? WRITTEN : `${HOOK}${event} told the prompt`;
+}
+
+/** What the agent writes down itself told of the message, so it will tell of the turn's end. */
+export function isWritten({ evidence }: Pick<MessageRecord, "evidence">): boolean {
+  return evidence === WRITTEN;
 }
 
 /** A hook told of the message, so the agent's hooks are on in that run. */
@@ -110,7 +133,7 @@ export function failure(message: MessageRecord, data: { why: string; hint: strin
 }
 
 function ended(message: MessageRecord, { reply, failure: why }: Signal, run: number): Draft {
-  if (why !== null) return failure(message, { why: `its turn failed: ${why}`, hint: SCREEN, known: true });
+  if (why !== null) return failure(message, { why: turnFailed(why), hint: SCREEN, known: true });
   return replied(message, { run, reply });
 }
 

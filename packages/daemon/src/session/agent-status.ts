@@ -20,7 +20,7 @@ import {
 } from "@holdfast/contract";
 import { bootStamp, clockSteps, describe, type Home, log, runDirectory } from "@holdfast/platform";
 import { DAEMON } from "../access/principal.ts";
-import { ChatFiles } from "../agent/chat-files.ts";
+import { ChatFiles, type Written } from "../agent/chat-files.ts";
 import { dialogOn } from "../agent/dialog.ts";
 import { readHook, type Signal } from "../agent/hooks/hook-rules.ts";
 import { hasHooks } from "../agent/hooks/injection.ts";
@@ -35,7 +35,6 @@ import { Looks } from "../agent/status/looks.ts";
 import { readScreen, readTitle, titleRules } from "../agent/status/screen-rules.ts";
 import { readStateFile } from "../agent/status/state-file.ts";
 import { steady } from "../agent/status/steady.ts";
-import type { Prompt } from "../agent/transcript.ts";
 import { type Host, type RunId, runMarker } from "../host/host.ts";
 import type { Draft, Journal } from "../journal/journal.ts";
 import type { SessionQueries, SessionRecord } from "../projection/session-queries.ts";
@@ -234,6 +233,12 @@ export class AgentStatus implements RunObserver, Disposable {
     return this.#observed.get(runMarker(run))?.chat !== undefined;
   }
 
+  /** Whether how those turns end is, too. */
+  writesOutcomes(run: RunId): boolean {
+    const observed = this.#observed.get(runMarker(run));
+    return observed?.chat !== undefined && observed.profile.transcript?.outcome !== undefined;
+  }
+
   /** Its own files, from the time on that they are there. */
   #followChat(observed: Observed, record: SessionRecord): void {
     const { run, profile } = observed;
@@ -267,14 +272,14 @@ export class AgentStatus implements RunObserver, Disposable {
     const { chat, env } = observed;
     if (!record || !chat || !env || record.conversation === null || record.startedAt === null) return;
     observed.chatOf = record.conversation;
-    const { prompts, owes } = chat.read({ conversation: record.conversation, cwd: record.cwd, env }, record.startedAt);
+    const { written, owes } = chat.read({ conversation: record.conversation, cwd: record.cwd, env }, record.startedAt);
     // What it owes no more it may do something with: its screen tells.
     if (observed.owes !== null && owes === null) this.#looks.hurry(runMarker(observed.run));
     observed.owes = owes;
-    if (prompts.length > 0) this.#moved(observed);
-    for (const prompt of prompts) {
+    if (written.length > 0) this.#moved(observed);
+    for (const one of written) {
       const evidence = owes === null ? observed.evidence : withOwed(observed.evidence, owes);
-      this.#absorb(observed, evidence, { signal: asSignal(prompt, record.conversation) });
+      this.#absorb(observed, evidence, { signal: asSignal(one, record.conversation) });
     }
   }
 
@@ -582,9 +587,10 @@ function withOwed(evidence: readonly Evidence[], owes: string | null): Evidence[
   return [...others, { source: "state_file", at: owes, claim: { turn: "working" }, what: "its model has not answered yet" }];
 }
 
-function asSignal({ text, at }: Prompt, conversation: string): Signal {
-  const said = { prompt: text, reply: null, failure: null, tool: null, directory: null, turn: null };
-  return { event: "prompt", at: at ?? new Date().toISOString(), claim: {}, conversation, opens: undefined, ...said, written: true };
+function asSignal(written: Written, conversation: string): Signal {
+  const nothing = { prompt: null, reply: null, failure: null, tool: null, directory: null };
+  const event = "prompt" in written ? "prompt" : "outcome";
+  return { event, claim: {}, conversation, opens: undefined, ...nothing, ...written, written: true };
 }
 
 function withoutScreens(evidence: readonly Evidence[]): Evidence[] {

@@ -10,7 +10,8 @@ import type { StatusFollower } from "./agent-status.ts";
 
 export function repliesFrom(turns: TurnQueries): StatusFollower {
   return ({ record, signal, changed }) => {
-    if (!signal || (!signal.reply && !signal.failure)) return [];
+    // What it wrote down is found in its transcript, and may not be its last word.
+    if (!signal || signal.written || (!signal.reply && !signal.failure)) return [];
     const { id: session, run } = record;
     const turn = record.turns + (changed?.turnBegan ? 1 : 0);
     const about = { actor: DAEMON, session };

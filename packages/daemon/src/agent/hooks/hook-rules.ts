@@ -64,6 +64,10 @@ export interface Signal {
   reply: string | null;
   /** Why a turn failed. */
   failure: string | null;
+  /** Somebody ended the turn before it was done. */
+  interrupted?: true;
+  /** Another turn has begun since. */
+  over?: true;
   /** No hook told it: the agent wrote it down itself. */
   written?: true;
 }

@@ -6,7 +6,7 @@ import { textAt } from "../hooks/hook-rules.ts";
 import { readLowestSettings } from "../hooks/lowest-settings.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
-import type { Prompt } from "../transcript.ts";
+import type { Outcome, Prompt } from "../transcript.ts";
 import { type Call, count, less, usageInLines } from "../usage-source.ts";
 import { copyGeminiConversation, findGeminiConversation } from "./gemini-store.ts";
 
@@ -81,6 +81,7 @@ export const gemini: Profile = {
     files: ({ conversation, env }) => transcriptsOf(conversation, env),
     reply: replyIn,
     prompt: promptIn,
+    outcome: outcomeIn,
     // What it is told is written down before it is asked; its answer, and that there is none, when that is known.
     owes: (entry) =>
       textAt(entry, "id") === undefined ? undefined : textAt(entry, "type") === "user" && (textAt(entry, "timestamp") ?? ""),
@@ -218,6 +219,8 @@ function promptIn(entry: unknown): Prompt | undefined {
   const id = textAt(entry, "id");
   if (textAt(entry, "type") !== "user" || id === undefined) return undefined;
   const { content, displayContent } = entry as { content?: unknown; displayContent?: unknown };
+  // What it begins with, and writes again when it takes an interrupted turn back.
+  if (wordsIn(content).startsWith("<session_context>")) return undefined;
   const isAnswer = Array.isArray(content) && content.length > 0 && content.every((part) => Object.hasOwn(Object(part), "functionResponse"));
   return isAnswer ? undefined : { id, text: wordsIn(displayContent ?? content), at: textAt(entry, "timestamp") ?? null };
 }
@@ -230,6 +233,17 @@ function wordsIn(content: unknown): string {
 function replyIn(entry: unknown): { text: string; at: string | null } | undefined {
   const text = textAt(entry, "content");
   return textAt(entry, "type") === "gemini" && text !== undefined ? { text, at: textAt(entry, "timestamp") ?? null } : undefined;
+}
+
+/** Of an interrupted turn its words are not written down; one that calls tools goes on. */
+function outcomeIn(entry: unknown): Outcome | undefined {
+  const type = textAt(entry, "type");
+  const { content, toolCalls } = (entry ?? {}) as { content?: unknown; toolCalls?: unknown };
+  const words = wordsIn(content);
+  if (type === "info" && words === "Request cancelled.") return { interrupted: true };
+  if (type === "error") return { failure: words };
+  if (type !== "gemini") return undefined;
+  return { reply: (Array.isArray(toolCalls) && toolCalls.length > 0) || words === "" ? null : words };
 }
 
 /** A message is told again with each thing that becomes known of it. What is thought is not a part of the answer, and costs the same. */
