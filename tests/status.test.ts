@@ -88,6 +88,23 @@ test("a spinner that turns is no progress; what a tool prints and what it comput
   expect((await home.session("stuck")).idleMs).toBeLessThan(4000);
 });
 
+test("an agent that tries again waits for its limit on, also where a look falls into a try (truth 2)", async () => {
+  await using home = new TestHome();
+  const draw = (times: number, text: string) => `for i in $(seq ${times}); do printf '\\033[2J\\033[H%s %s' '${text}' $i; sleep 0.1; done`;
+  const command = `for try in $(seq 12); do ${draw(12, "refused")}; ${draw(3, "work")}; done; printf '\\033[2J\\033[Hready'; read -r line`;
+  const refused = '[[agents.tries.screen]]\nline = "^refused"\nturn = "working"\nwaits = "rate_limit"\n';
+  const others = [
+    ["work", "working"],
+    ["ready", "idle"],
+  ].map(([line, turn]) => `[[agents.tries.screen]]\nline = "^${line}"\nturn = "${turn}"\n`);
+  configure(home, `[agents.tries]\ncommand = ${JSON.stringify(["sh", "-c", command])}\n${refused}${others.join("")}`);
+  await home.ok(["spawn", "tries", "--name", "tries"]);
+  await home.until("tries", ({ status }) => status === "idle");
+  const events = (await home.ok(["events", "--type", "session.status_changed"])).trim().split("\n");
+  const statuses = events.map((line) => JSON.parse(line).data.status as string);
+  expect(statuses.filter((status, i) => status !== statuses[i - 1])).toEqual(["waiting", "idle"]);
+});
+
 test("an agent that computes is not hung, however silent", async () => {
   await using home = new TestHome();
   configure(home, 'hung_after = "1s"\n');

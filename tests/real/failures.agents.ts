@@ -10,8 +10,10 @@ describe.each(["claude", "codex", "gemini", "opencode"] as const)("%s", (agent) 
   test("waits for a used-up limit, until when it says", () => waitsForALimit(agent));
 });
 
-test.each(["codex"] as const)("%s waits once for a limit that passes, and its next turn does not (truth 2, truth 3)", (agent) =>
+test.each(["codex", "opencode"] as const)("%s waits once for a limit that passes, and its next turn does not (truth 2, truth 3)", (agent) =>
   waitsOnceForALimit(agent),
 );
+
+test("opencode without its plugin waits once for a limit that passes (truth 2)", () => waitsOnceForALimit("opencode", { hooks: false }));
 
 test("qwen names a limit in the middle of an answer, and its next turn does not (truth 9)", () => namesALimitInAnAnswer("qwen"));

@@ -485,10 +485,14 @@ export class AgentStatus implements RunObserver, Disposable {
       // What was at rest before the agent told something else is on its way out.
       const toldAt = Math.max(0, ...evidence.filter(isTelling).map(({ at }) => Date.parse(at)));
       const goesOn = before !== undefined && Date.parse(before.at) > toldAt && saysTheSame(before.claim, read.claim);
-      const stays = settled || goesOn || now - Math.max(since, toldAt) >= UNSETTLED_MS;
+      // Nobody knows yet what comes of the next try after a limit.
+      const isTry =
+        read.claim.turn === "working" && !read.claim.attention && evidence.some(({ claim }) => claim.attention?.for === "rate_limit");
+      const stays = (settled && !isTry) || goesOn || now - Math.max(since, toldAt) >= UNSETTLED_MS;
       // A look replaces the one before: what it does not see any more is not so any more. What moves does not replace what was at rest, where
       // that is weighed against what the agent told; nor does a spinner count, where a hook would have told of a turn.
-      const isDoubtful = isTold(evidence) ? before !== undefined : read.claim.turn === "working" && this.#hasSilentHooks(observed);
+      const isSpinner = read.claim.turn === "working" && this.#hasSilentHooks(observed);
+      const isDoubtful = isTry || (isTold(evidence) ? before !== undefined : isSpinner);
       if (isUndrawn(observed, read.claim, now)) this.#looks.order(runMarker(run), LOOK_AGAIN_MS);
       else if (stays || !isDoubtful) evidence = [...withoutScreens(evidence), { ...read, at: new Date(now).toISOString(), settled: stays }];
       else this.#looks.order(runMarker(run), LOOK_AGAIN_MS);

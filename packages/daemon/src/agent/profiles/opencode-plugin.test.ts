@@ -74,6 +74,20 @@ test("a turn is told with its prompt and its answer, once", async () => {
   ]);
 });
 
+test("the next try after a limit ends it when the model answers, not before (truth 2)", async () => {
+  const sessionID = "ses_1";
+  const status = (status: object) => ({ type: "session.status", properties: { sessionID, status } });
+  const refused = (attempt: number) => status({ type: "retry", attempt, message: "Rate limit reached", next: attempt * 1000 });
+  const part = (type: string) => ({ type: "message.part.updated", properties: { part: { type, messageID: "m2", sessionID, text: "" } } });
+  const tries = [status({ type: "busy" }), refused(1), status({ type: "busy" }), part("step-start"), refused(2), status({ type: "busy" })];
+  const claims = async (...more: object[]) =>
+    (await toldOf([...tries, ...more] as Event[])).map(({ claim: { turn, attention } }) => `${turn} ${attention?.for ?? ""}`.trim());
+  const limited = ["working", "working rate_limit", "working rate_limit"];
+  expect(await claims()).toEqual(limited);
+  expect(await claims(part("text"), part("text"))).toEqual([...limited, "working"]);
+  expect(await claims(status({ type: "idle" }))).toEqual([...limited, "idle"]);
+});
+
 test("what it asks for says what it is about, and an answer that is none, or that opencode does not take, ends nothing", async () => {
   const posted: string[] = [];
   const post = async ({ url }: { url: string }) => {

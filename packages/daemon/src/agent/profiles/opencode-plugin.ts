@@ -20,6 +20,7 @@ const TOLD = /^(session\\.error|permission\\.replied|question\\.(replied|rejecte
 const asking = new Map();
 const subagents = new Set();
 const lastStatus = new Map();
+const trying = new Map();
 const roles = new Map();
 const texts = { user: new Map(), assistant: new Map() };
 let worktree = process.cwd();
@@ -85,17 +86,27 @@ function hear(client, { type, properties = {} }) {
   if (subagents.has(sessionID)) return;
   if (type === "message.updated") roles.set(info.id, info.role);
   else if (type === "message.part.updated") {
+    if (/^(text|reasoning|tool)$/.test(part.type)) hearAnswer(sessionID);
     if (part.type === "text" && !part.synthetic) texts[roles.get(part.messageID)]?.set(sessionID, part.text);
   } else if (type === "session.created") tell({ type, properties: { sessionID } });
   else if (type === "session.status") hearStatus(sessionID, properties);
   else if (TOLD.test(type)) tell({ type, properties });
 }
 
+// Whether the next try after one that was refused is heard is known when the model answers.
+function hearAnswer(sessionID) {
+  const properties = trying.get(sessionID);
+  if (trying.delete(sessionID)) tell({ type: "session.status", properties });
+}
+
 function hearStatus(sessionID, properties) {
   const status = JSON.stringify(properties.status);
   if (lastStatus.get(sessionID) === status) return;
-  const began = (lastStatus.get(sessionID) ?? '{"type":"idle"}') === '{"type":"idle"}';
+  const last = lastStatus.get(sessionID) ?? '{"type":"idle"}';
+  const began = last === '{"type":"idle"}';
   lastStatus.set(sessionID, status);
+  trying.delete(sessionID);
+  if (properties.status.type === "busy" && JSON.parse(last).type === "retry") return void trying.set(sessionID, properties);
   const idle = properties.status.type === "idle";
   const prompt = began && !idle ? texts.user.get(sessionID) : undefined;
   tell({ type: "session.status", properties, prompt, reply: (idle && texts.assistant.get(sessionID)) || undefined });
