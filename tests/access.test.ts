@@ -3,11 +3,21 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import path from "node:path";
-import type { AnyEvent, AuditEntry, DaemonStatus, NewToken, Session, Token } from "@holdfast/contract";
+import {
+  type AnyEvent,
+  type AuditEntry,
+  type DaemonStatus,
+  HoldfastError,
+  type NewToken,
+  type Session,
+  type Token,
+  type Workspace,
+} from "@holdfast/contract";
 import { openHome } from "@holdfast/platform";
 import { HoldfastClient, unixTransport } from "@holdfast/sdk";
 import { expect, test } from "vitest";
 import { eventually, HOLDFAST, TestHome } from "./home.ts";
+import { TestRepository } from "./repository.ts";
 
 const USER = `user:${userInfo().username}`;
 
@@ -198,6 +208,26 @@ test("inside a run holdfast is the session: it starts, sees and drives its child
   ]);
   expect((await home.session("other")).status).toBe("working");
   expect((await home.session("renamed")).status).toBe("stopped");
+});
+
+test("no error tells a session the names of others' sessions, workspaces and tournaments (mend 2)", async () => {
+  await using home = new TestHome();
+  const repo = new TestRepository(home);
+  await home.run("exec sleep 1000", "--name", "secret-session");
+  await home.ok(["workspace", "create", "secret-place"], { cwd: repo.path });
+  await home.ok(["spawn", "demo", "--best-of", "2", "--name", "secret-match", "--prompt", "x"], { cwd: repo.path });
+  await home.run("exec sleep 1000", "--name", "inside", "--group", "mine");
+  using client = clientOf(home, await tokenOf(home, "inside"));
+  const places = await home.json<Workspace[]>(["workspace", "ls"]);
+  for (const ref of ["nobody", ...places.flatMap(({ id }) => [id.slice(0, 1), id])]) {
+    const asked = [
+      client.call("getWorkspace", { params: { ref } }),
+      client.call("getTournament", { params: { ref } }),
+      client.call("setCoordinator", { params: { group: "mine" }, body: { session: ref } }),
+    ];
+    for (const error of (await Promise.allSettled(asked)).map((each) => (each.status === "rejected" ? each.reason : each.value)))
+      expect(error instanceof HoldfastError && JSON.stringify(error.toBody()), ref).not.toMatch(/secret|false/);
+  }
 });
 
 test("a session reads the events of itself and its children, past and to come, and of no other", async () => {

@@ -19,6 +19,15 @@ test("an argument beside the one that a tool is mostly about is in the line too 
   expect(describeTool({ name: "Bash", input: { command: `echo ${"a".repeat(900)} | sh evil` } })).toMatch(/characters in all.*\| sh evil$/);
 });
 
+test("a command that is put beside the arguments of another tool hides none of them (mend 6)", () => {
+  const input = { command: "ls", description: "the password is x", justification: "why", timeout: 5 };
+  expect(describeTool({ name: "mcp__chat__post", input })).toBe(
+    "mcp__chat__post: ls · description: the password is x · justification: why · timeout: 5",
+  );
+  expect(describeCall({ name: "chat_post", title: "", input })).toContain("description: the password is x");
+  expect(describeCall({ name: "execute", title: "", input })).toBe("execute: ls");
+});
+
 test("what a protocol's agent calls a tool never hides what it is given (mend 6)", () => {
   const call = (title: string, input: unknown) => describeCall({ name: "execute", title, input });
   expect(call("List files", { command: "rm -rf ~" })).toBe("execute: rm -rf ~ · in the agent's words: “List files”");

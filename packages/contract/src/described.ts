@@ -15,6 +15,9 @@ const TELLING = [...COMMANDS, ...PATHS, "url", "pattern", "query", "prompt", "qu
 /** Of a command: an agent's own words about it, and how long it may take. Neither changes what is done. */
 const BESIDE_A_COMMAND = ["description", "justification", "timeout", "timeout_ms"];
 
+/** The tools of agents that run a command, and the kind that protocols call it. Of any other tool, no argument is known to change nothing. */
+const SHELLS = /^(bash|shell|execute|run_shell_command|exec_command|local_shell)$/i;
+
 /** How much of an argument is in the line that is not what the tool is mostly about. */
 const MOST_OF_ONE = 120;
 
@@ -34,7 +37,7 @@ export function describeTool(
 ): string {
   const questions = asks ? questionsIn(input) : undefined;
   if (questions !== undefined) return inOneLine(questions, most);
-  const line = argumentsLine(input);
+  const line = argumentsLine(input, name);
   return inOneLine(line === "" ? name : `${name}: ${line}`, most);
 }
 
@@ -50,7 +53,7 @@ export function describeCall(
   most = ONE_LINE,
 ): string {
   const changes = (call.changes ?? []).map(({ path, old, new: now }) => `${path} (−${linesIn(old)} +${linesIn(now)} lines)`);
-  const args = [argumentsLine(call.input), ...changes].filter((part) => part !== "").join(" · ");
+  const args = [argumentsLine(call.input, call.name), ...changes].filter((part) => part !== "").join(" · ");
   const derived = describeTool({ name: call.name, input: args === "" ? null : args }, { most });
   const words = inOneLine(call.title, MOST_OF_ONE);
   return isSaid(words, derived) ? derived : `${derived} · in the agent's words: “${words}”`;
@@ -72,12 +75,13 @@ function isSaid(words: string, derived: string): boolean {
   return bare === "" || derived === bare || derived.endsWith(`: ${bare}`);
 }
 
-function argumentsLine(input: unknown): string {
+function argumentsLine(input: unknown, tool: string): string {
   if (input === null || input === undefined) return "";
   if (typeof input !== "object" || Array.isArray(input)) return textOf(input);
   const telling = tellingOf(input);
   if (!telling) return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
-  const isBeside = (key: string) => COMMANDS.includes(telling.key) && BESIDE_A_COMMAND.includes(key);
+  const runs = COMMANDS.includes(telling.key) && SHELLS.test(tool);
+  const isBeside = (key: string) => runs && BESIDE_A_COMMAND.includes(key);
   const others = Object.entries(input).filter(
     ([key, value]) => key !== telling.key && !isBeside(key) && value !== null && value !== undefined,
   );

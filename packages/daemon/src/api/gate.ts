@@ -138,7 +138,7 @@ export class Gate {
   resolveWorkspace(reach: SessionId, name: EndpointName, ref: string): WorkspaceRecord {
     const tables = { workspaces: this.#workspaces, sessions: this.#queries };
     const found = findWorkspace(tables, ref, reach);
-    if (!reachesWorkspace(tables, reach, found)) throw this.refuse(reach, name, `the workspace ${found.name} is not this session's`);
+    if (!reachesWorkspace(tables, reach, found)) throw this.refuse(reach, name, `the workspace ${ref} is not this session's`);
     return found;
   }
 
@@ -152,7 +152,7 @@ export class Gate {
     const there = cwd === undefined ? undefined : this.#workspaces.containing(realPath(cwd));
     const tables = { sessions: this.#queries };
     if (there && !reachesWorkspace(tables, reach, there) && !worksBelow(tables, reach, there.path))
-      throw this.refuse(reach, name, `the workspace ${there.name} is not this session's`);
+      throw this.refuse(reach, name, `the workspace of ${cwd} is not this session's`);
     return undefined;
   }
 

@@ -98,8 +98,12 @@ export function groupHandlers(rooms: {
     listPeers: ({ params }) => ({ peers: groups.peers(sessions.resolve(params.ref).id) }),
     setCoordinator: ({ params, body }, { actor, reach }) => {
       may.checkWrite(reach, params.group, "setCoordinator");
+      const { members } = groups.get(params.group);
       // A session knows its peers, whoever started them.
-      return groups.setCoordinator(params.group, groups.memberOf(params.group, body.session), actor);
+      const peers = members.map(({ session }) => session);
+      const to =
+        reach === undefined ? groups.memberOf(params.group, body.session) : gate.resolve(reach, "setCoordinator", body.session, peers);
+      return groups.setCoordinator(params.group, to, actor);
     },
     groupStats: ({ params }, { reach }) => {
       may.checkRead(reach, params.group, "groupStats");

@@ -31,8 +31,8 @@ export function tournamentHandlers(rooms: {
   const reaches = (reach: SessionId | undefined, { owner }: TournamentRecord): boolean =>
     reach === undefined || queries.descendants(reach).some((id) => owner === sessionPrincipal(id));
   const findTournament = (ref: string, reach: SessionId | undefined, name: EndpointName): TournamentRecord => {
-    const found = tournaments.find(ref);
-    if (reach !== undefined && !reaches(reach, found)) throw gate.refuse(reach, name, `the tournament ${found.name} is not this session's`);
+    const found = tournaments.find(ref, (record) => reaches(reach, record));
+    if (reach !== undefined && !reaches(reach, found)) throw gate.refuse(reach, name, `the tournament ${ref} is not this session's`);
     return found;
   };
 

@@ -15,8 +15,9 @@ export function findWorkspace({ workspaces, sessions }: Tables, ref: string, rea
   const known = (ref.startsWith("/") ? workspaces.containing(ref) : undefined) ?? workspaces.byName(ref);
   if (known) return known;
   const session = sessions.byName(ref) ?? sessions.get(ref as SessionId);
+  const isKnown = (record: WorkspaceRecord) => reach === undefined || reachesWorkspace({ sessions }, reach, record);
   try {
-    return workspaces.resolve(session?.workspace?.id ?? ref, { all: true });
+    return workspaces.resolve(session?.workspace?.id ?? ref, { all: true, known: isKnown });
   } catch (error) {
     if (reach === undefined && ref.startsWith("/")) throw notIn(ref);
     if (reach === undefined && session) throw without(session.name);

@@ -52,6 +52,16 @@ test.each([
   expect(decide(rules({ tool: "Bash", pattern: "git .*", decision: "allow" }), bash(command))).toBeUndefined();
 });
 
+test("a path or a command beside an address does not make a rule allow the address (mend 6)", () => {
+  const asked = (input: unknown): Asking => ({ for: "approval", agent: "opencode", tool: "webfetch", input, directory: "/home/dev" });
+  const docs = rules({ tool: "webfetch", pattern: "(https://)?docs\\.example\\.com(/.*)?", decision: "allow" });
+  expect(decide(docs, asked({ url: "https://docs.example.com/a" }))).toMatchObject({ decision: "allow" });
+  for (const decoy of [{ path: "docs.example.com" }, { command: "docs.example.com" }, { filePath: "docs.example.com/a" }])
+    expect(decide(docs, asked({ url: "https://evil.example/?q=x", ...decoy })), JSON.stringify(decoy)).toBeUndefined();
+  const deny = rules({ tool: "webfetch", pattern: "evil", decision: "deny" });
+  expect(decide(deny, asked({ url: "https://evil.example/", path: "docs" }))).toMatchObject({ decision: "deny" });
+});
+
 test("an allow fits the whole text", () => {
   for (const command of ["xgit status", "git statusx", "rm x #git status", " git status"]) {
     expect(decide(rules(READS), bash(command)), command).toBeUndefined();

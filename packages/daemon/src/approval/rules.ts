@@ -61,19 +61,21 @@ function fits({ agent, tool, directory, pattern, decision, compound }: Rule, ask
 
 const COMMANDS = ["command", "cmd"];
 
+const ADDRESS = "url";
+
 /** Arguments that name where a command is to run. */
 const PLACES = ["directory", "dir_path", "workdir", "cwd"];
 
 /**
- * What a pattern is about: the command, the path (from the directory, if it is in there), or whatever else the tool is mostly about. Several
+ * What a pattern is about: the command, the path (from the directory, if it is in there), the address, or whatever else the tool is mostly about. Several
  * where a model gave several of them, needed or not, and for a path that leads elsewhere by a link.
  */
 function subjectsOf(asked: Asking): string[] {
   const given = argumentsOf(asked);
-  const named = [...COMMANDS, ...PATHS].flatMap((key) => {
+  const named = [...COMMANDS, ...PATHS, ADDRESS].flatMap((key) => {
     const value = given[key];
     if (value === undefined || value === null) return [];
-    if (COMMANDS.includes(key)) return [Array.isArray(value) ? value.join(" ") : textOf(value)];
+    if (!PATHS.includes(key)) return [Array.isArray(value) ? value.join(" ") : textOf(value)];
     return [value].flat().flatMap((path) => pathsOf(textOf(path), asked.directory));
   });
   return named.length > 0 ? named : [tellingOf(asked.input)?.text ?? JSON.stringify(asked.input ?? null)];

@@ -87,10 +87,13 @@ export class TournamentQueries {
     return this.#read("WHERE name = ?", name.normalize("NFC")).at(-1);
   }
 
-  resolve(ref: string): TournamentRecord {
+  /** `isKnown`: those of which who asks may be told. */
+  resolve(ref: string, isKnown: (record: TournamentRecord) => boolean = () => true): TournamentRecord {
     const found = this.byName(ref) ?? this.get(ref as TournamentId);
     if (found) return found;
-    const names = this.list({ all: true }).map(({ name }) => name);
+    const names = this.list({ all: true })
+      .filter(isKnown)
+      .map(({ name }) => name);
     throw new HoldfastError("tournament_not_found", `no tournament, and no entry of one, has the name or id ${JSON.stringify(ref)}`, {
       hint:
         names.length === 0

@@ -150,11 +150,12 @@ export class WorkspaceQueries {
     return watched(this.#db, () => this.#db.prepare(sql).all(id)).map((row) => row.name as string);
   }
 
-  /** By name, by id or by unique id prefix; of removed ones (`all`) the newest of a name. */
-  resolve(ref: string, { all = false }: { all?: boolean } = {}): WorkspaceRecord {
+  /** By name, by id or by unique id prefix; of removed ones (`all`) the newest of a name. `known`: those of which who asks may be told. */
+  resolve(ref: string, options: { all?: boolean; known?(record: WorkspaceRecord): boolean } = {}): WorkspaceRecord {
+    const { all = false, known: isKnown = () => true } = options;
     const exact = this.byName(ref) ?? this.#found(ref, all);
     if (exact) return exact;
-    const known = this.list({ all });
+    const known = this.list({ all }).filter(isKnown);
     const byPrefix = ref === "" ? [] : known.filter(({ id }) => id.startsWith(ref));
     if (byPrefix.length === 1 && byPrefix[0]) return byPrefix[0];
     const several = byPrefix.length > 1;

@@ -173,10 +173,10 @@ export class Tournaments {
   }
 
   /** By the tournament's name or id, or by an entry's, or by a session or workspace of it. */
-  find(ref: string): TournamentRecord {
+  find(ref: string, isKnown?: (record: TournamentRecord) => boolean): TournamentRecord {
     const workspace = this.#workspaceOf(ref);
     const entry = workspace?.tournament && this.queries.get(workspace.tournament.id);
-    return this.queries.byName(ref) ?? entry ?? this.#byEntryName(ref) ?? this.queries.resolve(ref);
+    return this.queries.byName(ref) ?? entry ?? this.#byEntryName(ref) ?? this.queries.resolve(ref, isKnown);
   }
 
   #workspaceOf(ref: string): WorkspaceRecord | undefined {

@@ -64,3 +64,14 @@ test("nothing is read through a link that leads out of the project, by a path, a
   expect(await copyUntracked(scratch.path, tree, ["sub/out"])).toEqual(["sub/out"]);
   expect(readlinkSync(join(tree, "sub/out"))).toBe(outside);
 });
+
+test("a rule with choices that lead out of the project copies nothing of it, and is no error (mend 5)", async () => {
+  using scratch = new ScratchRepository();
+  mkdirSync(join(scratch.root, "outside/keys"), { recursive: true });
+  writeFileSync(join(scratch.root, "outside/keys/secret"), "s\n");
+  const tree = scratch.worktree("one");
+  scratch.write({ mine: "m\n" });
+  for (const rule of ["{..,x}/outside/keys/secret", "{..,x}/outside/keys", "{..,x}"])
+    expect(await copyUntracked(scratch.path, tree, [rule]), rule).toEqual([]);
+  expect(await copyUntracked(scratch.path, tree, ["{.,x}/mine"])).toEqual(["mine"]);
+});

@@ -48,8 +48,11 @@ export async function untrackedFor(tree: string, rules: readonly string[]): Prom
   for (const rule of fromTop) {
     // The walk itself goes through links that a rule names.
     if (await leadsAway(tree, fixedPart(rule))) continue;
-    for await (const entry of glob(rule, { cwd: tree, withFileTypes: true }))
-      found.set(normalize(join(entry.parentPath, entry.name)).slice(tree.length + 1), entry.isDirectory());
+    for await (const entry of glob(rule, { cwd: tree, withFileTypes: true })) {
+      const path = normalize(join(entry.parentPath, entry.name));
+      // `{..,x}` leads out of it as well.
+      if (path.startsWith(`${tree}/`)) found.set(path.slice(tree.length + 1), entry.isDirectory());
+    }
   }
   // A rule such as `cache/**` also finds what is below a directory that it found.
   const isInside = (path: string): boolean => path !== "" && (found.get(above(path)) === true || isInside(above(path)));
