@@ -43,6 +43,26 @@ describe.each(AGENT_NAMES)("%s", (agent) => {
   );
 });
 
+test(
+  "claude: what is sent to one that was adopted is answered with its words, and is not when its turn was interrupted or failed (truth 11)",
+  async () => {
+    await using world = await RealWorld.open();
+    using tmux = await userTmux(world, "claude");
+    await eventually(() => IDLE.claude.test(tmux.run("capture-pane", "-p", "-t", "work")), PATIENCE_MS, 200);
+    await world.home.ok(["adopt", "--tmux", `${tmux.socket}:work`, "--name", "claude"]);
+    await becomes(world, "claude", "idle");
+    const ask = (text: string) => world.home.cli(["send", "claude", "--wait", "--timeout", "60s", "--", text]);
+    for (const word of ["one", "two"]) expect(await ask(`say ${word}`)).toMatchObject({ code: 0, stdout: `${word}\n` });
+    expect((await ask("talk 2s; say three")).stdout).toMatch(/three\n$/);
+    const asking = ask("say to be interrupted; talk 100s");
+    await world.shows("claude", /^\W*to be interrupted \w+/m);
+    await world.home.ok(["cancel", "claude"]);
+    expect((await asking).stderr).toMatch(/turn was interrupted before it answered/);
+    expect((await ask("error 400")).stderr).toMatch(/turn failed: API Error: 400/);
+  },
+  SLOW_MS,
+);
+
 describe.each(["qwen", "claude"] as const)("%s", (agent) => {
   test(
     "on a terminal that is no tmux it is adopted by its process, and once it has ended it is resumed and remembers",

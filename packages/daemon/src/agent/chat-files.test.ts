@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatFiles } from "./chat-files.ts";
+import { claude } from "./profiles/claude.ts";
 import { gemini } from "./profiles/gemini.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -51,6 +52,59 @@ test("of a conversation that Gemini writes down it tells each turn and how it en
       { turn: "b", over: true },
       { turn: "c", prompt: "three" },
       { turn: "c", failure: "[API Error: 400]" },
+    ]);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
+test("of a conversation that Claude writes down it tells each turn and how it ends (truth 11)", () => {
+  const home = mkdtempSync(join(tmpdir(), "hf-chat-"));
+  try {
+    const project = join(home, ".claude/projects/code");
+    mkdirSync(project, { recursive: true });
+    const write = (...entries: object[]) => {
+      const lines = entries.map((entry) => JSON.stringify({ uuid: "x", timestamp: since, isSidechain: false, ...entry }));
+      appendFileSync(join(project, `${conversation}.jsonl`), lines.map((line) => `${line}\n`).join(""));
+    };
+    const says = (uuid: string, content: unknown) => ({ uuid, type: "user", message: { content } });
+    const answers = (...content: object[]) => ({ type: "assistant", message: { content } });
+    write({ type: "mode" });
+    const of = { conversation, cwd: home, env: { HOME: home } };
+    using files = ChatFiles.open(claude.transcript as Transcript, of, () => {});
+    const read = () => files?.read(of, since).written.map(({ at: _, ...what }) => what);
+    write(
+      { ...says("m", "<local-command-caveat>"), isMeta: true },
+      says("c", "<command-name>/clear</command-name>"),
+      says("a", "one"),
+      answers({ type: "thinking", thinking: "hm" }),
+      answers({ type: "text", text: "I look" }),
+      answers({ type: "tool_use", name: "Bash" }),
+      says("t", [{ type: "tool_result", content: "42" }]),
+      { ...answers({ type: "text", text: "a subagent" }), isSidechain: true },
+      answers({ type: "text", text: "done" }),
+    );
+    expect(read()).toEqual([
+      { turn: "a", prompt: "one" },
+      { turn: "a", reply: "I look" },
+      { turn: "a", reply: null },
+      { turn: "a", reply: "done" },
+    ]);
+    write(
+      says("b", [{ type: "text", text: "two" }]),
+      { ...answers({ type: "text", text: "half" }), isAbortedMidStream: true },
+      says("i", [{ type: "text", text: "[Request interrupted by user]" }]),
+      says("d", "three"),
+      { ...answers({ type: "text", text: "API Error: 400" }), isApiErrorMessage: true },
+    );
+    expect(read()).toEqual([
+      { turn: "a", over: true },
+      { turn: "b", prompt: "two" },
+      { turn: "b", reply: null },
+      { turn: "b", interrupted: true },
+      { turn: "b", over: true },
+      { turn: "d", prompt: "three" },
+      { turn: "d", failure: "API Error: 400" },
     ]);
   } finally {
     rmSync(home, { recursive: true });

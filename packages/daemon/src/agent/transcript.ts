@@ -17,6 +17,8 @@ export interface Transcript {
   reply(entry: unknown): { text: string; at: string | null } | undefined;
   /** The prompt with which a turn begins, if a line of it tells one; a line may be written again. Without it, nobody can count turns there. */
   prompt?(entry: unknown): Prompt | undefined;
+  /** A turn may also begin with what is no prompt, or not with each: they are no count of turns. */
+  uncounted?: true;
   /** What a line of it says of how the turn ends that runs there; what follows may say otherwise. Without it, nobody tells its answers. */
   outcome?(entry: unknown): Outcome | undefined;
   /** Whether its model owes an answer after a line of it, and since when; undefined: the line says nothing of that. */
@@ -53,7 +55,7 @@ export function turnsIn(transcript: Transcript | undefined, of: Whose, since?: s
   if (!transcript) return null;
   const files = filesOf(transcript, of);
   if (files.length === 0) return 0;
-  if (!transcript.prompt || bytesOf(files) > READ_BYTES) return null;
+  if (!transcript.prompt || transcript.uncounted || bytesOf(files) > READ_BYTES) return null;
   const lines = files.flatMap((file) => endOf(file).split("\n"));
   const prompts = lines.flatMap((line) => transcript.prompt?.(parsed(line)) ?? []);
   return new Set(prompts.flatMap(({ id, at }) => (since === undefined || at === null || at >= since ? [id] : []))).size;

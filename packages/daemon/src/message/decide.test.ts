@@ -46,6 +46,7 @@ const situations = fc.record({
     sawTurn: fc.constantFrom(null, "title"),
     told: fc.constantFrom(null, "its hook told"),
     reply: fc.constantFrom(null, "done"),
+    failure: fc.constantFrom(null, "429"),
   }),
   tells: fc.record({ prompts: fc.boolean(), replies: fc.boolean() }),
   channel: fc.constantFrom(undefined, undefined, true, false),

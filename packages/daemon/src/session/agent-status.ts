@@ -474,7 +474,7 @@ export class AgentStatus implements RunObserver, Disposable {
     let evidence = observed.evidence;
     const file = this.#stateOf(observed, record);
     if (file) evidence = withEvidence(evidence, file);
-    if (observed.chat) evidence = withOwed(evidence, observed.owes);
+    if (observed.chat && !profile.stateFile) evidence = withOwed(evidence, observed.owes);
     if (read) {
       const now = Date.now();
       const { lastClaim } = observed;

@@ -24,7 +24,7 @@ export function ownTurns(options: {
   return ({ record, changed, seen, signal }) => {
     const { id, conversation, cwd, agent, run, kind, createdAt } = record;
     const transcript = options.profiles.find(agent)?.transcript;
-    if (kind !== "terminal" || !transcript?.prompt || conversation === null) return [];
+    if (kind !== "terminal" || !transcript?.prompt || transcript.uncounted || conversation === null) return [];
     // That a prompt was written down comes before its screen shows the turn.
     if (signal && !changed) return [];
     const env = options.envOf(id);

@@ -4,6 +4,7 @@ import { answeredQuestions, permissionHook } from "../approvals.ts";
 import { textAt } from "../hooks/hook-rules.ts";
 import { mcpServersJson } from "../mcp.ts";
 import type { Profile } from "../profile.ts";
+import type { Outcome, Prompt } from "../transcript.ts";
 import { type Call, count, usageInLines } from "../usage-source.ts";
 
 /** Its own prompt shows all the while, so nothing is gained by giving up sooner. */
@@ -158,7 +159,13 @@ export const claude: Profile = {
       { when: { status: /^busy$/ }, turn: "working", calm: true },
     ],
   },
-  transcript: { path: ({ conversation, env }) => transcriptOf(conversation, env), reply: replyIn },
+  transcript: {
+    path: ({ conversation, env }) => transcriptOf(conversation, env),
+    reply: replyIn,
+    prompt: promptIn,
+    uncounted: true,
+    outcome: outcomeIn,
+  },
   usage: usageInLines({ files: ({ conversation, env }) => transcriptsOf(conversation, env), call: callIn }),
   composer: { mark: /^❯(\s|$)/, above: /^─{10}/, below: /^─{10}/ },
   mcp: ({ servers, file }) => ({ args: [`--mcp-config=${file}`], content: mcpServersJson(servers) }),
@@ -201,6 +208,39 @@ function callIn(entry: unknown): Call | undefined {
     cost: null,
     context: null,
   };
+}
+
+const INTERRUPTED = "[Request interrupted by user";
+
+/** Not what a tool answered, what it tells the model itself, nor a command of its own. */
+function promptIn(entry: unknown): Prompt | undefined {
+  const [id, text] = [textAt(entry, "uuid"), userTextIn(entry)];
+  const isOther = ["isMeta", "isCompactSummary"].some((key) => textAt(entry, key) === "true");
+  if (id === undefined || text === undefined || isOther || text.startsWith(INTERRUPTED)) return undefined;
+  if (/^<(command-|local-command-|bash-|task-notification)/.test(text)) return undefined;
+  return { id, text, at: textAt(entry, "timestamp") ?? null };
+}
+
+/** Each part of an answer has a line; one that calls a tool goes on. */
+function outcomeIn(entry: unknown): Outcome | undefined {
+  if (userTextIn(entry)?.startsWith(INTERRUPTED)) return { interrupted: true };
+  if (textAt(entry, "type") !== "assistant" || textAt(entry, "isSidechain") === "true") return undefined;
+  const { content } = (entry as { message?: { content?: unknown } }).message ?? {};
+  const calls = Array.isArray(content) && content.some((part) => textAt(part, "type") === "tool_use");
+  const text = replyIn(entry)?.text;
+  if (calls || textAt(entry, "isAbortedMidStream") === "true") return { reply: null };
+  if (text === undefined) return undefined;
+  return textAt(entry, "isApiErrorMessage") === "true" ? { failure: text } : { reply: text };
+}
+
+function userTextIn(entry: unknown): string | undefined {
+  if (textAt(entry, "type") !== "user" || textAt(entry, "isSidechain") === "true") return undefined;
+  const { content } = (entry as { message?: { content?: unknown } }).message ?? {};
+  if (typeof content === "string") return content;
+  const parts: unknown[] = Array.isArray(content) ? content : [];
+  if (parts.some((part) => textAt(part, "type") === "tool_result")) return undefined;
+  const texts = parts.flatMap((part) => (textAt(part, "type") === "text" ? [textAt(part, "text") ?? ""] : []));
+  return texts.length === 0 ? undefined : texts.join("\n");
 }
 
 /** Of the agent itself: a subagent's conversation is in the same file. */
