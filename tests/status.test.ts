@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Explanation, Session } from "@holdfast/contract";
 import { describe, expect, test } from "vitest";
@@ -103,6 +104,49 @@ test("an agent that tries again waits for its limit on, also where a look falls 
   const events = (await home.ok(["events", "--type", "session.status_changed"])).trim().split("\n");
   const statuses = events.map((line) => JSON.parse(line).data.status as string);
   expect(statuses.filter((status, i) => status !== statuses[i - 1])).toEqual(["waiting", "idle"]);
+});
+
+/** An opencode by its looks: `leave` ends its turn with something that runs until there is a file. It has a server of tools, too. */
+const LEAVING = `#!/bin/sh
+exec 3<&0
+tail -f /dev/null <&3 | cat > /dev/null &
+printf '\\033[2J\\033[H  ╹▀▀▀▀\\n'
+while read -r line; do
+  case $line in
+    work) printf '\\033[2J\\033[H   ■■⬝⬝  esc interrupt\\n' ;;
+    leave) sh -c 'until [ -e over ]; do sleep 0.1; done' < /dev/null > /dev/null 2>&1 & ;;
+  esac
+  [ "$line" = work ] || printf '\\033[2J\\033[H  ╹▀▀▀▀\\n'
+done
+`;
+
+test("what an agent has left running is known by its processes, until it ends (truth 4)", async () => {
+  await using home = new TestHome();
+  const bin = path.join(home.root, "bin");
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, "opencode"), LEAVING, { mode: 0o755 });
+  await home.ok(["spawn", "opencode", "--name", "api"], { cwd: home.root, env: { PATH: `${bin}:${process.env.PATH}` } });
+  const turn = async (line: string, turns: number) => {
+    await home.until("api", ({ status }) => status === "idle");
+    await home.ok(["send", "api", "work", "--force"]);
+    await home.until("api", ({ status }) => status === "working");
+    await home.ok(["send", "api", line, "--force"]);
+    return home.until("api", (now) => now.status === "idle" && now.turns === turns);
+  };
+  await turn("rest", 1);
+  await turn("leave", 2);
+  await home.until("api", ({ background }) => background === true);
+  expect(await home.ok(["explain", "api"])).toMatch(/^background +something runs, by its processes, .*: sh \(\d+\)/m);
+  await home.killDaemon();
+  await turn("rest", 3);
+  expect((await home.session("api")).background).toBe(true);
+  writeFileSync(path.join(home.root, "over"), "");
+  await home.until("api", ({ background }) => background === false);
+  const { explanation } = await home.json<{ explanation: Explanation }>(["explain", "api"]);
+  expect(explanation.background?.evidence).toMatchObject({ source: "processes", what: "nothing that it started runs" });
+  const events = (await home.ok(["events", "--type", "session.status_changed"])).trim().split("\n");
+  const seen = events.map((line) => JSON.parse(line).data.background as boolean | null);
+  expect(seen.filter((background, i) => background !== seen[i - 1])).toEqual([null, true, false]);
 });
 
 test("an agent that computes is not hung, however silent", async () => {

@@ -1,7 +1,14 @@
 import { describe, test } from "vitest";
 import { LARGE_AGENTS } from "./agents.ts";
 import { inRootsPlace } from "./roots.ts";
-import { asksAboutOtherHooks, followsItsChat, followsStatus, isHungWhileItsModelHolds, isNotEndedByASubagent } from "./status.ts";
+import {
+  asksAboutOtherHooks,
+  followsItsChat,
+  followsStatus,
+  isHungWhileItsModelHolds,
+  isNotEndedByASubagent,
+  leavesSomethingRunning,
+} from "./status.ts";
 
 describe.each(LARGE_AGENTS)("%s", (agent) => {
   test("is idle, works, waits for an approval that it names, and is idle again; Esc makes it idle too (NEW-03 agents)", () =>
@@ -27,3 +34,5 @@ test.each(["claude", "gemini"] as const)(
   (agent) => isHungWhileItsModelHolds(agent),
   300_000,
 );
+
+test.each(LARGE_AGENTS)("%s is known to have left something running until that ends (truth 4)", (agent) => leavesSomethingRunning(agent));

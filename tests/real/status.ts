@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Message } from "@holdfast/contract";
 import { expect } from "vitest";
@@ -120,4 +120,24 @@ export async function isHungWhileItsModelHolds(agent: AgentName): Promise<void> 
   expect([hung, (idleMs ?? 0) < 12_000]).toEqual([true, true]);
   await interrupt(world, agent);
   expect(await becomes(world, agent, "idle")).toMatchObject({ hung: false });
+}
+
+/** A command that it starts in the background, by its shell where it has no other way, is known of from the end of the turn until it ends. */
+export async function leavesSomethingRunning(agent: AgentName): Promise<void> {
+  await using world = await RealWorld.open();
+  const { cwd } = await world.spawn(agent);
+  writeFileSync(path.join(cwd, "hold.sh"), "touch begun\nuntil [ -e over ]; do sleep 0.1; done\n");
+  await becomes(world, agent, "idle");
+  await world.prompt(agent, "say first");
+  await becomes(world, agent, ({ status, turns }) => status === "idle" && turns === 1);
+  await world.prompt(
+    agent,
+    `tool ${agent === "opencode" ? "shell sh hold.sh > /dev/null 2>&1 &" : "background sh hold.sh"}; say it runs now`,
+  );
+  expect((await becomes(world, agent, "waiting")).background).not.toBe(true);
+  await world.home.ok(["approvals", "allow", agent]);
+  await eventually(() => existsSync(path.join(cwd, "begun")), 60_000, 100);
+  await becomes(world, agent, ({ status, background }) => status === "idle" && background === true);
+  writeFileSync(path.join(cwd, "over"), "");
+  await becomes(world, agent, ({ status, background }) => status === "idle" && background === false);
 }

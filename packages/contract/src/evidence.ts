@@ -36,7 +36,7 @@ export type Newer = z.infer<typeof Newer>;
 
 /** Why a session has the status it has. Null: unknown, nothing that can be trusted says so. `others`: what was seen besides. */
 export const Explanation = z.object({
-  /** What is there to be told by: `hooks` of the agent, its `state_file`, rules for its `screen`. */
+  /** What is there to be told by: `hooks` of the agent, its `state_file`, rules for its `screen`, the `processes` that it leaves. */
   sources: z.array(z.enum(SOURCES)),
   turn: believed(z.enum(TURNS)),
   attention: believed(z.nullable(Attention)),

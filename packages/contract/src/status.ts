@@ -18,8 +18,8 @@ export type OwnHost = (typeof HOSTS)[number];
 export const EVERY_HOST = [...HOSTS, "foreign"] as const;
 export type HostName = (typeof EVERY_HOST)[number];
 
-/** From the most trusted to the least: a structured protocol, the agent's hooks, its own files, the terminal's title, what is on the screen. */
-export const SOURCES = ["protocol", "hook", "state_file", "title", "screen"] as const;
+/** From the most trusted to the least: a structured protocol, the agent's hooks, its own files, the terminal's title, what is on the screen, what runs. */
+export const SOURCES = ["protocol", "hook", "state_file", "title", "screen", "processes"] as const;
 export type EvidenceSource = (typeof SOURCES)[number];
 
 export const TURNS = ["idle", "working"] as const;

@@ -140,6 +140,7 @@ import { Forking } from "./session/forking.ts";
 import { HandingOver } from "./session/handing-over.ts";
 import { HungWatch } from "./session/hung.ts";
 import { KeepAwake } from "./session/keep-awake.ts";
+import { LeftRunning } from "./session/left-running.ts";
 import { Lifecycle, type RunObserver } from "./session/lifecycle.ts";
 import { Moving } from "./session/moving.ts";
 import { Orphans } from "./session/orphans.ts";
@@ -276,6 +277,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     envOf: (session) => readEnvironment(home, session),
     afterMs: configuration.hungAfterMs,
   });
+  const leftRunning = new LeftRunning({ status, queries, profiles, hosts });
   const trusted = new TrustedProjects({ journal, queries: new TrustQueries(db) });
   const approvals: Approvals = new Approvals({
     home,
@@ -292,6 +294,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
   });
   status.parkWith(approvals);
   status.followWith(approvals.follow);
+  status.followWith(leftRunning.follow);
   status.followWith(conversationsFrom({ home, profiles, queries }));
   status.followWith(ownTurns({ profiles, envOf: (session) => readEnvironment(home, session) }));
   status.followWith(repliesFrom(new TurnQueries(db)));
@@ -565,6 +568,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     adopting.begin();
     keepAwake.begin();
     hung.begin();
+    leftRunning.begin();
     pruning.begin();
     turnCheckpoints.begin();
     usageReading.begin(lastStart);
@@ -587,6 +591,7 @@ async function serve(home: Home, trouble: HoldfastError | undefined): Promise<vo
     adopting[Symbol.dispose]();
     keepAwake[Symbol.dispose]();
     hung[Symbol.dispose]();
+    leftRunning[Symbol.dispose]();
     pruning[Symbol.dispose]();
     await radar[Symbol.asyncDispose]();
     looks[Symbol.dispose]();

@@ -37,6 +37,7 @@ const SOURCES: Readonly<Record<Evidence["source"], string>> = {
   state_file: "a file of its own",
   title: "the terminal's title",
   screen: "its screen",
+  processes: "its processes",
 };
 
 function render({ session, explanation }: { session: Session; explanation: Explanation }): string {

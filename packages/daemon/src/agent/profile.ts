@@ -82,6 +82,8 @@ export interface Profile {
   approvals?: ApprovalChannels;
   /** A file in which it keeps itself what it is doing, and how that is read. */
   stateFile?: StateFile;
+  /** It says nothing of what it has left running in the background: its processes are looked at. */
+  leavesUntold?: boolean;
   /** What it writes down itself of a conversation. */
   transcript?: Transcript;
   /** What it writes down itself of what it uses. Without it nobody knows, unless its protocol tells. */

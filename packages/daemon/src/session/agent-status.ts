@@ -379,6 +379,7 @@ export class AgentStatus implements RunObserver, Disposable {
       ["state_file", profile?.stateFile ?? seen?.chat],
       ["title", profile?.screen?.some(({ title }) => title)],
       ["screen", profile?.screen?.some(({ line, foot, without }) => line ?? foot ?? without)],
+      ["processes", profile?.leavesUntold],
     ];
     if (record.kind === "conversation") return { sources: ["protocol"], ...explain(evidence), unread: [], newer: null };
     const sources = profile?.untested ? [] : has.flatMap(([source, there]) => (there ? [source] : []));
@@ -569,7 +570,7 @@ function isTold(evidence: readonly Evidence[]): boolean {
 }
 
 function isTelling({ source }: Evidence): boolean {
-  return source !== "screen" && source !== "title";
+  return source !== "screen" && source !== "title" && source !== "processes";
 }
 
 /** It has told that it waits, and its screen has not come to that yet; that it waits no more is shown by a dialog that went. */
@@ -598,7 +599,7 @@ function asSignal(written: Written, conversation: string): Signal {
 }
 
 function withoutScreens(evidence: readonly Evidence[]): Evidence[] {
-  return evidence.filter(isTelling);
+  return evidence.filter(({ source }) => source !== "screen" && source !== "title");
 }
 
 /** Where its dialog can be read, that says more than the line by which it is known. */

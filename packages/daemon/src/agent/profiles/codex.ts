@@ -149,6 +149,7 @@ export const codex: Profile = {
     content: `case $1 in\n${servers.map(startServer).join("")}esac\n`,
   }),
   structured: ["codex-acp"],
+  leavesUntold: true,
   interrupt: ["Escape"],
   enterAfterMs: 400,
 };

@@ -117,6 +117,7 @@ export const opencode: Profile = {
   },
   usage: opencodeUsage,
   structured: ["opencode", "acp"],
+  leavesUntold: true,
   // One alone only asks whether it is meant.
   interrupt: ["Escape", "Escape"],
   enterAfterMs: 400,
