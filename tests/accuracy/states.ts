@@ -194,7 +194,13 @@ export interface Beginning {
 
 export const BEGINNINGS: readonly Beginning[] = [
   { name: "trust", agents: ["claude", "codex", "gemini", "qwen"], unusual: "untrusted", shows: /trust/i, is: "waiting for trust" },
-  { name: "login", agents: ["codex", "gemini", "qwen"], unusual: "logged-out", shows: /log ?in|sign in|auth/i, is: "waiting for login" },
+  {
+    name: "login",
+    agents: ["codex", "gemini", "qwen"],
+    unusual: "logged-out",
+    shows: /log ?in|sign in|auth|connect a provider/i,
+    is: "waiting for login",
+  },
   { name: "bypass warning", agents: ["claude"], mode: BYPASSING, shows: /Yes, I accept/, is: "waiting for trust" },
   { name: "theme picker", agents: ["claude"], mode: FIRST_START, shows: /Dark mode/, is: "waiting for question" },
 ];
