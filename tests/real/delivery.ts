@@ -73,6 +73,7 @@ export async function deliversMessages(agent: AgentName): Promise<void> {
   await approvesNothing(said, world, { agent, cwd });
   await takesLongTexts(said);
   await takesAnyLetters(said, world);
+  await takesCommands(said, agent);
 }
 
 async function answers(world: RealWorld, agent: AgentName): Promise<void> {
@@ -168,4 +169,12 @@ async function takesAnyLetters(said: Said, world: RealWorld): Promise<void> {
   await said.ends(message);
   const prompts = (await world.model.asked()).map(({ prompt }) => prompt);
   expect(prompts).toContainEqual(expect.stringMatching(/^say 👨\u200d👩\u200d👧 (é|e\u0301) שלום .*evil.*and 漢字$/u));
+}
+
+/** What begins no turn has no answer, and what is sent after it does not wait for one (truth 6). */
+async function takesCommands(said: Said, agent: AgentName): Promise<void> {
+  const command = await said.send(agent === "opencode" ? "/new" : "/clear");
+  const { reply } = await said.ends(await said.send("say after the command"));
+  expect(reply?.trim()).toBe("after the command");
+  expect(await said.comes(command, ({ settled }) => settled)).toMatchObject({ state: "injected", endedAt: null });
 }

@@ -77,3 +77,9 @@ test("gemini's vim mode takes no message while what is typed are commands (truth
   expect(readComposer(composer as Composer, vim.screen)).toEqual({ is: "empty" });
   expect(readComposer(composer as Composer, { ...vim.screen, lines })).toMatchObject({ is: "draft" });
 });
+
+test.each(["claude", "codex", "gemini", "opencode", "qwen"])("a menu of %s's commands is no part of its composer (truth 6)", (agent) => {
+  const composer = profiles.get(agent).composer as Composer;
+  const menus = all.filter((fixture) => fixture.agent === agent && fixture.state === "menu");
+  expect(menus.map(({ screen }) => readComposer(composer, screen))).toEqual(menus.map(() => ({ is: "draft", text: "/" })));
+});

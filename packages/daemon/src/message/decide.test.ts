@@ -2,7 +2,18 @@ import { TURNS, WAITS } from "@holdfast/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { MessageRecord } from "../projection/messages.ts";
-import { type Action, ANSWER_MS, decide, FOUND_MS, limitIsOver, SHOWN_MS, type Situation, TAKEN_MS, TOLD_MS } from "./decide.ts";
+import {
+  type Action,
+  ANSWER_MS,
+  COMMAND_MS,
+  decide,
+  FOUND_MS,
+  limitIsOver,
+  SHOWN_MS,
+  type Situation,
+  TAKEN_MS,
+  TOLD_MS,
+} from "./decide.ts";
 
 const queued = {
   id: "m",
@@ -151,6 +162,20 @@ test("an agent that does not tell of its turns leaves a message injected; one th
   expect(did({ ...submitted, text: "/compact" }, { steadyMs: TOLD_MS })).toBe("settle");
   expect(decide(submitted, { ...ready, steadyMs: TOLD_MS })).toMatchObject({ do: "fail", known: false });
   expect(did(submitted, { tells: silent, turn: "working" })).toBe("note turn");
+});
+
+test("a command of the agent's own holds nothing up once its composer is empty and it does nothing (truth 6)", () => {
+  const command = { ...submitted, text: "/clear" };
+  expect(did(command, { steadyMs: COMMAND_MS - 1 })).toBe("hold");
+  expect(did(command, { steadyMs: COMMAND_MS })).toBe("settle");
+  expect(did({ ...command, via: "input file" }, { steadyMs: COMMAND_MS, composer: "other", channel: true })).toBe("settle");
+  expect(did(submitted, { steadyMs: COMMAND_MS })).toBe("hold");
+  for (const composer of ["ours", "other", "none"] as const) expect(did(command, { steadyMs: COMMAND_MS, composer })).toBe("hold");
+  for (const turn of ["working", null] as const) expect(did(command, { steadyMs: COMMAND_MS, turn })).toBe("hold");
+  expect(did({ ...command, working: true }, { steadyMs: COMMAND_MS })).toBe("hold");
+  const attempt = { ...ready.attempt, sawTurn: "title" };
+  expect(did(command, { steadyMs: COMMAND_MS, attempt })).toBe("settle");
+  expect(did(command, { steadyMs: COMMAND_MS, attempt, tells: { prompts: false, replies: false } })).toBe("note turn");
 });
 
 test("what was given into a running turn is answered when all is quiet, by what was said last (BG-06 agents)", () => {

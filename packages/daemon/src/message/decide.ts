@@ -66,6 +66,8 @@ export const FOUND_MS = 700;
 export const TAKEN_MS = 2500;
 /** A hook that tells of a prompt has told it by then; opencode took four seconds for the first prompt on a busy machine. */
 export const TOLD_MS = 10_000;
+/** An agent that shows nothing of a command of its own after this is ready for what comes next. A turn that is told later is taken all the same. */
+export const COMMAND_MS = 1000;
 /** What shows nothing that is known says so little that it is waited for longer. */
 const UNKNOWN_MS = 30_000;
 /** After the end of a turn, what the agent said comes within this. */
@@ -145,6 +147,10 @@ function decideInjected(message: MessageRecord, now: Situation): Action {
     return failed("the message is in the composer, which does not take the Enter", "attach, and look why: holdfast attach NAME", true);
   }
   if (!tells.prompts && attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };
+  const isDone =
+    isCommand(message.text) && !message.working && now.turn === "idle" && (composer === "nothing" || now.channel !== undefined);
+  if (isDone && steadyMs >= COMMAND_MS) return { do: "settle", why: "a command of the agent's own begins no turn" };
+  if (isDone) return hold("it has the message", 250);
   if (message.working && attempt.told !== null && steadyMs >= ANSWER_MS) return { do: "note turn", evidence: attempt.told };
   if (steadyMs < (now.turn === null ? UNKNOWN_MS : TOLD_MS)) return hold("it has the message", 500);
   if (attempt.sawTurn !== null) return { do: "note turn", evidence: attempt.sawTurn };

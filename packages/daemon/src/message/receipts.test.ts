@@ -9,6 +9,7 @@ const submitted = {
   session: "aaaaaaaaaa",
   text: "fix the bug\nand test it",
   state: "injected",
+  open: true,
   working: false,
   run: 2,
   via: "typed",
@@ -51,6 +52,12 @@ test("one that a daemon's death left half handed over was injected if the agent 
   expect(receipts(told, { state: "injecting", injectedAt: null })).toMatchObject(types);
   expect(receipts(told, { state: "failed", known: false })).toMatchObject([{ type: "message.turn_started" }]);
   expect(receipts(told, { state: "failed", known: true })).toEqual([]);
+});
+
+test("one that was settled has its turn when the agent tells of it soon after, and not when the same is said later (truth 6)", () => {
+  const settled = { open: false } as const;
+  expect(receipts({ ...told, at: "2026-01-01T00:00:05.000Z" }, settled)).toMatchObject([{ type: "message.turn_started" }]);
+  expect(receipts({ ...told, at: "2026-01-01T00:10:00.000Z" }, settled)).toEqual([]);
 });
 
 test("an answer ends its turn; an interrupt does not answer, and a failure says why", () => {

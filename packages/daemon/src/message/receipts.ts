@@ -43,7 +43,8 @@ function writtenDown(signal: Signal, { run, messages, answerSince, failureSince 
 }
 
 function promptTold(signal: Signal, prompt: string, { run, messages, said, answerSince, failureSince, atRest }: Told): Draft[] {
-  const message = messages.find((each) => isHandedOver(each, run) && isSame(said(each), prompt) && !isOlder(signal, each));
+  const isIts = (each: MessageRecord) => isHandedOver(each, run) && isSame(said(each), prompt) && !isOlder(signal, each);
+  const message = messages.find((each) => isIts(each) && !isTooLate(signal, each));
   const receipts = message ? turnStarted(message, { run, evidence: evidenceOf(signal), turn: signal.turn }) : [];
   // What is told in the middle of another turn has been taken, and no more: when its own begins, if it has one, is told by nobody.
   if (message?.working && !signal.written && answerSince(message) === null) return receipts.slice(0, -1);
@@ -107,6 +108,13 @@ const NOTED_MS = 5000;
 /** Another prompt of the same words: what an agent wrote down is read again by the next daemon. */
 function isOlder({ written, at }: Signal, { queuedAt, injectedAt }: MessageRecord): boolean {
   return written === true && Date.parse(at) < (injectedAt === null ? Date.parse(queuedAt) : Date.parse(injectedAt) - NOTED_MS);
+}
+
+/** Of one that was settled, a turn that begins later is of somebody who said the same. */
+const LATE_MS = 30_000;
+
+function isTooLate({ at }: Signal, { state, open, injectedAt }: MessageRecord): boolean {
+  return state === "injected" && !open && Date.parse(at) > Date.parse(injectedAt ?? "") + LATE_MS;
 }
 
 interface Began {

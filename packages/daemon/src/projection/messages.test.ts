@@ -76,6 +76,18 @@ test("a message that was given up in doubt is open again when it turns out that 
   expect(messages.open(session)).toMatchObject([{ state: "turn_started", known: true, why: null, endedAt: null }]);
 });
 
+test("one that was settled is open again when it turns out that a turn began with it (truth 6)", () => {
+  const { journal, messages } = open();
+  const [session] = SESSIONS as [SessionId, SessionId];
+  const settled: Draft = { type: "message.settled", actor: ACTOR, session, data: { id: "m", why: "a command" } };
+  journal.append(about("m", session, "message.queued"), about("m", session, "message.injecting"), about("m", session, "message.injected"));
+  expect(messages.doubtful(session, 1)).toEqual([]);
+  journal.append(settled);
+  expect([messages.open(session), messages.doubtful(session, 1).length]).toEqual([[], 1]);
+  journal.append(about("m", session, "message.turn_started"));
+  expect(messages.open(session)).toMatchObject([{ state: "turn_started", why: null, endedAt: null }]);
+});
+
 test("messages go with their session", () => {
   const { journal, messages } = open();
   const [session] = SESSIONS as [SessionId, SessionId];

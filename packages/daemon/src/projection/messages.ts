@@ -186,9 +186,10 @@ export class MessageQueries {
     return rows.map(({ id, state, steer }) => ({ id: id as string, state: state as MessageState, steer: steer === 1 }));
   }
 
-  /** Given up in this run though the agent may have got them. */
+  /** Given up in this run though the agent may have got them, or has them and nothing told of a turn. */
   doubtful(session: SessionId, run: number): SessionMessage[] {
-    const where = "WHERE session = ? AND run = ? AND state = 'failed' AND known = 0 ORDER BY seq";
+    const where = `WHERE session = ? AND run = ? AND ((state = 'failed' AND known = 0) OR (state = 'injected' AND open = 0 AND via <> 'read'))
+                   ORDER BY seq`;
     return this.#read(where, session, run) as SessionMessage[];
   }
 

@@ -54,7 +54,8 @@ export const opencode: Profile = {
   composer: {
     mark: /^\s*┃ {0,2}/,
     more: /^\s*┃ {0,2}/,
-    above: /^(?!\s*┃)/,
+    // A menu of commands stands right above it, framed on both sides.
+    above: /^(?!\s*┃)|\S\s*┃\s*$/,
     below: /^\s*╹▀▀▀/,
     tail: 1,
     cursor: "shown",
