@@ -9,7 +9,7 @@ import { isAbsolute } from "node:path";
 import { HoldfastError } from "@holdfast/contract/errors";
 import { isMissing } from "../files.ts";
 import { findProgram, STANDARD_PATH } from "../program.ts";
-import { pipeAtHand, pipeInTheWay } from "./pipes.ts";
+import { pipeAmong, pipeAtHand, pipeInTheWay } from "./pipes.ts";
 import { type GitPlace, placeAt, placeOf } from "./place.ts";
 import { type Running, runCommand } from "./run.ts";
 import { type GitView, viewOf } from "./view.ts";
@@ -63,6 +63,9 @@ const SETTINGS = [
 
 const NO_HOOKS = ["-c", "core.hooksPath=/dev/null"];
 
+/** It reads a few short files. One that it includes may be a pipe. */
+const TO_READ = { lookMs: 1000, stalledMs: 5000 };
+
 /** These begin a repository, or need none. */
 const WITHOUT_REPOSITORY = /^(clone|init|version)$/;
 
@@ -85,10 +88,14 @@ export async function gitCommand(directory: string, args: readonly string[], opt
   if (pipe !== undefined) throw pipeInTheWay(pipe);
   const refusal = await whyRefused(directory, place, options);
   if (refusal) return refusal;
-  if (options.direct) return command(environmentOf(place, place.common));
+  // Also where git works without it: one that cannot be read to its end, for a pipe that it includes, ends here.
   const view = await gitView(place, options);
+  if (options.direct) return command(environmentOf(place, place.common));
   // Never by its own configuration instead: whoever breaks it for a moment could name any program in the next.
-  return "code" in view ? view : command(environmentOf(place, view.common));
+  if ("code" in view) return view;
+  const named = pipeAmong(view.reads);
+  if (named !== undefined) throw pipeInTheWay(named);
+  return command(environmentOf(place, view.common));
 }
 
 function placeFor(directory: string, options: GitOptions): GitPlace | undefined {
@@ -108,7 +115,7 @@ async function gitView(place: GitPlace, { env, signal }: GitOptions): Promise<Gi
   const view = await viewOf(place, async (of) => {
     const where = environmentOf(of, of.common);
     const command = { program: programIn(gitEnvironment({ env }), "/"), args: ["config", "--list", "-z", "--show-scope"] };
-    const listed = await run("/", { ...command, env: { ...gitEnvironment({ env }), ...where } }, { signal, place: of });
+    const listed = await run("/", { ...command, env: { ...gitEnvironment({ env }), ...where } }, { signal, place: of, patience: TO_READ });
     if (listed.code === 0) return listed.stdout;
     refusal = { ...listed, stdout: "" };
     return undefined;

@@ -29,9 +29,13 @@ export function pipeAtHand(place: GitPlace): string | undefined {
     ...IN_GIT_DIRECTORY.map((name) => join(gitDir, name)),
     ...SHARED.map((name) => join(common, name)),
   ];
-  const pipe = paths.find((path) => isPipe(statOf(path)));
+  const pipe = pipeAmong(paths);
   if (pipe === undefined) found.delete(gitDir);
   return pipe;
+}
+
+export function pipeAmong(paths: readonly string[]): string | undefined {
+  return paths.find((path) => isPipe(statOf(path)));
 }
 
 /** One anywhere. Reads every directory. */

@@ -41,6 +41,24 @@ test("git is not started where it would wait for a pipe or read a device without
   expect((await runGit(directory.path, ["status"])).code).toBe(0);
 });
 
+test("a pipe that the repository's configuration names, outside of it, is not waited for (mend 3)", async () => {
+  using directory = repository();
+  using outside = mkdtempDisposableSync(join(tmpdir(), "hf-git-"));
+  const pipe = join(outside.path, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const config = (...words: string[]) => execFileSync("git", ["-C", directory.path, "config", ...words]);
+  for (const key of ["core.excludesFile", "core.attributesFile"]) {
+    config(key, pipe);
+    await expect(runGit(directory.path, ["status"]), key).rejects.toThrow(`${pipe} is a named pipe`);
+    config("--unset", key);
+  }
+  writeFileSync(join(outside.path, "more"), `[core]\nexcludesFile = ${pipe}\n`);
+  config("include.path", join(outside.path, "more"));
+  await expect(runGit(directory.path, ["status"])).rejects.toThrow(`${pipe} is a named pipe`);
+  config("include.path", pipe);
+  await expect(runGit(directory.path, ["worktree", "list"], { direct: true })).rejects.toThrow(/made no progress/);
+});
+
 test("a pipe that is found while git waits for it is not waited for again, until it is gone (mend 3)", async () => {
   using directory = repository();
   const pipe = join(directory.path, "deep/.gitignore");

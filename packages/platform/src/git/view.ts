@@ -8,8 +8,8 @@
  */
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { unwritable } from "@holdfast/contract/errors";
 import { homeIn } from "@holdfast/contract/home-place";
 import { writeFileAtomic } from "../files.ts";
@@ -21,6 +21,8 @@ export interface GitView {
   common: string;
   /** Keys of the repository's own configuration that git does not see. */
   leftOut: readonly string[];
+  /** Files that the rest of it names, and git reads. */
+  reads: readonly string[];
 }
 
 /** What `git config --list -z --show-scope` prints there; undefined where git cannot read it. */
@@ -69,7 +71,13 @@ async function makeView(place: GitPlace, list: ListSettings): Promise<GitView | 
   const local = all.filter(isLocal);
   const seen = local.filter(({ key }) => isHarmless(key));
   const common = writeView(place, writeSettings(seen), { lfs: usesLfs(all) });
-  return { common, leftOut: [...new Set(local.flatMap(({ key }) => (isHarmless(key) ? [] : [key])))] };
+  return { common, leftOut: [...new Set(local.flatMap(({ key }) => (isHarmless(key) ? [] : [key])))], reads: filesNamedBy(seen, place) };
+}
+
+function filesNamedBy(settings: readonly Setting[], { tree, gitDir }: GitPlace): string[] {
+  return settings.flatMap(({ key, value }) =>
+    /^core\.(attributes|excludes)file$/i.test(key) && value ? [resolve(tree ?? gitDir, value.replace(/^~(?=\/)/, homedir()))] : [],
+  );
 }
 
 /** Set up by the user themselves: its files are kept in the repository. */
