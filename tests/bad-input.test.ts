@@ -39,7 +39,7 @@ test("unknown commands, flags and arguments are refused with what there is", asy
     {
       args: ["run", "--nme", "x", "--", "ls"],
       code: 2,
-      says: "run has no flag --nme\n  did you mean: --name, --no-setup\n  see: holdfast run --help",
+      says: "run has no flag --nme\n  did you mean: --name\n  see: holdfast run --help",
     },
     { args: ["ls", "-x"], code: 2, says: "ls has no flag -x\n  see: holdfast ls --help" },
     { args: ["ls", "--all=yes"], code: 2, says: "--all takes no value\n  see: holdfast ls --help" },

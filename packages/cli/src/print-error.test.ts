@@ -17,8 +17,12 @@ function printed(error: HoldfastError): string {
 test("only what resembles the word is a guess; others are what there is to choose from (mend 18)", () => {
   const missing = (ref: string) =>
     new HoldfastError("session_not_found", `no session has the name ${JSON.stringify(ref)}`, { candidates: ["build", "tests"] });
-  expect(printed(missing("biuld"))).toContain("did you mean: build, tests");
+  expect(printed(missing("biuld"))).toContain("did you mean: build\n");
   expect(printed(missing("zzzzzz"))).toContain("choose from: build, tests");
   expect(printed(new HoldfastError("usage", "run has no flag --nme", { candidates: ["--name"] }))).toContain("did you mean: --name");
+  const flag = new HoldfastError("usage", "chat has no flag --name", { candidates: ["--no-setup"] });
+  expect(printed(flag)).not.toContain("did you mean");
+  const short = new HoldfastError("session_not_found", 'no session has the name "e2"', { candidates: ["a", "g1", "t7"] });
+  expect(printed(short)).toContain("choose from: a, g1, t7");
   expect(printed(new HoldfastError("usage", "say which shell", { candidates: ["bash"] }))).toContain("choose from: bash");
 });

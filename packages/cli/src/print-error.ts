@@ -35,18 +35,28 @@ const MOST_LISTED = 30;
 
 function candidateLines({ code, message, candidates = [] }: HoldfastError): string[] {
   if (candidates.length === 0) return [];
-  if (!LISTS.has(code)) return [`  ${isGuess(message, candidates) ? "did you mean" : "choose from"}: ${candidates.map(plain).join(", ")}`];
+  if (!LISTS.has(code)) {
+    const guesses = guessesIn(message, candidates);
+    const [words, names] = guesses.length > 0 ? ["did you mean", guesses] : ["choose from", candidates];
+    return [`  ${words}: ${names.map(plain).join(", ")}`];
+  }
   const more = candidates.length - MOST_LISTED;
   return [...candidates.slice(0, MOST_LISTED).map((each) => `    ${plain(each)}`), ...(more > 0 ? [`    and ${more} more`] : [])];
 }
 
-/** Whether one of them resembles what was asked for, which the message names: in quotes, or as a flag. */
-function isGuess(message: string, candidates: readonly string[]): boolean {
+/** Those that resemble what was asked for, which the message names: in quotes, or as a flag. */
+function guessesIn(message: string, candidates: readonly string[]): string[] {
   const asked = /"([^"]+)"/.exec(message)?.[1] ?? /(?<= )--?[\w-]+/.exec(message)?.[0];
-  if (asked === undefined) return false;
-  const word = asked.toLowerCase();
-  return candidates.some((each) => {
-    const name = each.toLowerCase();
-    return name.startsWith(word.slice(0, 2)) || name.includes(word) || word.includes(name) || editDistance(name, word) <= 2;
+  const word = bare(asked ?? "");
+  if (word === "") return [];
+  return candidates.filter((each) => {
+    const name = bare(each);
+    const beginsAlike = word.length > 2 && name.startsWith(word.slice(0, 2));
+    const isPart = name.length > 2 && word.includes(name);
+    return beginsAlike || isPart || name.includes(word) || editDistance(name, word) <= Math.min(2, word.length / 2);
   });
+}
+
+function bare(name: string): string {
+  return name.toLowerCase().replace(/^-+/, "");
 }

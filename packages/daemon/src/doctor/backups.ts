@@ -18,11 +18,11 @@ export function backupState(backups: Backups): Check {
 /** Nothing of ours ever deletes it. */
 export function setAside(home: Home): Check {
   const kept = list(home.setAside);
-  if (kept.length === 0) return { id: "set-aside", level: "ok", what: "no database was ever set aside", remedy: null };
+  if (kept.length === 0) return { id: "set-aside", level: "ok", what: "nothing was ever set aside", remedy: null };
   return {
     id: "set-aside",
     level: "note",
-    what: `${kept.length === 1 ? "a database was" : `${kept.length} databases were`} set aside in ${home.setAside}, the last at ${kept.at(-1)}`,
+    what: `damaged databases or workspaces, ${kept.length} in all, are kept in ${home.setAside}; the last is ${kept.at(-1)}`,
     remedy: "remove them when you do not need them any more",
   };
 }
