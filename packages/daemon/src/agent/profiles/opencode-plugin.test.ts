@@ -88,6 +88,28 @@ test("the next try after a limit ends it when the model answers, not before (tru
   expect(await claims(status({ type: "idle" }))).toEqual([...limited, "idle"]);
 });
 
+test("after a turn that failed it is idle when opencode says so again: what is said to it before that is never asked (truth 12)", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sessionID = "ses_1";
+  const status = (type: string) => ({ type: "session.status", properties: { sessionID, status: { type } } });
+  const failed = { type: "session.error", properties: { sessionID, error: { data: { message: "Bad request" } } } };
+  const { run, hear } = await pluginIn();
+  const told = () =>
+    [...readSignals(run)].flatMap(({ payload, at }) => readHook(opencode.hooks as HookReading, payload, at)?.claim.turn ?? []);
+  for (const event of [status("busy"), failed, status("idle")]) await hear(event);
+  expect(told()).toEqual(["working"]);
+  await hear(status("idle"));
+  expect(told()).toEqual(["working", "idle"]);
+  // It does not where another turn has begun, or where nothing more comes.
+  for (const event of [status("busy"), failed, status("idle"), status("busy")]) await hear(event);
+  expect(told().slice(2)).toEqual(["working", "idle", "working"]);
+  for (const event of [failed, status("idle")]) await hear(event);
+  expect(told().slice(5)).toEqual([]);
+  vi.runAllTimers();
+  expect(told().slice(5)).toEqual(["idle"]);
+});
+
 test("what it asks for says what it is about, and an answer that is none, or that opencode does not take, ends nothing", async () => {
   const posted: string[] = [];
   const post = async ({ url }: { url: string }) => {

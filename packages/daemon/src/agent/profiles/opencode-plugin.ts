@@ -1,5 +1,8 @@
 import { LOST } from "../hooks/injection.ts";
 
+/** Between the two times that opencode says, after a turn that failed, that it is idle. */
+const AGAIN_MS = 1000;
+
 /**
  * opencode has events for its plugins instead of hooks. This one runs in opencode itself, and tells of its events only those that change
  * something, with the prompt that began a turn and the answer that ended it. What subagents do, in sessions of their own, is not told.
@@ -20,6 +23,8 @@ const TOLD = /^(session\\.error|permission\\.replied|question\\.(replied|rejecte
 const asking = new Map();
 const subagents = new Set();
 const lastStatus = new Map();
+const failed = new Set();
+const held = new Map();
 const trying = new Map();
 const roles = new Map();
 const texts = { user: new Map(), assistant: new Map() };
@@ -91,6 +96,7 @@ function hear(client, { type, properties = {} }) {
   } else if (type === "session.created") tell({ type, properties: { sessionID } });
   else if (type === "session.status") hearStatus(sessionID, properties);
   else if (TOLD.test(type)) tell({ type, properties });
+  if (type === "session.error") failed.add(sessionID);
 }
 
 // Whether the next try after one that was refused is heard is known when the model answers.
@@ -99,7 +105,18 @@ function hearAnswer(sessionID) {
   if (trying.delete(sessionID)) tell({ type: "session.status", properties });
 }
 
+// After a turn that failed it says twice that it is idle: a prompt that comes between is never asked. The second may not come.
 function hearStatus(sessionID, properties) {
+  const idle = properties.status.type === "idle";
+  const before = held.get(sessionID);
+  held.delete(sessionID);
+  clearTimeout(before?.timer);
+  if (before && !idle) tellStatus(sessionID, before.properties);
+  if (!failed.delete(sessionID) || !idle) return tellStatus(sessionID, properties);
+  held.set(sessionID, { properties, timer: setTimeout(() => hearStatus(sessionID, properties), ${AGAIN_MS}) });
+}
+
+function tellStatus(sessionID, properties) {
   const status = JSON.stringify(properties.status);
   if (lastStatus.get(sessionID) === status) return;
   const last = lastStatus.get(sessionID) ?? '{"type":"idle"}';
