@@ -7,7 +7,7 @@ import { IDLE } from "./agents.ts";
 import { RealWorld } from "./world.ts";
 
 /** How long a real agent may take, on a machine that runs other tests too. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 100_000;
 
 /** It starts twice, or is asked three times. */
 const SLOW = { timeout: 300_000 };

@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect } from "vitest";
 import { eventually } from "../home.ts";
 import { type AgentName, IDLE } from "./agents.ts";
+import { interrupt } from "./watching.ts";
 import { RealWorld } from "./world.ts";
 
 /** The choice that Enter takes when an agent asks whether it may run a command. */
@@ -37,8 +38,7 @@ export async function endsItsRequestAtEsc(agent: AgentName): Promise<void> {
   await world.shows(agent, IDLE[agent]);
   await world.prompt(agent, "say here I go; talk 100s");
   await world.shows(agent, /^\W*here I go bababa/m);
-  // One of them wants it twice; to the others a second one means something else.
-  for (let press = agent === "opencode" ? 2 : 1; press > 0; press--) await world.home.ok(["keys", agent, "Escape"]);
+  await interrupt(world, agent);
   await eventually(async () =>
     (await world.model.asked()).some(({ prompt, state }) => prompt.includes("here I go") && state === "aborted"),
   );

@@ -44,7 +44,18 @@ export async function statuses(world: RealWorld, name: string): Promise<string[]
   return all.slice(all.indexOf("working"));
 }
 
-/** Esc, as often as the agent wants it; to most a second one means something else. */
+/** Esc, as often as the agent wants it; to most a second one means something else. opencode takes two that it reads at once for Alt+Esc. */
 export async function interrupt(world: RealWorld, agent: AgentName, name: string = agent): Promise<void> {
-  for (let press = agent === "opencode" ? 2 : 1; press > 0; press--) await world.home.ok(["keys", name, "Escape"]);
+  const press = () => world.home.ok(["keys", name, "Escape"]);
+  if (agent !== "opencode") return void (await press());
+  const offered = async () => /esc\s+(again to )?interrupt/.test((await world.screen(name)).lines.join("\n"));
+  await press();
+  await eventually(
+    async () => {
+      await press();
+      return !(await offered());
+    },
+    PATIENCE_MS,
+    1000,
+  );
 }
