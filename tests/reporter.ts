@@ -25,6 +25,10 @@ export default class HoldfastReporter implements Reporter {
     for (const test of tests.filter((each) => each.result().state === "failed")) print(`    ✗ ${test.fullName}`);
     for (const test of tests.filter((each) => each.result().state === "passed" && each.diagnostic()?.flaky)) {
       print(`    needed a second try: ${test.fullName}`);
+      for (const { message, stacks } of test.result().errors ?? []) {
+        const [at] = stacks ?? [];
+        print(`      ${message.slice(0, 500).replaceAll("\n", "\n      ")}${at ? `\n      at ${at.file}:${at.line}` : ""}`);
+      }
     }
     for (const test of tests.filter((each) => each.result().state === "skipped")) print(`    skipped: ${test.fullName}`);
     const limit = module.project.name === "unit" ? SLOW_MS.unit : SLOW_MS.product;
