@@ -10,7 +10,7 @@ const agents = {
     maxWorkers: 3,
     // On a machine that does other things too, a screen may come too late once. It is told, and twice is a failure.
     retry: 1,
-    testTimeout: 240_000,
+    testTimeout: 360_000,
     hookTimeout: 120_000,
   },
 };

@@ -7,7 +7,7 @@ import { type AgentName, IDLE } from "./agents.ts";
 import { RealWorld } from "./world.ts";
 
 /** How long a real agent may take, on a machine that runs other tests too. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 100_000;
 
 /** Those whose requests wait in a hook. */
 const PARKED = ["claude", "codex", "qwen", "opencode"] as const satisfies AgentName[];

@@ -13,7 +13,7 @@ import { RealWorld } from "./world.ts";
 /** Agents that have a way in of their own, beside the composer. */
 const CHANNELED: readonly AgentName[] = ["qwen"];
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 100_000;
 
 /** Long enough for a stray Enter to be taken. */
 const STRAY_MS = 1500;

@@ -5,7 +5,7 @@ import type { AgentName } from "./agents.ts";
 import type { RealWorld } from "./world.ts";
 
 /** Agents of 100 MB and more, on a machine that runs other tests too. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** Waits until the session is so; the session then. */
 export async function becomes(world: RealWorld, name: string, is: SessionStatus | ((session: Session) => boolean)): Promise<Session> {

@@ -10,7 +10,7 @@ import { type AgentName, type Started, setUp } from "./agents.ts";
 import { ModelNetwork } from "./network.ts";
 
 /** Agents of 100 MB and more, on a machine that runs other tests too. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 100_000;
 /** Asking more often would take from the agent what it needs to answer. */
 const EVERY_MS = 100;
 /** Gemini takes an Enter for a part of the paste when it comes within some 60 ms of it, on a busy machine later too; nothing on its screen says when that is over. */
