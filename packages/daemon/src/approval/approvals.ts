@@ -397,8 +397,8 @@ export class Approvals implements Parking, Disposable {
 
   #tellAgain(approval: ApprovalRecord): void {
     this.#tell(approval);
-    const isLate = Math.abs(Date.now() - Date.parse(approval.endedAt ?? "")) < GOES_MS;
-    if (approval.channel === "hook" && approval.answeredBy !== null && isLate) this.#prove(approval.id);
+    const isRecent = Math.abs(Date.now() - Date.parse(approval.endedAt ?? "")) < GOES_MS;
+    if (approval.channel === "hook" && approval.answeredBy !== null && isRecent) this.#prove(approval.id);
   }
 
   #prove(id: string): void {

@@ -361,6 +361,8 @@ export class AgentStatus implements RunObserver, Disposable {
     if (!observed || !record || hasEnded(record.status) || record.run !== run.run) return undefined;
     const { profile } = observed;
     const screen = profile.screen ? await this.#hosts.get(record.host)?.screen(run).catch(outOfReach) : undefined;
+    // Its run may have ended meanwhile.
+    if (this.#observed.get(runMarker(run)) !== observed) return undefined;
     const read = screen && withDialog(profile, screen, readScreen(profile.screen ?? [], screen));
     return { screen, shown: read?.claim.attention ?? null, file: this.#stateIfReadable(observed, record) };
   }
